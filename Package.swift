@@ -1,0 +1,44 @@
+// swift-tools-version: 6.0
+// The layers of the bridge, in the order an event passes through them; an arrow never points upwards.
+import PackageDescription
+
+let package = Package(
+    name: "wakebridge",
+    products: [
+        .library(name: "WakeHandler", targets: ["WakeHandler"]),
+        .executable(name: "wakebridged", targets: ["wakebridged"]),
+        .executable(name: "wakebridge", targets: ["wakebridge"]),
+    ],
+    targets: [
+        // The C boundary.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+
+        // Pure: no clock, no descriptor, no log.
+        .target(name: "WakeModel"),
+        .target(name: "WakeCore", dependencies: ["WakeModel"]),
+        .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
+
+        // Thin edges.
+        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux"]),
+        .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
+        .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
+        .target(name: "WakeTrace", dependencies: ["WakeModel"]),
+        .target(name: "WakeSources", dependencies: ["WakeModel", "WakeTrace", "WakeLoop"]),
+        .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
+
+        // Composition, and what people hold in their hands.
+        .target(
+            name: "WakeDaemon",
+            dependencies: [
+                "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
+                "WakeSources", "WakeControl",
+            ]),
+        .target(name: "WakeHandler", dependencies: ["WakeModel"]),
+        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
+        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+    ]
+)

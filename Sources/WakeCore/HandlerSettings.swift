@@ -1,0 +1,119 @@
+// Everything that a manifest may say of how one handler is woken, budgeted, penalised and fed; the defaults are the product's.
+import WakeModel
+
+/// What the handler wants to be woken for, and what becomes of events while it cannot take them.
+public struct Subscription: Hashable, Sendable {
+    public enum Policy: String, Hashable, Sendable, CaseIterable {
+        /// Every event is queued.
+        case all
+        /// Only the newest event of each characteristic or stream is queued.
+        case latest
+        /// Nothing is queued.
+        case drop
+    }
+
+    public var profile: String
+    /// An alias or a source; nil for every device of the profile.
+    public var device: String?
+    /// False for events that wait until the handler is awake for another reason.
+    public var wakes: Bool = true
+    public var policy: Policy = .all
+    public var durability: Durability = .run
+    /// How long data may wait for company; connect, disconnect and attention never wait.
+    public var maxLatency: TimeSpan = .zero
+    /// Bytes of event lines.
+    public var queueCap: Int = 64 << 20
+    /// Nil keeps events until they are acknowledged.
+    public var retention: TimeSpan?
+
+    public init(profile: String, device: String? = nil) {
+        self.profile = profile
+        self.device = device
+    }
+}
+
+/// What an event survives.
+public enum Durability: String, Hashable, Comparable, Sendable, CaseIterable {
+    /// Lost with the daemon.
+    case ram
+    /// Survives the daemon's death.
+    case run
+    /// Survives power loss.
+    case disk
+
+    private var strength: Int { self == .ram ? 0 : self == .run ? 1 : 2 }
+    public static func < (left: Durability, right: Durability) -> Bool { left.strength < right.strength }
+}
+
+public struct HandlerSettings: Hashable, Sendable {
+    public enum Lifecycle: String, Hashable, Sendable, CaseIterable { case resident, oneshot }
+    public enum Readiness: String, Hashable, Sendable, CaseIterable { case implicit, explicit }
+    public enum Acknowledgement: String, Hashable, Sendable, CaseIterable {
+        case explicit
+        /// For programs that cannot answer: written is acknowledged.
+        case delivery
+    }
+    public enum Overrun: String, Hashable, Sendable, CaseIterable { case suspend, terminate }
+    public enum StoppedEvents: String, Hashable, Sendable, CaseIterable { case drop, keep }
+
+    public var modes: Set<DeviceMode> = []
+    public var subscriptions: [Subscription] = []
+    public var lifecycle: Lifecycle = .resident
+    public var readiness: Readiness = .implicit
+    public var acknowledgement: Acknowledgement = .explicit
+    public var onOverrun: Overrun = .suspend
+    public var stoppedEvents: StoppedEvents = .drop
+    public var startsAtBoot = false
+    public var isEnabled = true
+    public var allowsBackgroundChildren = false
+    /// Events in one batch, 1 to 1,024. Nil: 64 for a resident handler, 1 for a oneshot.
+    public var maxBatch: Int?
+    /// Bytes of event lines queued for this handler over all its subscriptions.
+    public var queueCap: Int = 64 << 20
+    public var timers = HandlerTimers()
+
+    public init() {}
+
+    public var batchLimit: Int { maxBatch ?? (lifecycle == .resident ? 64 : 1) }
+}
+
+/// The timers of semantics 4.3, each a key of a manifest's `timers` (or its own key) or of `wakebridge.json5`.
+public struct HandlerTimers: Hashable, Sendable {
+    /// Start to `ready`, explicit-ready handlers only.
+    public var launch: TimeSpan = .seconds(20)
+    /// Time to make progress, from the writing of a batch or the latest acknowledgement to the next.
+    public var budget: TimeSpan = .seconds(10)
+    /// How long before a deadline `expiring` is sent.
+    public var warn: TimeSpan = .seconds(2)
+    /// How long after a deadline the consequence comes.
+    public var grace: TimeSpan = .seconds(2)
+    /// The pool that all extension tasks of one wake share; up to 180 s.
+    public var maxExtension: TimeSpan = .seconds(30)
+    /// After so long awake without a task the pool is full again.
+    public var extensionRefill: TimeSpan = .seconds(60)
+    /// After so long awake no new batch is written until a rest; zero is off.
+    public var window: TimeSpan = .zero
+    public var rest: TimeSpan = .milliseconds(250)
+    /// Idle time before freezing.
+    public var linger: TimeSpan = .milliseconds(20)
+    /// Until `frozen 1` must appear.
+    public var freeze: TimeSpan = .seconds(2)
+    /// SIGTERM to the kill.
+    public var terminate: TimeSpan = .seconds(5)
+    /// How long a thaw lasts that frees a lock somebody waits for.
+    public var rescue: TimeSpan = .seconds(1)
+    /// First penalty after a crash, an overrun or a leak; doubles up to `failureCap`.
+    public var failureBase: TimeSpan = .seconds(1)
+    public var failureCap: TimeSpan = .seconds(300)
+    /// First wait after a nack that names none; doubles up to `retryCap`.
+    public var retryBase: TimeSpan = .seconds(30)
+    public var retryCap: TimeSpan = .seconds(5 * 3600)
+    /// Overruns within this time count as strikes together.
+    public var strikeWindow: TimeSpan = .seconds(600)
+    /// A lease kept over suspension goes back to the queue after this long, or three wakes.
+    public var leaseKeep: TimeSpan = .seconds(300)
+    /// Suspended for so long without work, the process is let go; zero is never.
+    public var idleExit: TimeSpan = .zero
+
+    public init() {}
+}

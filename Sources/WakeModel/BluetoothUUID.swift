@@ -1,0 +1,80 @@
+// Attribute identifiers of Bluetooth: 16-bit and 32-bit short forms are the same value as their 128-bit form.
+
+/// A Bluetooth UUID (Core Specification, Vol 3, Part B, 2.5.1). Equal whatever form it was written in.
+public struct BluetoothUUID: Hashable, Sendable {
+    public let high: UInt64
+    public let low: UInt64
+
+    private static let baseLow: UInt64 = 0x8000_0080_5f9b_34fb
+    private static let baseHighMask: UInt64 = 0x0000_1000
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    public init(short: UInt32) { self.init(high: UInt64(short) << 32 | Self.baseHighMask, low: Self.baseLow) }
+
+    /// Reads `2a37`, `00002a37` or the 36-character form, in either case. Nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard let bytes = [UInt8](hexadecimal: digits) else { return nil }
+        let hyphens = text.utf8.enumerated().filter { $0.element == UInt8(ascii: "-") }.map(\.offset)
+        switch (bytes.count, hyphens) {
+        case (2, []), (4, []): self.init(short: UInt32(truncatingIfNeeded: bytes.bigEndianValue))
+        case (16, [8, 13, 18, 23]):
+            self.init(high: Array(bytes[..<8]).bigEndianValue, low: Array(bytes[8...]).bigEndianValue)
+        default: return nil
+        }
+    }
+
+    /// From the little-endian bytes of a protocol unit: 2, 4 or 16 of them. Nil for any other number.
+    public init?(littleEndian bytes: some BidirectionalCollection<UInt8>) {
+        let reversed = Array(bytes.reversed())
+        switch reversed.count {
+        case 2, 4: self.init(short: UInt32(truncatingIfNeeded: reversed.bigEndianValue))
+        case 16: self.init(high: Array(reversed[..<8]).bigEndianValue, low: Array(reversed[8...]).bigEndianValue)
+        default: return nil
+        }
+    }
+
+    /// The 16-bit or 32-bit form, where there is one.
+    public var short: UInt32? {
+        low == Self.baseLow && high & 0xffff_ffff == Self.baseHighMask ? UInt32(high >> 32) : nil
+    }
+}
+
+extension BluetoothUUID: CustomStringConvertible {
+    /// The shortest form, in lower case: `2a37`, or 36 characters.
+    public var description: String {
+        var text: [UInt8] = []
+        text.appendUUID(self)
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    mutating func appendUUID(_ uuid: BluetoothUUID) {
+        if let short = uuid.short {
+            appendDigits(UInt64(short), count: short > 0xffff ? 8 : 4)
+            return
+        }
+        appendDigits(uuid.high >> 32, count: 8)
+        append(UInt8(ascii: "-"))
+        appendDigits(uuid.high >> 16, count: 4)
+        append(UInt8(ascii: "-"))
+        appendDigits(uuid.high, count: 4)
+        append(UInt8(ascii: "-"))
+        appendDigits(uuid.low >> 48, count: 4)
+        append(UInt8(ascii: "-"))
+        appendDigits(uuid.low, count: 12)
+    }
+
+    private mutating func appendDigits(_ value: UInt64, count: Int) {
+        for position in stride(from: count - 1, through: 0, by: -1) {
+            append(hexadecimalDigit(UInt8(truncatingIfNeeded: value >> UInt64(position * 4)) & 15))
+        }
+    }
+
+    fileprivate var bigEndianValue: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
+}

@@ -1,0 +1,24 @@
+// What is known of a device beside its number: the texts that stand in its event lines and that manifests match.
+
+/// How a device reaches the bridge; also the declared mode a handler needs to be woken for it.
+public enum DeviceMode: String, Hashable, Sendable, CaseIterable {
+    case bluetoothCentral = "bluetooth-central"
+    case externalAccessory = "external-accessory"
+}
+
+public struct Device: Hashable, Sendable {
+    /// CloudEvents source and stable identity: `/bluetooth/C0:F1:F2:F3:F4:01`, `/accessory/2341:0043:7583…`.
+    public var source: String
+    /// The name people gave it, or a default made of its profile and address; the `subject` of its events.
+    public var alias: String
+    /// The profile that matched it, by the profile's folder name.
+    public var profile: String?
+    public var mode: DeviceMode
+
+    public init(source: String, alias: String, profile: String?, mode: DeviceMode) {
+        self.source = source
+        self.alias = alias
+        self.profile = profile
+        self.mode = mode
+    }
+}

@@ -1,0 +1,93 @@
+// What a device did: the one value that every source makes and that the journal keeps.
+
+/// Where in a device bytes came from.
+public enum Channel: Hashable, Sendable {
+    case characteristic(BluetoothUUID)
+    /// The byte stream of a serial accessory.
+    case serial
+    /// A HID report by its number; 0 where the device numbers none.
+    case report(UInt8)
+    /// Input events (evdev).
+    case input
+}
+
+/// Why a device wants a person.
+public enum Attention: String, Hashable, Sendable, CaseIterable {
+    case bondInvalid = "bond-invalid"
+    case pairing
+    case linkDown = "link-down"
+    case accessDenied = "access-denied"
+    case undecodable
+    case flapping
+    case storm
+}
+
+/// Why events were lost.
+public enum GapCause: String, Hashable, Sendable, CaseIterable {
+    case policy, overflow, storm, stopped, retention, durability, link
+    case deadLetter = "dead-letter"
+    case bridgeRestart = "bridge-restart"
+}
+
+/// One loss: what was lost, of which device, why, and from when to when.
+public struct Gap: Hashable, Sendable {
+    public var cause: GapCause
+    /// Nil where nobody can know: what was lost on the air has no count.
+    public var count: UInt64?
+    /// Nil for what never had a number.
+    public var first: Sequence?
+    public var last: Sequence?
+    public var from: WallTime
+    public var to: WallTime
+
+    public init(cause: GapCause, count: UInt64?, first: Sequence?, last: Sequence?, from: WallTime, to: WallTime) {
+        self.cause = cause
+        self.count = count
+        self.first = first
+        self.last = last
+        self.from = from
+        self.to = to
+    }
+}
+
+public struct DeviceEvent: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// Ready for use. `folded` counts connects and disconnects that were folded into this one.
+        case connected(folded: UInt32)
+        /// `reason` is a word such as `remote-user`, or `0x3b` where no word is known.
+        case disconnected(reason: String, folded: UInt32)
+        case data(Channel, [UInt8])
+        case gap(Gap)
+        case attention(Attention, detail: String)
+    }
+
+    public var device: DeviceID
+    public var kind: Kind
+    public var stamp: Stamp
+
+    public init(device: DeviceID, kind: Kind, stamp: Stamp) {
+        self.device = device
+        self.kind = kind
+        self.stamp = stamp
+    }
+
+    /// True for what is never coalesced away and never delayed by a subscription: everything but data and gaps.
+    public var isBarrier: Bool {
+        switch kind {
+        case .connected, .disconnected, .attention: true
+        case .data, .gap: false
+        }
+    }
+}
+
+extension Channel {
+    /// The field that names the channel in an event line, and its text.
+    public var written: (field: StaticString, text: String) {
+        switch self {
+        case .characteristic(let uuid): ("characteristic", uuid.description)
+        case .serial: ("stream", "serial")
+        case .report(let number): ("stream", "report-\(number)")
+        case .input: ("stream", "input")
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// JSON text written straight into bytes: no tree, no encoder, because a line is written for every delivery.
+
+public struct JSONWriter: Sendable {
+    public private(set) var bytes: [UInt8]
+    private var needsComma = false
+
+    public init(reserving capacity: Int = 512) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Goes on after what `bytes` holds, which must be whole lines.
+    public init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
+
+    public mutating func beginObject() { open("{") }
+    public mutating func endObject() { close("}") }
+    public mutating func beginArray() { open("[") }
+    public mutating func endArray() { close("]") }
+
+    /// Ends a line; the next value starts a new one.
+    public mutating func newline() {
+        bytes.append(UInt8(ascii: "\n"))
+        needsComma = false
+    }
+
+    public mutating func key(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    public mutating func key(_ name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    public mutating func string(_ text: String) {
+        separate()
+        bytes.appendJSONString(text.utf8)
+        needsComma = true
+    }
+
+    public mutating func integer(_ value: some BinaryInteger) {
+        separate()
+        bytes.appendDecimal(value)
+        needsComma = true
+    }
+
+    /// The shortest text that reads back as the same number; `null` for what JSON cannot say.
+    public mutating func number(_ value: Double) {
+        separate()
+        if let whole = Int64(exactly: value) {
+            bytes.appendDecimal(whole)
+        } else {
+            bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+        }
+        needsComma = true
+    }
+
+    public mutating func boolean(_ value: Bool) { fragment(Array((value ? "true" : "false").utf8)) }
+    public mutating func null() { fragment(Array("null".utf8)) }
+
+    public mutating func hexadecimal(_ value: some Collection<UInt8>) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.appendHexadecimal(value)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    public mutating func time(_ value: WallTime) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.appendRFC3339(value)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// JSON text made elsewhere, which the caller vouches for.
+    public mutating func fragment(_ text: some Collection<UInt8>) {
+        separate()
+        bytes.append(contentsOf: text)
+        needsComma = true
+    }
+
+    /// A string made of a prefix and a number, such as an event's id.
+    public mutating func string(_ prefix: String, number: UInt64) {
+        separate()
+        bytes.appendJSONString(prefix.utf8)
+        bytes.removeLast()
+        bytes.appendDecimal(number)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+
+    private mutating func open(_ bracket: Unicode.Scalar) {
+        separate()
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: Unicode.Scalar) {
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = true
+    }
+}
+
+extension JSONWriter {
+    public mutating func field(_ name: StaticString, _ text: String) {
+        key(name)
+        string(text)
+    }
+    public mutating func field(_ name: StaticString, _ value: some BinaryInteger) {
+        key(name)
+        integer(value)
+    }
+    public mutating func field(_ name: StaticString, _ value: Bool) {
+        key(name)
+        boolean(value)
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number in decimal without making a string.
+    public mutating func appendDecimal(_ value: some BinaryInteger) {
+        var rest = UInt64(value.magnitude)
+        if value < 0 { append(UInt8(ascii: "-")) }
+        let start = count
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+
+    /// Appends a quoted JSON string; control characters, quotes and backslashes are escaped (RFC 8259, 7).
+    mutating func appendJSONString(_ text: String.UTF8View) {
+        append(UInt8(ascii: "\""))
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                append(UInt8(ascii: "\\"))
+                append(byte)
+            case UInt8(ascii: "\n"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
+            case UInt8(ascii: "\t"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
+            case UInt8(ascii: "\r"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+            case 0..<0x20, 0x7f:
+                append(contentsOf: "\\u00".utf8)
+                append(hexadecimalDigit(byte >> 4))
+                append(hexadecimalDigit(byte & 15))
+            default: append(byte)
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+}
