@@ -1,0 +1,98 @@
+// What the core decided and why, in one written form: the decision log, `why`, and the tests read the same words.
+import WakeModel
+
+/// The states of semantics 4.2; `held` overlays idle and suspended.
+public enum HandlerState: String, Hashable, Sendable, CaseIterable {
+    case stopped, idle, launching, active, expiring, suspending, suspended, terminating, held, quarantined
+}
+
+/// Why a process had to end, or did.
+public enum EndReason: Hashable, Sendable {
+    case exit(ExitStatus)
+    case launchTimeout
+    case launchFailed(String)
+    case overrun
+    case taskLeak
+    case lockHeld
+    case escaped
+    case unfreezable
+    case reclaimed
+    case idle
+    case stopped
+    case reconfigured
+    case finished
+    case killedByOperator
+    /// A oneshot at its deadline.
+    case deadline
+
+    public var written: String {
+        switch self {
+        case .exit(.exited(let code)): "exit-\(code)"
+        case .exit(.signalled(let number)): "signal-\(number)"
+        case .launchTimeout: "launch-timeout"
+        case .launchFailed: "launch-failed"
+        case .overrun: "overrun"
+        case .taskLeak: "task-leak"
+        case .lockHeld: "lock-held"
+        case .escaped: "escaped"
+        case .unfreezable: "unfreezable"
+        case .reclaimed: "reclaimed"
+        case .idle: "idle"
+        case .stopped: "stopped"
+        case .reconfigured: "reconfigured"
+        case .finished: "finished"
+        case .killedByOperator: "operator"
+        case .deadline: "deadline"
+        }
+    }
+}
+
+/// Why an event that arrived did not wake its handler at once.
+public enum NotWoken: String, Hashable, Sendable {
+    case awake = "it is awake already"
+    case stopped = "it was stopped; only start wakes it"
+    case quarantined = "it is quarantined after crashing; only start or a changed manifest wakes it"
+    case held = "it is held by a penalty"
+    case subscription = "its subscription says wake: false"
+    case coalescing = "its subscription lets data wait for company (max_latency)"
+    case nacked = "the device is held back by a nack"
+    case resting = "it rests after its awake window"
+    case ending = "its process is ending"
+    case finishing = "the bridge is ending"
+    case dropped = "its subscription's policy let the event go"
+}
+
+public enum Decision: Hashable, Sendable {
+    case moved(from: HandlerState, to: HandlerState, because: String)
+    case delivered(first: Sequence, last: Sequence, count: Int)
+    case acknowledged(through: Sequence, count: Int)
+    case refused(Sequence, until: Instant)
+    case charged(Sequence, charges: UInt8)
+    case deadLettered(Sequence)
+    case lost(DeviceID, GapCause, gap: Sequence)
+    case struck(strikes: Int)
+    case held(until: Instant, because: String)
+    case began(String)
+    case ended(String)
+    case faulted(String)
+    case notWoken(Sequence, NotWoken)
+
+    /// One line without its instant and its handler's name.
+    public var written: String {
+        switch self {
+        case .moved(let from, let to, let because): "\(from.rawValue) -> \(to.rawValue) \(because)"
+        case .delivered(let first, let last, let count): "deliver \(first.rawValue)..\(last.rawValue) count=\(count)"
+        case .acknowledged(let through, let count): "ack \(through.rawValue) count=\(count)"
+        case .refused(let sequence, let until): "nack \(sequence.rawValue) until=\(until.nanoseconds / 1000)"
+        case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
+        case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"
+        case .lost(let device, let cause, let gap): "gap \(gap.rawValue) device=\(device.rawValue) \(cause.rawValue)"
+        case .struck(let strikes): "strike \(strikes)"
+        case .held(let until, let because): "held until=\(until.nanoseconds / 1000) \(because)"
+        case .began(let name): "begin \(name)"
+        case .ended(let name): "end \(name)"
+        case .faulted(let code): "fault \(code)"
+        case .notWoken(let sequence, let why): "not-woken \(sequence.rawValue) \(why.rawValue)"
+        }
+    }
+}

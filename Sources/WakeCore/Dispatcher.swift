@@ -1,0 +1,268 @@
+// The core as the host sees it: inputs with their instants go in, effects come out; which handler is owed what is decided here.
+import WakeModel
+
+/// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
+public struct Dispatcher: Sendable {
+    var handlers: [HandlerLifecycle] = []
+    private var slots: [HandlerID: Int] = [:]
+    var routes = RouteTable()
+    private var devices: [DeviceCondition] = []
+    private var monotonicDeadlines = DeadlineHeap()
+    private var boottimeDeadlines = DeadlineHeap()
+    private var deviceDeadlines = DeadlineHeap()
+    private let limits: IngressLimits
+    private var isFinishing = false
+    public private(set) var nextSequence: Sequence
+
+    struct DeviceCondition: Sendable {
+        var storm = StormLimiter()
+        var flips = FlipFolder()
+    }
+
+    public init(from next: Sequence, limits: IngressLimits) {
+        nextSequence = next
+        self.limits = limits
+    }
+
+    /// When something follows although nothing else happens, on each clock.
+    public var nextMonotonicDeadline: Instant? {
+        [monotonicDeadlines.earliest, deviceDeadlines.earliest].compactMap { $0 }.min()
+    }
+    public var nextBoottimeDeadline: Instant? { boottimeDeadlines.earliest }
+
+    /// Takes one input at one instant and adds what follows from it to `effects`.
+    public mutating func step(_ input: Input, at stamp: Stamp, into effects: inout [Effect]) {
+        var step = Step(
+            stamp: stamp, effects: effects, nextSequence: nextSequence,
+            isFinishing: isFinishing)
+        effects = []
+        take(input, &step)
+        wakeDue(&step)
+        effects = step.effects
+        nextSequence = step.nextSequence
+    }
+
+    private mutating func take(_ input: Input, _ step: inout Step) {
+        switch input {
+        case .device(let id, let device): routes.set(device, id, handlers.map(\.settings))
+        case .configure(let id, let settings, let restarts): configure(id, settings, restarts, &step)
+        case .remove(let id): remove(id, &step)
+        case .recovered(let id, let events, let isStopped):
+            change(id, &step) { handler, step in
+                handler.recover(events, isStopped: isStopped) { [routes] in routes.subscription(of: id, for: $0) }
+            }
+        case .lost(let id, let device, let gap):
+            let subscription = routes.subscription(of: id, for: device) ?? 0
+            change(id, &step) { $0.tell(gap, of: device, subscription, &$1) }
+        case .event(let event): admit(event, &step)
+        case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.hear(line, &$1) }
+        case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
+        case .written(let id, let epoch):
+            change(id, epoch, &step) { handler, step in
+                if let last = handler.batch.events.last { handler.acknowledge(last.sequence, &step) }
+            }
+        case .launchFailed(let id, let epoch, let reason): change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
+        case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
+        case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
+        case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref: ref, &$1) }
+        case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.noteExit(status, &$1) }
+        case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.noteEmpty() }
+        case .operated(let id, let verb): change(id, &step) { $0.perform(verb, &$1) }
+        case .memory(let level): feelMemory(level, &step)
+        case .revived(let id, let event): revive(event, for: id, &step)
+        case .finish: finish(&step)
+        case .tick: break
+        }
+    }
+
+    // MARK: Handlers
+
+    private mutating func configure(_ id: HandlerID, _ settings: HandlerSettings, _ restarts: Bool, _ step: inout Step) {
+        if slots[id] == nil {
+            slots[id] = handlers.count
+            handlers.append(HandlerLifecycle(id: id, settings: settings))
+        } else {
+            change(id, &step) { $0.configure(settings, restarts: restarts, &$1) }
+        }
+        routes.rebuild(handlers.map(\.settings), handlers.map(\.id))
+        change(id, &step) { _, _ in }
+    }
+
+    /// Its events stay with the journal: a manifest that comes back finds them.
+    private mutating func remove(_ id: HandlerID, _ step: inout Step) {
+        change(id, &step) { handler, step in
+            var settings = handler.settings
+            settings.isEnabled = false
+            settings.stoppedEvents = .keep
+            settings.subscriptions = []
+            handler.configure(settings, restarts: true, &step)
+        }
+        routes.rebuild(handlers.map(\.settings), handlers.map(\.id))
+    }
+
+    private mutating func feelMemory(_ level: MemoryLevel, _ step: inout Step) {
+        guard level != .normal else { return }
+        for slot in handlers.indices { change(slot, &step) { $0.warnOfMemory(level, &$1) } }
+        guard level == .critical, let victim = leastRecentlyUsedSuspended else { return }
+        change(victim, &step) { $0.reclaim(&$1) }
+    }
+
+    /// Those that hold no lease first: taking one that does would only bring it back.
+    private var leastRecentlyUsedSuspended: Int? {
+        handlers.indices
+            .filter { handlers[$0].phase == .suspended }
+            .min {
+                (handlers[$0].batch.hasOpen ? 1 : 0, handlers[$0].suspendedSince ?? .zero)
+                    < (handlers[$1].batch.hasOpen ? 1 : 0, handlers[$1].suspendedSince ?? .zero)
+            }
+    }
+
+    private mutating func finish(_ step: inout Step) {
+        isFinishing = true
+        step.isFinishing = true
+        for slot in handlers.indices { change(slot, &step) { $0.finish(&$1) } }
+    }
+
+    // MARK: Events
+
+    private mutating func admit(_ event: DeviceEvent, _ step: inout Step) {
+        let device = Int(event.device.rawValue)
+        while devices.count <= device { devices.append(DeviceCondition()) }
+        switch event.kind {
+        case .connected, .disconnected:
+            guard let flips = limits.flips else { return dispatch(event, &step) }
+            let admitted = devices[device].flips.admit(event, at: step.now, flips)
+            deviceDeadlines.set(devices[device].flips.releaseAt, for: device)
+            if let admitted { dispatch(admitted, &step) }
+        case .data: admitData(event, device, &step)
+        case .gap, .attention: dispatch(event, &step)
+        }
+    }
+
+    private mutating func admitData(_ event: DeviceEvent, _ device: Int, _ step: inout Step) {
+        releaseFlips(device, &step)
+        guard let storm = limits.storm else { return dispatch(event, &step) }
+        switch devices[device].storm.judge(at: step.now, storm) {
+        case .pass: dispatch(event, &step)
+        case .cut: cut(event, &step)
+        case .cutBegins:
+            let detail = "more than \(storm.eventsPerSecond) events a second; what is over is lost and told in a gap"
+            dispatch(DeviceEvent(device: event.device, kind: .attention(.storm, detail: detail), stamp: event.stamp), &step)
+            cut(event, &step)
+        }
+    }
+
+    private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
+        guard let event = devices[device].flips.release(at: step.now) else { return }
+        deviceDeadlines.set(nil, for: device)
+        dispatch(event, &step)
+    }
+
+    private mutating func cut(_ event: DeviceEvent, _ step: inout Step) {
+        let sequence = step.takeSequence()
+        for route in routes[event.device] {
+            change(route.slot, &step) {
+                $0.lose(event.device, .storm, sequence, from: event.stamp.wall, route.subscription, &$1)
+            }
+        }
+    }
+
+    /// Gives the event its number and every subscriber its own place for it.
+    private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
+        let subscribers = routes[event.device]
+        guard !subscribers.isEmpty else { return }
+        for route in subscribers { handlers[route.slot].makeRoom(for: event, route.subscription, &step) }
+        let fates = subscribers.map { handlers[$0.slot].fate(of: event, $0.subscription, step) }
+        let sequence = step.takeSequence()
+        append(event, sequence, subscribers, fates, &step)
+        for (route, fate) in zip(subscribers, fates) {
+            change(route.slot, &step) { handler, step in
+                switch fate {
+                case .queued:
+                    handler.enqueue(event, as: sequence, route.subscription, &step)
+                    handler.enforceCaps(route.subscription, &step)
+                case .lost(let cause):
+                    handler.lose(event.device, cause, sequence, from: event.stamp.wall, route.subscription, &step)
+                }
+            }
+        }
+        tellLinkDown(event, subscribers, &step)
+    }
+
+    private func append(
+        _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: [Route], _ fates: [HandlerLifecycle.Fate],
+        _ step: inout Step
+    ) {
+        var owners: [HandlerID] = []
+        var durability = Durability.ram
+        for (route, fate) in zip(subscribers, fates) {
+            guard case .queued = fate else { continue }
+            owners.append(handlers[route.slot].id)
+            durability = max(durability, handlers[route.slot].durability(of: route.subscription))
+        }
+        if !owners.isEmpty { step.emit(.append(sequence, event, owners: owners, durability)) }
+    }
+
+    /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
+    private mutating func tellLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
+        guard case .disconnected(let reason, _) = event.kind else { return }
+        for route in subscribers where handlers[route.slot].nackHolds[event.device].map({ step.boottime < $0 }) ?? false {
+            let detail = "the link went down (\(reason)) while a nack held this device back"
+            let notice = DeviceEvent(
+                device: event.device, kind: .attention(.linkDown, detail: detail), stamp: event.stamp)
+            let sequence = step.takeSequence()
+            let durability = handlers[route.slot].durability(of: route.subscription)
+            step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
+            change(route.slot, &step) { handler, step in
+                handler.enqueue(notice, as: sequence, route.subscription, &step)
+                handler.queue.update(sequence) { $0.passesNacks = true }
+            }
+        }
+    }
+
+    private mutating func revive(_ event: DeviceEvent, for id: HandlerID, _ step: inout Step) {
+        let subscription = routes.subscription(of: id, for: event.device) ?? 0
+        let sequence = step.takeSequence()
+        change(id, &step) { handler, step in
+            step.emit(.append(sequence, event, owners: [id], handler.durability(of: subscription)))
+            handler.enqueue(event, as: sequence, subscription, &step)
+        }
+    }
+
+    // MARK: Time
+
+    private mutating func wakeDue(_ step: inout Step) {
+        while let device = deviceDeadlines.due(at: step.now) { releaseFlips(device, &step) }
+        while let slot = monotonicDeadlines.due(at: step.now) ?? boottimeDeadlines.due(at: step.boottime) {
+            change(slot, &step) { _, _ in }
+        }
+    }
+
+    // MARK: One handler
+
+    private mutating func change(
+        _ id: HandlerID, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
+    ) {
+        guard let slot = slots[id] else { return }
+        change(slot, &step, body)
+    }
+
+    /// Lines and confirmations of an earlier process say nothing of this one.
+    private mutating func change(
+        _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
+    ) {
+        guard let slot = slots[id], handlers[slot].epoch == epoch else { return }
+        change(slot, &step, body)
+    }
+
+    private mutating func change(
+        _ slot: Int, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
+    ) {
+        body(&handlers[slot], &step)
+        handlers[slot].settle(&step)
+        monotonicDeadlines.set(handlers[slot].nextMonotonicDeadline(step), for: slot)
+        boottimeDeadlines.set(handlers[slot].nextBoottimeDeadline(step), for: slot)
+    }
+
+    func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }
+}

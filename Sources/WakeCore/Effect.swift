@@ -1,0 +1,83 @@
+// Everything the core may ask for. The host performs the journal's part at once and the outward part after the commit,
+// in the order given.
+import WakeModel
+
+/// Why a process is started or thawed; its written form is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.
+public enum WakeReason: Hashable, Sendable {
+    case connected, disconnected, data, gap, attention
+    /// Leases kept over a suspension, or events given back, are due.
+    case owed
+    case autostart, attach, `operator`
+    case lock
+    case coalesced
+
+    public var written: String {
+        switch self {
+        case .connected: "connected"
+        case .disconnected: "disconnected"
+        case .data, .coalesced: "data"
+        case .gap: "gap"
+        case .attention: "attention"
+        case .owed: "owed"
+        case .autostart: "autostart"
+        case .attach: "attach"
+        case .operator: "operator"
+        case .lock: "lock"
+        }
+    }
+}
+
+public struct DeliveredEvent: Hashable, Sendable {
+    public var sequence: Sequence
+    public var attempt: UInt32
+    public var isRedelivered: Bool
+}
+
+/// What is written to a handler in one go before it is let run.
+public struct Delivery: Hashable, Sendable {
+    public enum Preface: Hashable, Sendable {
+        case none
+        case restored(WakeReason)
+        case resumed(frozenFor: TimeSpan, WakeReason, open: [Sequence])
+    }
+    public var preface: Preface
+    /// Answers that came while it slept.
+    public var notices: [Notice]
+    public var events: [DeliveredEvent]
+    public var budget: TimeSpan
+}
+
+/// What a handler asks of a device; answered later by `Input.answered`.
+public enum DeviceRequest: Sendable {
+    case read(ReadRequest)
+    case write(WriteRequest)
+}
+
+public enum Effect: Sendable {
+    // For the journal, in the open transaction.
+    case append(Sequence, DeviceEvent, owners: [HandlerID], Durability)
+    case update(Sequence, DeviceEvent)
+    case lease(HandlerID, [Sequence])
+    case acknowledge(HandlerID, [Sequence])
+    case giveBack(HandlerID, Sequence, attempts: UInt32, charges: UInt8)
+    case deadLetter(HandlerID, Sequence, reason: String)
+    case checkpoint(HandlerID, String)
+    case setStopped(HandlerID, Bool)
+
+    // For the handler's process, after the commit.
+    case launch(HandlerID, Epoch, WakeReason)
+    case deliver(HandlerID, Epoch, Delivery)
+    case notify(HandlerID, Epoch, Notice)
+    case closeInput(HandlerID, Epoch)
+    case thaw(HandlerID, Epoch)
+    case freeze(HandlerID, Epoch)
+    case inspectLocks(HandlerID, Epoch)
+    case requestTermination(HandlerID, Epoch)
+    case kill(HandlerID, Epoch)
+    /// It is dead, or never dies: give up its descriptors and its leaf.
+    case discard(HandlerID, Epoch, isEmpty: Bool)
+    case perform(HandlerID, Epoch, DeviceRequest, ref: JSONValue?)
+
+    /// For the decision log, `why` and the counters.
+    case decision(HandlerID, Decision)
+}

@@ -1,0 +1,100 @@
+// What a handler says on descriptor 3, and what it is told back.
+import WakeModel
+
+extension HandlerLifecycle {
+    mutating func hear(_ line: ReplyLine, _ step: inout Step) {
+        hasSpoken = true
+        switch line.reply {
+        case .acknowledge(let sequence, _): acknowledge(sequence, ref: line.ref, &step)
+        case .refuse(let sequence, let delay): refuse(sequence, after: delay, ref: line.ref, &step)
+        case .ready: becomeReady(line.ref, &step)
+        case .begin(let name): begin(name, line.ref, &step)
+        case .end(let name): end(name, line.ref, &step)
+        case .remaining: step.emit(.notify(id, epoch, .remaining(ref: line.ref, remaining: remaining(step))))
+        case .checkpoint(let text): step.emit(.checkpoint(id, text))
+        case .write(let request): open(.write(request), line.ref, &step)
+        case .read(let request): open(.read(request), line.ref, &step)
+        }
+    }
+
+    mutating func hear(_ fault: ProtocolFault, _ step: inout Step) {
+        hasSpoken = true
+        answer(fault, &step)
+    }
+
+    /// Everything delivered to this process no later than `sequence` is done and forgotten.
+    mutating func acknowledge(_ sequence: Sequence, ref: JSONValue? = nil, _ step: inout Step) {
+        switch batch.close(through: sequence) {
+        case .closed(let closed):
+            penalty.progress()
+            budget.renew(at: step.now, timers)
+            step.emit(.acknowledge(id, closed))
+            step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
+        case .nothingLeft: break
+        case .notDelivered: answer(.notDelivered(sequence, ref: ref), &step)
+        }
+    }
+
+    /// It and what follows from its device come again, after exactly `delay` or the growing default.
+    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, ref: JSONValue? = nil, _ step: inout Step) {
+        guard var refused = batch.refuse(sequence), let device = refused.first?.device else {
+            return answer(.notDelivered(sequence, ref: ref), &step)
+        }
+        refused[0].nacks = min(refused[0].nacks + 1, 32)
+        let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
+        nackHolds[device] = max(nackHolds[device] ?? .zero, until)
+        step.emit(.decision(id, .refused(sequence, until: until)))
+        giveBack(refused, &step)
+    }
+
+    private func retryDelay(nacks: UInt8) -> TimeSpan {
+        min(timers.retryBase * (1 << Int64(nacks - 1)), timers.retryCap)
+    }
+
+    private mutating func becomeReady(_ ref: JSONValue?, _ step: inout Step) {
+        guard case .launching = phase else { return answer(.unexpectedReady(ref: ref), &step) }
+        move(to: .active, because: "ready", &step)
+    }
+
+    private mutating func begin(_ name: String, _ ref: JSONValue?, _ step: inout Step) {
+        switch budget.begin(name, at: step.now, timers) {
+        case nil: step.emit(.decision(id, .began(name)))
+        case .alreadyOpen: answer(.alreadyOpen(name, ref: ref), &step)
+        case .tooMany: answer(.tooManyTasks(limit: BudgetLedger.taskLimit, ref: ref), &step)
+        case .noExtensionLeft: answer(.noExtensionLeft(name, ref: ref), &step)
+        case .notOpen: break
+        }
+    }
+
+    private mutating func end(_ name: String, _ ref: JSONValue?, _ step: inout Step) {
+        if budget.end(name, at: step.now, timers) == .notOpen {
+            answer(.notOpen(name, ref: ref), &step)
+        } else {
+            step.emit(.decision(id, .ended(name)))
+        }
+    }
+
+    private mutating func open(_ request: DeviceRequest, _ ref: JSONValue?, _ step: inout Step) {
+        requests.append(OpenRequest(ref: ref, deadline: step.now + timers.budget))
+        step.emit(.perform(id, epoch, request, ref: ref))
+    }
+
+    /// A late answer comes with the next wake and never causes one.
+    mutating func pass(_ notice: Notice, ref: JSONValue?, _ step: inout Step) {
+        if let index = requests.firstIndex(where: { $0.ref == ref }) { requests.remove(at: index) }
+        switch phase {
+        case .launching, .active, .expiring: step.emit(.notify(id, epoch, notice))
+        case .suspending, .suspended: if lateAnswers.count < 64 { lateAnswers.append(notice) }
+        case .stopped, .idle, .terminating, .quarantined: break
+        }
+    }
+
+    private mutating func answer(_ fault: ProtocolFault, _ step: inout Step) {
+        step.emit(.decision(id, .faulted(fault.code.rawValue)))
+        step.emit(.notify(id, epoch, .error(fault)))
+    }
+
+    private func remaining(_ step: Step) -> TimeSpan? {
+        awakeDeadline.map { max(.zero, $0 - step.now) }
+    }
+}

@@ -1,0 +1,95 @@
+// What is done to a device's events before any handler sees them: storms are cut, flapping links are folded.
+import WakeModel
+
+/// Bridge-wide limits on what one device may do. A replay has neither: its source is as fast as it is told to be.
+public struct IngressLimits: Hashable, Sendable {
+    public struct Storm: Hashable, Sendable {
+        public var eventsPerSecond: Int
+        public var burst: Int
+        public init(eventsPerSecond: Int = 5_000, burst: Int = 10_000) {
+            self.eventsPerSecond = eventsPerSecond
+            self.burst = burst
+        }
+    }
+    public struct Flips: Hashable, Sendable {
+        public var limit: Int
+        public var window: TimeSpan
+        public init(limit: Int = 5, window: TimeSpan = .seconds(10)) {
+            self.limit = limit
+            self.window = window
+        }
+    }
+    public var storm: Storm?
+    public var flips: Flips?
+
+    public init(storm: Storm? = Storm(), flips: Flips? = Flips()) {
+        self.storm = storm
+        self.flips = flips
+    }
+    public static let none = IngressLimits(storm: nil, flips: nil)
+}
+
+/// A token bucket a device.
+struct StormLimiter: Sendable {
+    private var tokens: Double?
+    private var refilledAt = Instant.zero
+    private(set) var isCutting = false
+
+    enum Verdict { case pass, cutBegins, cut }
+
+    mutating func judge(at now: Instant, _ limit: IngressLimits.Storm) -> Verdict {
+        let gained = (now - refilledAt).seconds * Double(limit.eventsPerSecond)
+        let filled = min(Double(limit.burst), (tokens ?? Double(limit.burst)) + gained)
+        refilledAt = now
+        guard filled >= 1 else {
+            tokens = filled
+            defer { isCutting = true }
+            return isCutting ? .cut : .cutBegins
+        }
+        tokens = filled - 1
+        isCutting = false
+        return .pass
+    }
+}
+
+/// Connects and disconnects of one device: past the limit they are held back until the link has settled.
+struct FlipFolder: Sendable {
+    private var passed: [Instant] = []
+    private(set) var pending: DeviceEvent?
+    private var folded: UInt32 = 0
+    private(set) var releaseAt: Instant?
+
+    /// Nil where the event is folded into what comes later.
+    mutating func admit(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> DeviceEvent? {
+        passed.removeAll { now - $0 >= limit.window }
+        guard pending != nil || passed.count >= limit.limit else {
+            passed.append(now)
+            return event
+        }
+        if pending != nil { folded += 1 }
+        pending = event
+        releaseAt = (passed.first ?? now) + limit.window
+        return nil
+    }
+
+    /// The net state, with the number of flips that it stands for beside itself.
+    mutating func release(at now: Instant) -> DeviceEvent? {
+        guard var event = pending else { return nil }
+        event.kind = event.kind.folding(folded)
+        pending = nil
+        folded = 0
+        releaseAt = nil
+        passed.append(now)
+        return event
+    }
+}
+
+extension DeviceEvent.Kind {
+    fileprivate func folding(_ more: UInt32) -> DeviceEvent.Kind {
+        switch self {
+        case .connected(let folded): .connected(folded: folded + more)
+        case .disconnected(let reason, let folded): .disconnected(reason: reason, folded: folded + more)
+        case .data, .gap, .attention: self
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// Everything that can happen to the core: arrivals, replies, confirmations, deaths, verbs and the passing of time.
+import WakeModel
+
+/// How a process ended.
+public enum ExitStatus: Hashable, Sendable {
+    case exited(code: Int32)
+    case signalled(Int32)
+}
+
+/// What was found when the leaf had become frozen and the handler's lines were drained.
+public enum SuspensionFinding: Hashable, Sendable {
+    case clean
+    /// It holds a file lock that nobody waits for: worth another look while it sleeps.
+    case holdsLock
+    /// It holds a file lock that somebody outside waits for.
+    case blocksOthers
+    /// Its main process is no longer in its own leaf.
+    case escaped
+}
+
+/// An event that was owed to a handler when the bridge went down.
+public struct RecoveredEvent: Sendable {
+    public var sequence: Sequence
+    public var event: DeviceEvent
+    public var attempts: UInt32
+    public var charges: UInt8
+    public var wasInFlight: Bool
+    public var durability: Durability
+
+    public init(
+        sequence: Sequence, event: DeviceEvent, attempts: UInt32, charges: UInt8, wasInFlight: Bool,
+        durability: Durability
+    ) {
+        self.sequence = sequence
+        self.event = event
+        self.attempts = attempts
+        self.charges = charges
+        self.wasInFlight = wasInFlight
+        self.durability = durability
+    }
+}
+
+public enum OperatorVerb: Hashable, Sendable {
+    case start
+    case stop
+    case attach
+    case detach
+    /// Wakes as an event would, for tests and the curious.
+    case wake
+    /// Brings the deadline of what is open to now.
+    case expire
+    case kill
+}
+
+public enum MemoryLevel: String, Hashable, Sendable, CaseIterable { case normal, warning, critical }
+
+public enum Input: Sendable {
+    case device(DeviceID, Device)
+    /// A manifest appeared or changed; `restarts` where the program itself is another.
+    case configure(HandlerID, HandlerSettings, restarts: Bool)
+    case remove(HandlerID)
+    case recovered(HandlerID, [RecoveredEvent], isStopped: Bool)
+    /// What the journal could not keep over a restart, for one handler and device.
+    case lost(HandlerID, DeviceID, Gap)
+    case event(DeviceEvent)
+    case reply(HandlerID, Epoch, ReplyLine)
+    case fault(HandlerID, Epoch, ProtocolFault)
+    /// The batch was written whole; only asked for where written is acknowledged.
+    case written(HandlerID, Epoch)
+    case launchFailed(HandlerID, Epoch, reason: String)
+    case suspended(HandlerID, Epoch, SuspensionFinding)
+    case locksInspected(HandlerID, Epoch, SuspensionFinding)
+    case answered(HandlerID, Epoch, ref: JSONValue?, Notice)
+    case exited(HandlerID, Epoch, ExitStatus)
+    /// No process is left in the leaf.
+    case emptied(HandlerID, Epoch)
+    case operated(HandlerID, OperatorVerb)
+    case memory(MemoryLevel)
+    /// A dead-lettered event is to be tried again, with a fresh number.
+    case revived(HandlerID, DeviceEvent)
+    /// Every live handler is told to end and none is started any more.
+    case finish
+    /// Only time has passed.
+    case tick
+}

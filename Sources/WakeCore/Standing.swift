@@ -1,0 +1,102 @@
+// How a handler stands, for people: its state, why it is or is not awake, and its counters.
+import WakeModel
+
+public struct Standing: Hashable, Sendable {
+    public var handler: HandlerID
+    public var state: HandlerState
+    /// One sentence.
+    public var why: String
+    public var epoch: Epoch
+    public var queuedCount: Int
+    public var queuedBytes: Int
+    public var openCount: Int
+    public var strikes: Int
+    public var crashes: Int
+    public var heldFor: TimeSpan?
+    public var isAttached: Bool
+    public var launches: UInt64
+    public var wakes: UInt64
+    public var awake: TimeSpan
+    public var lastEnd: EndReason?
+}
+
+extension Dispatcher {
+    /// How every handler stands at `moment`.
+    public func standings(at moment: Moment) -> [Standing] { handlers.map { $0.standing(at: moment) } }
+    public func standing(of id: HandlerID, at moment: Moment) -> Standing? { handler(id)?.standing(at: moment) }
+
+    /// True while a handler has anything open, queued for an attempt, or a process alive.
+    public var isSettled: Bool { handlers.allSatisfy(\.isSettled) }
+    /// True once no handler has a process.
+    public var isQuiet: Bool { handlers.allSatisfy { !$0.hasProcess } }
+    /// True while nobody runs: the time for housekeeping.
+    public var isEverybodyAsleep: Bool { handlers.allSatisfy { $0.phase == .suspended || !$0.hasProcess } }
+
+    /// Where a source that can wait should: some handler's queue is half full.
+    public var isBackedUp: Bool { handlers.contains { $0.queue.bytes * 2 >= $0.settings.queueCap } }
+}
+
+extension HandlerLifecycle {
+    var hasProcess: Bool {
+        switch phase {
+        case .stopped, .idle, .quarantined: false
+        case .launching, .active, .expiring, .suspending, .suspended, .terminating: true
+        }
+    }
+
+    /// Nothing is owed any more, or nothing will be delivered without an operator.
+    var isSettled: Bool {
+        switch phase {
+        case .stopped, .quarantined: true
+        case .launching, .expiring, .terminating: false
+        case .idle, .active, .suspending, .suspended: queue.isEmpty && !batch.hasOpen && budget.tasks.isEmpty
+        }
+    }
+
+    func standing(at moment: Moment) -> Standing {
+        let isAsleep = phase == .idle || phase == .suspended
+        let isHeld = isAsleep && penalty.isHeld(at: moment.boottime)
+        let running = budget.awakeSince.map { moment.monotonic - $0 } ?? .zero
+        return Standing(
+            handler: id, state: isHeld ? .held : state, why: explanation(at: moment, isHeld: isHeld), epoch: epoch,
+            queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount,
+            strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
+            heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
+            launches: statistics.launches, wakes: statistics.wakes, awake: statistics.awake + running,
+            lastEnd: statistics.lastEnd)
+    }
+
+    private func explanation(at moment: Moment, isHeld: Bool) -> String {
+        if isHeld {
+            let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
+            return "held for \(left) ms more after \(statistics.lastEnd?.written ?? "an overrun"); start lifts it"
+        }
+        switch phase {
+        case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
+        case .quarantined: return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
+        case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment)
+        case .launching: return "starting: its ready line is awaited"
+        case .active: return awakeExplanation
+        case .expiring: return "running out of time: " + awakeExplanation
+        case .suspending: return "being frozen"
+        case .suspended: return queue.isEmpty ? "frozen: nothing to do" : sleepExplanation(at: moment)
+        case .terminating(let termination): return "ending: \(termination.reason.written)"
+        }
+    }
+
+    private var awakeExplanation: String {
+        if isAttached { return "attached" }
+        if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
+        if batch.hasOpen { return "\(batch.openCount) events await its acknowledgement" }
+        if !requests.isEmpty { return "a request to a device is open" }
+        if rescueUntil != nil { return "it holds a lock that somebody waits for" }
+        return isOneshot ? "running" : "lingering before the freeze"
+    }
+
+    private func sleepExplanation(at moment: Moment) -> String {
+        if nackHolds.values.contains(where: { moment.boottime < $0 }) { return "asleep: a nack holds its device back" }
+        if let rest = restUntil, moment.monotonic < rest { return "resting after its awake window" }
+        if queue.events.contains(where: \.wakes) { return "asleep: its data waits for company (max_latency)" }
+        return "asleep: what is queued does not wake it (wake: false)"
+    }
+}

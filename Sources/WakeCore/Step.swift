@@ -1,0 +1,20 @@
+// One step of the core: when it happens, what it asks for, and where new sequence numbers come from.
+import WakeModel
+
+struct Step {
+    let stamp: Stamp
+    var effects: [Effect]
+    var nextSequence: Sequence
+    /// The bridge is ending: nothing is started or thawed for events any more.
+    var isFinishing: Bool
+
+    var now: Instant { stamp.moment.monotonic }
+    var boottime: Instant { stamp.moment.boottime }
+
+    mutating func emit(_ effect: Effect) { effects.append(effect) }
+
+    mutating func takeSequence() -> Sequence {
+        defer { nextSequence = nextSequence.next }
+        return nextSequence
+    }
+}
