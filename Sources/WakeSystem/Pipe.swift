@@ -26,6 +26,10 @@ public struct Pipe: ~Copyable {
     public consuming func take() -> (readEnd: Int32, writeEnd: Int32) {
         (readEnd.release(), writeEnd.release())
     }
+
+    /// Hands out one end, and closes the other.
+    consuming func takeReadEnd() -> Int32 { readEnd.release() }
+    consuming func takeWriteEnd() -> Int32 { writeEnd.release() }
 }
 
 /// A connected pair of Unix stream sockets: ours non-blocking, theirs not.
@@ -46,4 +50,7 @@ public struct SocketPair: ~Copyable {
 
     /// Hands out both ends; who takes them owns them.
     public consuming func take() -> (ours: Int32, theirs: Int32) { (ours.release(), theirs.release()) }
+
+    /// Hands out our end, and closes the other.
+    consuming func takeOurs() -> Int32 { ours.release() }
 }
