@@ -11,6 +11,8 @@ public enum ExitStatus: Hashable, Sendable {
 /// A process that we started, owned together with the container it was born in. Letting go of this closes the
 /// descriptors; it neither kills the process nor removes the container.
 public struct ChildProcess: ~Copyable {
+    public let executable: String
+    private let workingDirectory: String
     public let pid: Int32
     /// Becomes readable when the process has ended.
     public let pidfd: FileDescriptor
@@ -36,14 +38,18 @@ public struct ChildProcess: ~Copyable {
             let channels = try Channels()
             let (pid, pidfd) = try launch(request, at: container.birthplace(), with: channels)
             container.adopt(pid)
-            return ChildProcess(pid: pid, pidfd: pidfd, container: container, channels: channels.takeOurs())
+            return ChildProcess(request, pid: pid, pidfd: pidfd, container: container, channels: channels.takeOurs())
         } catch {
             container.remove()
             throw error
         }
     }
 
-    private init(pid: Int32, pidfd: Int32, container: consuming ProcessContainer, channels: OurEnds) {
+    private init(
+        _ request: SpawnRequest, pid: Int32, pidfd: Int32, container: consuming ProcessContainer, channels: OurEnds
+    ) {
+        executable = request.executable
+        workingDirectory = request.directory ?? "."
         self.pid = pid
         self.pidfd = FileDescriptor(owning: pidfd)
         self.container = container
@@ -79,16 +85,17 @@ public struct ChildProcess: ~Copyable {
     }
 
     /// Whether the program could be executed, as far as is known now.
-    public borrowing func startupOutcome(of request: SpawnRequest) throws(SystemError) -> StartupOutcome {
+    public borrowing func startupOutcome() throws(SystemError) -> StartupOutcome {
         var bytes: [UInt8] = []
         switch try startup.read(appendingTo: &bytes, limit: MemoryLayout<clinux_startup_failure>.size) {
         case .wouldBlock: return .pending
         case .endOfFile, .closed: return .executed
+        // Shorter than PIPE_BUF, so it comes whole.
         case .bytes: break
         }
         let failure = bytes.withUnsafeBytes { $0.loadUnaligned(as: clinux_startup_failure.self) }
-        guard let stage = StartupStage(rawValue: failure.stage) else { return .died }
-        let subject = stage == .directory ? "\(request.executable) (\(request.directory ?? "."))" : request.executable
+        let stage = StartupStage(rawValue: failure.stage) ?? .execute
+        let subject = stage == .directory ? "\(executable) (\(workingDirectory))" : executable
         return .failed(stage: stage, error: SystemError(stage.attempt, subject, Errno(code: failure.error)))
     }
 

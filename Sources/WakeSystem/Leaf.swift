@@ -88,7 +88,8 @@ public struct Leaf: ~Copyable {
     /// Processor time of everything that has ever been in it, in microseconds.
     public borrowing func cpuUsageMicroseconds() throws(SystemError) -> UInt64 {
         let file = try File.open("cpu.stat", in: directory, for: .read)
-        for line in try file.contents().split(separator: UInt8(ascii: "\n")) where line.starts(with: "usage_usec ".utf8) {
+        for line in try file.contents().split(separator: UInt8(ascii: "\n")) where line.starts(with: "usage_usec ".utf8)
+        {
             return UInt64(String(decoding: line.dropFirst(11), as: UTF8.self)) ?? 0
         }
         return 0

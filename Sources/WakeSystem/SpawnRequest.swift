@@ -50,16 +50,15 @@ public enum StartupStage: Int32, Sendable {
 /// What the startup pipe tells. A child in a frozen container is pending for as long as that stays frozen.
 public enum StartupOutcome: Hashable, Sendable {
     case pending
-    /// The program runs.
+    /// The program runs, or the child was killed before it could fail: how it ended tells them apart.
     case executed
     case failed(stage: StartupStage, error: SystemError)
-    /// The child was killed before it got so far.
-    case died
 }
 
 public enum Executable {
     /// Where a bare name is found along `path`, colon-separated; a name with a slash is itself.
-    public static func find(_ name: String, path: String = "/usr/local/bin:/usr/bin:/bin") throws(SystemError) -> String {
+    public static func find(_ name: String, path: String = "/usr/local/bin:/usr/bin:/bin") throws(SystemError) -> String
+    {
         if name.contains("/") { return name }
         for directory in path.split(separator: ":") {
             let candidate = "\(directory)/\(name)"
@@ -73,7 +72,9 @@ public enum Executable {
 }
 
 /// Strings as execve takes them: one block of bytes, and a NULL-terminated list of pointers into it, for one call.
-func withCStrings<Result>(_ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result) -> Result {
+func withCStrings<Result>(_ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result)
+    -> Result
+{
     var bytes: [CChar] = []
     var starts: [Int] = []
     for string in strings {
