@@ -40,5 +40,7 @@ let package = Package(
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+        .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
+        .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
     ]
 )
