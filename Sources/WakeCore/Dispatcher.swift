@@ -45,11 +45,13 @@ public struct Dispatcher: Sendable {
     private mutating func take(_ input: Input, _ step: inout Step) {
         switch input {
         case .device(let id, let device): routes.set(device, id, handlers.map(\.settings))
-        case .configure(let id, let settings, let restarts): configure(id, settings, restarts, &step)
+        case .configure(let id, let settings, let isStopped, let restarts):
+            configure(id, settings, isStopped: isStopped, restarts: restarts, &step)
         case .remove(let id): remove(id, &step)
-        case .recovered(let id, let events, let isStopped):
-            change(id, &step) { handler, step in
-                handler.recover(events, isStopped: isStopped) { [routes] in routes.subscription(of: id, for: $0) }
+        case .recovered(let id, let events):
+            let routes = routes
+            change(id, &step) { handler, _ in
+                handler.recover(events) { routes.subscription(of: id, for: $0) }
             }
         case .lost(let id, let device, let gap):
             let subscription = routes.subscription(of: id, for: device) ?? 0
@@ -77,10 +79,12 @@ public struct Dispatcher: Sendable {
 
     // MARK: Handlers
 
-    private mutating func configure(_ id: HandlerID, _ settings: HandlerSettings, _ restarts: Bool, _ step: inout Step) {
+    private mutating func configure(
+        _ id: HandlerID, _ settings: HandlerSettings, isStopped: Bool, restarts: Bool, _ step: inout Step
+    ) {
         if slots[id] == nil {
             slots[id] = handlers.count
-            handlers.append(HandlerLifecycle(id: id, settings: settings))
+            handlers.append(HandlerLifecycle(id: id, settings: settings, isStopped: isStopped))
         } else {
             change(id, &step) { $0.configure(settings, restarts: restarts, &$1) }
         }

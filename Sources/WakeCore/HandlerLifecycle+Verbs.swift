@@ -84,8 +84,7 @@ extension HandlerLifecycle {
         }
     }
 
-    mutating func recover(_ events: [RecoveredEvent], isStopped: Bool, route: (DeviceID) -> Int?) {
-        if isStopped { phase = .stopped }
+    mutating func recover(_ events: [RecoveredEvent], route: (DeviceID) -> Int?) {
         queue.giveBack(
             events.map { recovered in
                 var event = QueuedEvent(

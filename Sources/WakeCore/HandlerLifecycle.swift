@@ -79,12 +79,12 @@ struct HandlerLifecycle: Sendable {
         public var lastEnd: EndReason?
     }
 
-    init(id: HandlerID, settings: HandlerSettings) {
+    init(id: HandlerID, settings: HandlerSettings, isStopped: Bool) {
         self.id = id
         self.settings = settings
         budget = BudgetLedger(settings.timers)
         if settings.startsAtBoot { wanted = .autostart }
-        if !settings.isEnabled { phase = .stopped }
+        if isStopped || !settings.isEnabled { phase = .stopped }
     }
 
     var timers: HandlerTimers { settings.timers }

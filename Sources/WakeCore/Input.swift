@@ -56,10 +56,11 @@ public enum MemoryLevel: String, Hashable, Sendable, CaseIterable { case normal,
 
 public enum Input: Sendable {
     case device(DeviceID, Device)
-    /// A manifest appeared or changed; `restarts` where the program itself is another.
-    case configure(HandlerID, HandlerSettings, restarts: Bool)
+    /// A manifest appeared or changed. `isStopped` is what the journal remembers of a new one; `restarts` where the
+    /// program itself is another.
+    case configure(HandlerID, HandlerSettings, isStopped: Bool, restarts: Bool)
     case remove(HandlerID)
-    case recovered(HandlerID, [RecoveredEvent], isStopped: Bool)
+    case recovered(HandlerID, [RecoveredEvent])
     /// What the journal could not keep over a restart, for one handler and device.
     case lost(HandlerID, DeviceID, Gap)
     case event(DeviceEvent)
