@@ -73,6 +73,16 @@ extension ConfigurationObject {
         }
     }
 
+    /// A text that may be empty, as the value of an environment variable may.
+    public func anyText(_ key: String) -> String? {
+        read(key, expected: "a text") { value in
+            if case .text(let text) = value, !text.utf8.contains(0) { text } else { nil }
+        }
+    }
+
+    /// Whether the value is exactly this text; reports nothing.
+    public func isText(_ key: String, _ text: String) -> Bool { members[key] == .text(text) }
+
     public func flag(_ key: String) -> Bool? {
         read(key, expected: "true or false") { value in if case .boolean(let flag) = value { flag } else { nil } }
     }
@@ -87,8 +97,9 @@ extension ConfigurationObject {
         }
     }
 
-    public func number(_ key: String, in range: ClosedRange<Double>) -> Double? {
-        read(key, expected: "a number from \(range.lowerBound) to \(range.upperBound)") { value in
+    /// `alternative` is what else the caller takes, for the sentence.
+    public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
+        read(key, expected: "a number from \(range.lowerBound) to \(range.upperBound)\(alternative)") { value in
             switch value {
             case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
             case .number(let real): range.contains(real) ? real : nil
