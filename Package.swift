@@ -42,5 +42,8 @@ let package = Package(
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
+
+        .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
+        .testTarget(name: "WakeDaemonTests", dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles"]),
     ]
 )
