@@ -54,6 +54,8 @@ int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count
     return answer((int)write(descriptor, bytes, count));
 }
 
+int clinux_accept(int listener, int flags) { return answer(accept4(listener, NULL, NULL, flags)); }
+
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group) {
     struct ucred peer;
     socklen_t size = sizeof peer;
