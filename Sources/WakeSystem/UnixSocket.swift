@@ -50,7 +50,8 @@ public enum UnixSocket {
     /// Connects, non-blocking from then on.
     public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
         let socket = try make(path)
-        let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(socket.raw, address, length)) } }
+        let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(socket.raw, address, length)) }
+        }
         _ = try answer.get("connect to", path)
         return socket
     }
@@ -69,7 +70,8 @@ public enum UnixSocket {
     private static func make(_ path: String) throws(SystemError) -> FileDescriptor {
         guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        return FileDescriptor(owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
+        return FileDescriptor(
+            owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
     }
 
     private static func removeStale(_ path: String) throws(SystemError) {
