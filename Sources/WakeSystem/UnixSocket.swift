@@ -27,7 +27,8 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 public enum UnixSocket {
-    /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it.
+    /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it. Sweep the cgroup tree
+    /// before: a child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer.
     /// - Parameters:
     ///   - mode: 0o600 for the owner alone, 0o660 with a group.
     ///   - group: who else may connect; nil leaves the process's own.
@@ -100,24 +101,5 @@ public enum UnixSocket {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-    }
-}
-
-/// A file that one process at a time can hold; the kernel gives it back when that process ends, however it ends.
-public struct LockFile: ~Copyable {
-    private let file: FileDescriptor
-
-    /// Takes the lock, or says who has it. The file is never removed: whoever removed it could let in two.
-    public init(at path: String) throws(SystemError) {
-        let file = try File.open(path, for: .create)
-        let answer = attempt { Int(flock(file.raw, LOCK_EX | LOCK_NB)) }
-        if case .failure(.wouldBlock) = answer {
-            let holder = String(decoding: try file.front(limit: 16).prefix { $0 > 0x20 }, as: UTF8.self)
-            throw SystemError("lock", path, .busy, advice: "process \(holder) holds it; is the daemon running already?")
-        }
-        _ = try answer.get("lock", path)
-        _ = try attempt { Int(ftruncate(file.raw, 0)) }.get("write to", path)
-        _ = try file.write(Array("\(getpid())\n".utf8), at: 0)
-        self.file = file
     }
 }

@@ -44,19 +44,22 @@ import WakeModel
         unlink(path)
     }
 
-    @Test("the lock of the single instance is held by one, who is named, and free again after it")
+    @Test("the lock of the single instance is held by one, who is named, and free again when that process is killed")
     func lockFile() throws {
-        do {
-            let lock = try LockFile(at: path)
-            #expect {
-                _ = try LockFile(at: path)
-            } throws: { error in
-                "\(error)".contains("process \(getpid()) holds it")
-            }
-            _ = consume lock
+        let script =
+            "import fcntl, time\nf = open('\(path)', 'w')\nfcntl.lockf(f, fcntl.LOCK_EX)\nprint('locked', flush=True)\ntime.sleep(99)"
+        let holder = try ChildProcess.spawn(python(script), into: .processGroup(ProcessGroup()))
+        try holder.container.thaw()
+        #expect(try readLine(holder.output) == "locked")
+        #expect {
+            _ = try LockFile(at: path)
+        } throws: { error in
+            "\(error)".contains("process \(holder.pid) holds it")
         }
-        let again = try LockFile(at: path)
-        _ = consume again
+        try holder.container.kill()
+        #expect(try waitForEnd(of: holder) == .signalled(number: SIGKILL, coreDumped: false))
+        let lock = try LockFile(at: path)
+        _ = consume lock
         unlink(path)
     }
 
