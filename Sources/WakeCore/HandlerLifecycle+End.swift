@@ -20,7 +20,7 @@ extension HandlerLifecycle {
     /// Thaw, SIGTERM, and the kill after T_term.
     mutating func requestTermination(_ reason: EndReason, _ step: inout Step) {
         let termination = Termination(reason: reason, killAt: step.now + timers.terminate)
-        let notice = Notice.terminating(reason: reason.written, remaining: timers.terminate)
+        let notice = Notice.terminating(reason: reason.written, within: timers.terminate)
         if !isOneshot { step.emit(.notify(id, epoch, notice)) }
         if reason == .finished { step.emit(.closeInput(id, epoch)) }
         move(to: .terminating(termination), because: reason.written, &step)

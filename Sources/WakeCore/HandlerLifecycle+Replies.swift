@@ -5,25 +5,25 @@ extension HandlerLifecycle {
     mutating func hear(_ line: ReplyLine, _ step: inout Step) {
         hasSpoken = true
         switch line.reply {
-        case .acknowledge(let sequence, _): acknowledge(sequence, ref: line.ref, &step)
-        case .refuse(let sequence, let delay): refuse(sequence, after: delay, ref: line.ref, &step)
-        case .ready: becomeReady(line.ref, &step)
-        case .begin(let name): begin(name, line.ref, &step)
-        case .end(let name): end(name, line.ref, &step)
-        case .remaining: step.emit(.notify(id, epoch, .remaining(ref: line.ref, remaining: remaining(step))))
+        case .ack(let sequence, _): acknowledge(sequence, ref: line.reference, &step)
+        case .nack(let sequence, let delay): refuse(sequence, after: delay, ref: line.reference, &step)
+        case .ready: becomeReady(line.reference, &step)
+        case .begin(let name): begin(name, line.reference, &step)
+        case .end(let name): end(name, line.reference, &step)
+        case .remaining: step.emit(.notify(id, epoch, remaining(line.reference, step)))
         case .checkpoint(let text): step.emit(.checkpoint(id, text))
-        case .write(let request): open(.write(request), line.ref, &step)
-        case .read(let request): open(.read(request), line.ref, &step)
+        case .write(let address, let bytes): open(.write(address, bytes: bytes), line.reference, &step)
+        case .read(let address): open(.read(address), line.reference, &step)
         }
     }
 
     mutating func hear(_ fault: ProtocolFault, _ step: inout Step) {
         hasSpoken = true
-        answer(fault, &step)
+        answer(fault, fault.reference, &step)
     }
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
-    mutating func acknowledge(_ sequence: Sequence, ref: JSONValue? = nil, _ step: inout Step) {
+    mutating func acknowledge(_ sequence: Sequence, ref: Reference? = nil, _ step: inout Step) {
         switch batch.close(through: sequence) {
         case .closed(let closed):
             penalty.progress()
@@ -31,14 +31,14 @@ extension HandlerLifecycle {
             step.emit(.acknowledge(id, closed))
             step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
         case .nothingLeft: break
-        case .notDelivered: answer(.notDelivered(sequence, ref: ref), &step)
+        case .notDelivered: answer(.notDelivered(sequence, verb: "ack"), ref, &step)
         }
     }
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
-    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, ref: JSONValue? = nil, _ step: inout Step) {
+    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, ref: Reference? = nil, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.device else {
-            return answer(.notDelivered(sequence, ref: ref), &step)
+            return answer(.notDelivered(sequence, verb: "nack"), ref, &step)
         }
         refused[0].nacks = min(refused[0].nacks + 1, 32)
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
@@ -51,36 +51,36 @@ extension HandlerLifecycle {
         min(timers.retryBase * (1 << Int64(nacks - 1)), timers.retryCap)
     }
 
-    private mutating func becomeReady(_ ref: JSONValue?, _ step: inout Step) {
-        guard case .launching = phase else { return answer(.unexpectedReady(ref: ref), &step) }
+    private mutating func becomeReady(_ ref: Reference?, _ step: inout Step) {
+        guard case .launching = phase else { return answer(.unexpectedReady, ref, &step) }
         move(to: .active, because: "ready", &step)
     }
 
-    private mutating func begin(_ name: String, _ ref: JSONValue?, _ step: inout Step) {
+    private mutating func begin(_ name: String, _ ref: Reference?, _ step: inout Step) {
         switch budget.begin(name, at: step.now, timers) {
         case nil: step.emit(.decision(id, .began(name)))
-        case .alreadyOpen: answer(.alreadyOpen(name, ref: ref), &step)
-        case .tooMany: answer(.tooManyTasks(limit: BudgetLedger.taskLimit, ref: ref), &step)
-        case .noExtensionLeft: answer(.noExtensionLeft(name, ref: ref), &step)
+        case .alreadyOpen: answer(.alreadyOpen(task: name), ref, &step)
+        case .tooMany: answer(.tooManyTasks(task: name, limit: BudgetLedger.taskLimit), ref, &step)
+        case .noExtensionLeft: answer(.noExtensionLeft(task: name), ref, &step)
         case .notOpen: break
         }
     }
 
-    private mutating func end(_ name: String, _ ref: JSONValue?, _ step: inout Step) {
+    private mutating func end(_ name: String, _ ref: Reference?, _ step: inout Step) {
         if budget.end(name, at: step.now, timers) == .notOpen {
-            answer(.notOpen(name, ref: ref), &step)
+            answer(.notOpen(task: name), ref, &step)
         } else {
             step.emit(.decision(id, .ended(name)))
         }
     }
 
-    private mutating func open(_ request: DeviceRequest, _ ref: JSONValue?, _ step: inout Step) {
+    private mutating func open(_ request: DeviceRequest, _ ref: Reference?, _ step: inout Step) {
         requests.append(OpenRequest(ref: ref, deadline: step.now + timers.budget))
         step.emit(.perform(id, epoch, request, ref: ref))
     }
 
     /// A late answer comes with the next wake and never causes one.
-    mutating func pass(_ notice: Notice, ref: JSONValue?, _ step: inout Step) {
+    mutating func pass(_ notice: Notice, ref: Reference?, _ step: inout Step) {
         if let index = requests.firstIndex(where: { $0.ref == ref }) { requests.remove(at: index) }
         switch phase {
         case .launching, .active, .expiring: step.emit(.notify(id, epoch, notice))
@@ -89,12 +89,20 @@ extension HandlerLifecycle {
         }
     }
 
-    private mutating func answer(_ fault: ProtocolFault, _ step: inout Step) {
+    private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
+        var fault = fault
+        fault.reference = reference
         step.emit(.decision(id, .faulted(fault.code.rawValue)))
         step.emit(.notify(id, epoch, .error(fault)))
     }
 
-    private func remaining(_ step: Step) -> TimeSpan? {
-        awakeDeadline.map { max(.zero, $0 - step.now) }
+    private func remaining(_ reference: Reference?, _ step: Step) -> Notice {
+        let left = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
+        return .remaining(left, extensionLeft: budget.extensionLeft(at: step.now), reference: reference)
     }
+}
+
+extension ProtocolFault {
+    fileprivate static let unexpectedReady = ProtocolFault(
+        .malformed, "ready: nothing waits for it.", advice: "Send it once a launch, and only with ready: \"explicit\".")
 }

@@ -33,7 +33,7 @@ struct HandlerLifecycle: Sendable {
     }
 
     struct OpenRequest: Hashable, Sendable {
-        var ref: JSONValue?
+        var ref: Reference?
         var deadline: Instant
     }
 

@@ -71,7 +71,7 @@ public enum Input: Sendable {
     case launchFailed(HandlerID, Epoch, reason: String)
     case suspended(HandlerID, Epoch, SuspensionFinding)
     case locksInspected(HandlerID, Epoch, SuspensionFinding)
-    case answered(HandlerID, Epoch, ref: JSONValue?, Notice)
+    case answered(HandlerID, Epoch, ref: Reference?, Notice)
     case exited(HandlerID, Epoch, ExitStatus)
     /// No process is left in the leaf.
     case emptied(HandlerID, Epoch)

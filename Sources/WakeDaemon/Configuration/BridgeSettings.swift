@@ -2,6 +2,7 @@
 import WakeCore
 import WakeModel
 import WakeProfiles
+import WakeSources
 
 public struct BridgeSettings: Hashable, Sendable {
     /// How handlers are suspended.
@@ -50,12 +51,8 @@ public struct BridgeSettings: Hashable, Sendable {
 
     /// A trace to play instead of devices.
     public struct Replay: Hashable, Sendable {
-        public enum Speed: Hashable, Sendable {
-            case times(Double)
-            case max
-        }
         public var file: String
-        public var speed: Speed = .times(1)
+        public var speed = ReplaySpeed.times(1)
     }
 
     /// Members of this group may use the control socket, beside root and the bridge's own user.

@@ -52,6 +52,14 @@ public struct HandlerManifest: Hashable, Sendable {
         try report.conclude()
     }
 
+    /// A handler that no file describes: the program of one command.
+    public init(id: String, command: [String], settings: HandlerSettings) {
+        self.id = id
+        file = "the command line"
+        exec = command
+        self.settings = settings
+    }
+
     private init(id: String, file: String) {
         self.id = id
         self.file = file
