@@ -1,0 +1,128 @@
+// The written form of an event on its way to a handler: one CloudEvents 1.0 object on one line.
+
+/// One delivery of one event. The order of the members is part of the contract: recordings are compared byte for byte.
+public struct EventLine: Sendable {
+    public var event: DeviceEvent
+    public var device: Device
+    public var sequence: Sequence
+    /// Counts the deliveries of this event to this handler, from 1.
+    public var attempt: UInt32
+    /// True for what was in flight when the bridge went down.
+    public var isRedelivered: Bool
+    /// What is left when the line is written; shown in whole milliseconds, never below zero.
+    public var budget: TimeSpan
+    /// Put before the sequence to make the CloudEvents id: `j7-`, or `replay-`.
+    public var idPrefix: String
+    /// JSON text that the device's profile decoded from the bytes; nil where no profile knows them.
+    public var value: ArraySlice<UInt8>?
+    /// Why the profile that should know the bytes could not decode them.
+    public var undecodable: String?
+
+    public init(
+        _ event: DeviceEvent, of device: Device, sequence: Sequence, attempt: UInt32, isRedelivered: Bool = false,
+        budget: TimeSpan, idPrefix: String, value: ArraySlice<UInt8>? = nil, undecodable: String? = nil
+    ) {
+        self.event = event
+        self.device = device
+        self.sequence = sequence
+        self.attempt = attempt
+        self.isRedelivered = isRedelivered
+        self.budget = budget
+        self.idPrefix = idPrefix
+        self.value = value
+        self.undecodable = undecodable
+    }
+
+    /// Writes the line with its newline.
+    public func write(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("specversion", "1.0")
+        writer.key("id")
+        writer.string(idPrefix, number: sequence.rawValue)
+        writer.field("source", device.source)
+        writer.field("type", event.kind.written)
+        writer.field("subject", device.alias)
+        writer.key("time")
+        writer.time(event.stamp.wall)
+        writer.field("datacontenttype", "application/json")
+        writer.field("seq", sequence.rawValue)
+        writer.field("attempt", attempt)
+        if isRedelivered { writer.field("redelivered", true) }
+        writer.field("budgetms", max(0, budget.wholeMilliseconds))
+        writer.key("data")
+        writeData(into: &writer)
+        writer.endObject()
+        writer.newline()
+    }
+
+    private func writeData(into writer: inout JSONWriter) {
+        writer.beginObject()
+        switch event.kind {
+        case .connected(let folded):
+            writeProfile(into: &writer)
+            writeFolded(folded, into: &writer)
+        case .disconnected(let reason, let folded):
+            writeProfile(into: &writer)
+            writer.field("reason", reason)
+            writeFolded(folded, into: &writer)
+        case .data(let channel, let bytes): writeBytes(bytes, of: channel, into: &writer)
+        case .gap(let gap): gap.write(of: device.alias, into: &writer)
+        case .attention(let kind, let detail):
+            writer.field("kind", kind.rawValue)
+            if !detail.isEmpty { writer.field("detail", detail) }
+        }
+        // Inside `data`, because CloudEvents allows no underscore in the name of an attribute of the envelope.
+        if !event.stamp.isClockSynchronized { writer.field("clock_synced", false) }
+        writer.endObject()
+    }
+
+    private func writeBytes(_ bytes: [UInt8], of channel: Channel, into writer: inout JSONWriter) {
+        writeProfile(into: &writer)
+        let (field, text) = channel.written
+        writer.field(field, text)
+        if let value {
+            writer.key("value")
+            writer.fragment(value)
+        }
+        writer.key("raw")
+        writer.hexadecimal(bytes)
+        if let undecodable { writer.field("undecodable", undecodable) }
+    }
+
+    private func writeProfile(into writer: inout JSONWriter) {
+        if let profile = device.profile { writer.field("profile", profile) }
+    }
+
+    private func writeFolded(_ count: UInt32, into writer: inout JSONWriter) {
+        if count > 0 { writer.field("folded", count) }
+    }
+}
+
+extension DeviceEvent.Kind {
+    /// The CloudEvents type.
+    public var written: String {
+        switch self {
+        case .connected: "wakebridge.device.connected"
+        case .disconnected: "wakebridge.device.disconnected"
+        case .data: "wakebridge.device.data"
+        case .gap: "wakebridge.device.gap"
+        case .attention: "wakebridge.device.attention"
+        }
+    }
+}
+
+extension Gap {
+    /// `count` is null where nobody can know it; the sequences stand only where what was lost had some.
+    fileprivate func write(of alias: String, into writer: inout JSONWriter) {
+        writer.field("device", alias)
+        writer.field("cause", cause.rawValue)
+        writer.key("count")
+        if let count { writer.integer(count) } else { writer.null() }
+        if let first { writer.field("first_seq", first.rawValue) }
+        if let last { writer.field("last_seq", last.rawValue) }
+        writer.key("from")
+        writer.time(from)
+        writer.key("to")
+        writer.time(to)
+    }
+}

@@ -1,0 +1,242 @@
+// The lines that tell a handler about itself and the bridge, and that it never acknowledges.
+
+public enum Notice: Hashable, Sendable {
+    /// First line after a launch.
+    case restored(Restoration)
+    /// First line after a thaw; `open` is still owed from before and is not sent again.
+    case resumed(frozenFor: TimeSpan, reason: String, open: [Sequence])
+    /// A deadline is near: what is open then is cut short.
+    case expiring(reason: String, remaining: TimeSpan, tasks: [String], open: [Sequence])
+    /// Answer to `remaining`: until the awake deadline, and what is left in the pool of extension tasks.
+    case remaining(TimeSpan, extensionLeft: TimeSpan, reference: Reference?)
+    /// Answer to `write` or `read` that succeeded.
+    case reply(Answer, reference: Reference?)
+    case error(ProtocolFault)
+    /// The process is about to be ended; `within` is its time to leave by itself.
+    case terminating(reason: String, within: TimeSpan)
+    /// `some` or `full`, the levels of the kernel's pressure files.
+    case memory(level: String)
+    /// The wall clock jumped; forward is positive.
+    case time(step: TimeSpan)
+    /// The bridge's own condition, such as `adapter-down` or `durability-lost`.
+    case bridge(condition: String, detail: String)
+
+    /// What was asked of a device and came to pass.
+    public enum Answer: Hashable, Sendable {
+        case written(device: String)
+        case read(device: String, bytes: [UInt8])
+    }
+
+    /// Writes the line with its newline. The id is unique among notices and never that of an event.
+    public func write(into writer: inout JSONWriter, id: String, time: WallTime) {
+        writer.beginObject()
+        writer.field("specversion", "1.0")
+        writer.field("id", id)
+        writer.field("source", "/wakebridge")
+        writer.field("type", type)
+        writer.key("time")
+        writer.time(time)
+        writer.field("datacontenttype", "application/json")
+        writer.key("data")
+        writer.beginObject()
+        writeData(into: &writer)
+        writer.endObject()
+        writer.endObject()
+        writer.newline()
+    }
+
+    /// The CloudEvents type.
+    public var type: String {
+        switch self {
+        case .restored: "wakebridge.restored"
+        case .resumed: "wakebridge.resumed"
+        case .expiring: "wakebridge.expiring"
+        case .remaining: "wakebridge.remaining"
+        case .reply: "wakebridge.reply"
+        case .error: "wakebridge.error"
+        case .terminating: "wakebridge.terminating"
+        case .memory: "wakebridge.memory"
+        case .time: "wakebridge.time"
+        case .bridge: "wakebridge.bridge"
+        }
+    }
+
+    private func writeData(into writer: inout JSONWriter) {
+        switch self {
+        case .restored(let restoration): restoration.write(into: &writer)
+        case .resumed(let frozenFor, let reason, let open):
+            writer.milliseconds("frozen_for_ms", frozenFor)
+            writer.field("reason", reason)
+            writer.sequences("open", open)
+        case .expiring(let reason, let remaining, let tasks, let open):
+            writer.field("reason", reason)
+            writer.milliseconds("remaining_ms", remaining)
+            writer.strings("tasks", tasks)
+            writer.sequences("open", open)
+        case .remaining(let remaining, let extensionLeft, let reference):
+            writer.milliseconds("remaining_ms", remaining)
+            writer.milliseconds("extension_ms", extensionLeft)
+            writer.reference(reference)
+        case .reply(let answer, let reference):
+            answer.write(into: &writer)
+            writer.reference(reference)
+        case .error(let fault): fault.write(into: &writer)
+        case .terminating(let reason, let within):
+            writer.field("reason", reason)
+            writer.milliseconds("in_ms", within)
+        case .memory(let level): writer.field("level", level)
+        case .time(let step): writer.field("step_ms", step.wholeMilliseconds)
+        case .bridge(let condition, let detail):
+            writer.field("condition", condition)
+            if !detail.isEmpty { writer.field("detail", detail) }
+        }
+    }
+}
+
+/// What a freshly launched process is told of the world and of its own past.
+public struct Restoration: Hashable, Sendable {
+    public struct Link: Hashable, Sendable {
+        public var device: Device
+        public var isConnected: Bool
+
+        public init(device: Device, isConnected: Bool) {
+            self.device = device
+            self.isConnected = isConnected
+        }
+    }
+
+    public struct Subscription: Hashable, Sendable {
+        public var profile: String
+        /// Nil for every device of the profile.
+        public var device: String?
+        public var wakes: Bool
+        public var policy: String
+        public var durability: String
+
+        public init(profile: String, device: String?, wakes: Bool, policy: String, durability: String) {
+            self.profile = profile
+            self.device = device
+            self.wakes = wakes
+            self.policy = policy
+            self.durability = durability
+        }
+    }
+
+    /// Counts since the journal began, of this handler.
+    public struct Counters: Hashable, Sendable {
+        public var launches: UInt64 = 0
+        public var acknowledged: UInt64 = 0
+        public var queued: UInt64 = 0
+        public var deadLetters: UInt64 = 0
+
+        public init() {}
+    }
+
+    /// What the process was launched for; also in `WAKEBRIDGE_REASON`.
+    public var reason: String
+    public var links: [Link] = []
+    public var subscriptions: [Subscription] = []
+    public var counters = Counters()
+    /// What the handler last gave to be kept; nil where it never did.
+    public var checkpoint: String?
+
+    public init(reason: String) { self.reason = reason }
+
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.field("reason", reason)
+        writer.key("devices")
+        writer.beginArray()
+        for link in links { link.write(into: &writer) }
+        writer.endArray()
+        writer.key("subscriptions")
+        writer.beginArray()
+        for subscription in subscriptions { subscription.write(into: &writer) }
+        writer.endArray()
+        counters.write(into: &writer)
+        if let checkpoint { writer.field("checkpoint", checkpoint) }
+    }
+}
+
+extension Restoration.Link {
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("device", device.alias)
+        writer.field("source", device.source)
+        if let profile = device.profile { writer.field("profile", profile) }
+        writer.field("mode", device.mode.rawValue)
+        writer.field("connected", isConnected)
+        writer.endObject()
+    }
+}
+
+extension Restoration.Subscription {
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("profile", profile)
+        if let device { writer.field("device", device) }
+        writer.field("wake", wakes)
+        writer.field("policy", policy)
+        writer.field("durability", durability)
+        writer.endObject()
+    }
+}
+
+extension Restoration.Counters {
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.key("counters")
+        writer.beginObject()
+        writer.field("launches", launches)
+        writer.field("acknowledged", acknowledged)
+        writer.field("queued", queued)
+        writer.field("dead_letters", deadLetters)
+        writer.endObject()
+    }
+}
+
+extension Notice.Answer {
+    fileprivate func write(into writer: inout JSONWriter) {
+        switch self {
+        case .written(let device): writer.field("device", device)
+        case .read(let device, let bytes):
+            writer.field("device", device)
+            writer.key("hex")
+            writer.hexadecimal(bytes)
+        }
+    }
+}
+
+extension ProtocolFault {
+    fileprivate func write(into writer: inout JSONWriter) {
+        writer.field("code", code.rawValue)
+        writer.field("sentence", sentence)
+        writer.field("advice", advice)
+        writer.reference(reference)
+    }
+}
+
+extension JSONWriter {
+    /// What is left of a time never reads as negative.
+    fileprivate mutating func milliseconds(_ name: StaticString, _ span: TimeSpan) {
+        field(name, max(0, span.wholeMilliseconds))
+    }
+
+    fileprivate mutating func reference(_ reference: Reference?) {
+        guard let reference else { return }
+        key("ref")
+        fragment(reference.text.utf8)
+    }
+
+    fileprivate mutating func sequences(_ name: StaticString, _ sequences: [Sequence]) {
+        key(name)
+        beginArray()
+        for sequence in sequences { integer(sequence.rawValue) }
+        endArray()
+    }
+
+    fileprivate mutating func strings(_ name: StaticString, _ texts: [String]) {
+        key(name)
+        beginArray()
+        for text in texts { string(text) }
+        endArray()
+    }
+}

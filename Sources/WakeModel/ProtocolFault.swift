@@ -1,0 +1,114 @@
+// Every way in which a line of descriptor 3 can be wrong, with the code a program matches and the sentences a person reads.
+
+/// Why a reply had no effect. It is answered with `wakebridge.error`, logged and counted, and never acknowledges anything.
+public struct ProtocolFault: Error, Hashable, Sendable {
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Not a JSON object, not one verb, or a value of the wrong kind.
+        case malformed
+        case unknownKey = "unknown-key"
+        /// A word from a closed list that is not in the list.
+        case unknownToken = "unknown-token"
+        case tooLong = "too-long"
+        /// About an event that was delivered to an earlier process of the handler.
+        case staleLease = "stale-lease"
+        /// About an event that this process was never given.
+        case notDelivered = "not-delivered"
+        case noExtensionLeft = "no-extension-left"
+        case tooManyTasks = "too-many-tasks"
+        case alreadyOpen = "already-open"
+        case notOpen = "not-open"
+        /// A replay has no device to write to or read from.
+        case replayed
+        /// Outside what the manifest watches.
+        case notPermitted = "not-permitted"
+        case noSuchDevice = "no-such-device"
+        case notConnected = "not-connected"
+        /// The device or the system under it refused; the sentence holds its words.
+        case deviceFailed = "device-failed"
+        /// The handler writes faster than its replies are read.
+        case tooFast = "too-fast"
+    }
+
+    public var code: Code
+    /// What was wrong, as one sentence.
+    public var sentence: String
+    /// What to do about it, as one sentence.
+    public var advice: String
+    /// The `ref` of the line, where one could be read.
+    public var reference: Reference?
+
+    public init(_ code: Code, _ sentence: String, advice: String, reference: Reference? = nil) {
+        self.code = code
+        self.sentence = sentence
+        self.advice = advice
+        self.reference = reference
+    }
+}
+
+extension ProtocolFault: CustomStringConvertible {
+    /// The two sentences in a row, for a log.
+    public var description: String { "\(sentence) \(advice)" }
+}
+
+// What only the bridge can know of a well-formed line; kept here so that every sentence of the protocol is in one place.
+extension ProtocolFault {
+    public static func notDelivered(_ sequence: Sequence, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .notDelivered, "\(verb) \(sequence.rawValue): this process was never given that event.",
+            advice: "Answer with the seq of an event line that came in on stdin.")
+    }
+
+    public static func staleLease(_ sequence: Sequence, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .staleLease, "\(verb) \(sequence.rawValue): that event is no longer lent to this process.",
+            advice: "Nothing to do: the event was settled, or comes again with a higher attempt.")
+    }
+
+    public static func noExtensionLeft(task: String) -> ProtocolFault {
+        ProtocolFault(
+            .noExtensionLeft, "begin \"\(task)\": this wake has used up its pool of extension time.",
+            advice: "Acknowledge what is done; the pool is full again after the next suspension.")
+    }
+
+    public static func tooManyTasks(task: String, limit: Int) -> ProtocolFault {
+        ProtocolFault(
+            .tooManyTasks, "begin \"\(task)\": \(limit) tasks are open, which is the limit.",
+            advice: "End a task before beginning the next.")
+    }
+
+    public static func alreadyOpen(task: String) -> ProtocolFault {
+        ProtocolFault(
+            .alreadyOpen, "begin \"\(task)\": a task of that name is open.",
+            advice: "End it first, or give this one another name.")
+    }
+
+    public static func notOpen(task: String) -> ProtocolFault {
+        ProtocolFault(
+            .notOpen, "end \"\(task)\": no task of that name is open.",
+            advice: "End each task once, by the name it was begun with.")
+    }
+
+    public static func replayed(verb: String, device: String) -> ProtocolFault {
+        ProtocolFault(
+            .replayed, "\(verb) \"\(device)\": this is a replay, and there is no device.",
+            advice: "Expect this answer in a replay, or test the request against the device itself.")
+    }
+
+    public static func noSuchDevice(_ device: String, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .noSuchDevice, "\(verb) \"\(device)\": the bridge knows no device of that name.",
+            advice: "Use the subject of an event line, or a name that `wakebridge devices` shows.")
+    }
+
+    public static func notPermitted(_ device: String, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .notPermitted, "\(verb) \"\(device)\": this handler's manifest does not watch that device.",
+            advice: "Name the device or its profile under `watch` in the manifest.")
+    }
+
+    public static func notConnected(_ device: String, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .notConnected, "\(verb) \"\(device)\": the device is not connected.",
+            advice: "Ask again after its next connected event.")
+    }
+}

@@ -1,0 +1,116 @@
+// What a handler may say on descriptor 3, as values.
+
+public enum Reply: Hashable, Sendable {
+    /// How the handler judges the work it acknowledges; for statistics only.
+    public enum Result: String, Hashable, Sendable, CaseIterable { case useful, nothing, failed }
+
+    /// Everything delivered to this process no later than this event is done.
+    case ack(Sequence, result: Result?)
+    /// Could not be handled now. Nil leaves the wait to the bridge's own back-off; otherwise 0 to 86,400 s.
+    case nack(Sequence, after: TimeSpan?)
+    case ready
+    /// Opens an extension task; the name is 1 to 128 bytes.
+    case begin(String)
+    case end(String)
+    case remaining
+    case write(DeviceAddress, bytes: [UInt8])
+    case read(DeviceAddress)
+    /// Up to 16 KiB of UTF-8.
+    case checkpoint(String)
+}
+
+/// Where in which device a request goes.
+public struct DeviceAddress: Hashable, Sendable {
+    /// An alias or a source, as the handler wrote it.
+    public var device: String
+    /// Nil means the device's only stream.
+    public var channel: Channel?
+
+    public init(device: String, channel: Channel?) {
+        self.device = device
+        self.channel = channel
+    }
+}
+
+/// A request's own mark, any JSON scalar, which the answer carries back exactly as it was written.
+public struct Reference: Hashable, Sendable {
+    /// JSON text of at most 256 bytes.
+    public let text: String
+
+    init(text: String) { self.text = text }
+    public init(_ number: Int64) { text = String(number) }
+}
+
+/// One line of descriptor 3, understood.
+public struct ReplyLine: Hashable, Sendable {
+    public var reply: Reply
+    public var reference: Reference?
+
+    public init(_ reply: Reply, reference: Reference? = nil) {
+        self.reply = reply
+        self.reference = reference
+    }
+
+    /// Bytes of one line without its newline.
+    public static let lengthLimit = 128 << 10
+    /// Bytes of a checkpoint's text in UTF-8.
+    public static let checkpointLimit = 16 << 10
+    /// Bytes of a task's name in UTF-8.
+    public static let taskNameLimit = 128
+    /// Bytes of a `ref` as written: it stands in notices, for which little of the pipe is kept.
+    public static let referenceLimit = 256
+    /// Bytes of a characteristic's value (Core Specification, Vol 3, Part F, 3.2.9).
+    public static let characteristicLimit = 512
+    public static let longestWait = TimeSpan.seconds(86_400)
+}
+
+extension ReplyLine {
+    /// Writes the line with its newline, as a handler would: the same text that ``parse(_:)`` reads.
+    public func write(into writer: inout JSONWriter) {
+        writer.beginObject()
+        switch reply {
+        case .ack(let sequence, let result):
+            writer.field("ack", sequence.rawValue)
+            if let result { writer.field("result", result.rawValue) }
+        case .nack(let sequence, let after):
+            writer.field("nack", sequence.rawValue)
+            if let after {
+                writer.key("after_s")
+                writer.number(after.seconds)
+            }
+        case .ready: writer.field("ready", true)
+        case .begin(let name): writer.field("begin", name)
+        case .end(let name): writer.field("end", name)
+        case .remaining: writer.field("remaining", true)
+        case .write(let address, let bytes):
+            writer.key("write")
+            address.write(bytes: bytes, into: &writer)
+        case .read(let address):
+            writer.key("read")
+            address.write(bytes: nil, into: &writer)
+        case .checkpoint(let text): writer.field("checkpoint", text)
+        }
+        if let reference {
+            writer.key("ref")
+            writer.fragment(reference.text.utf8)
+        }
+        writer.endObject()
+        writer.newline()
+    }
+}
+
+extension DeviceAddress {
+    fileprivate func write(bytes: [UInt8]?, into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("device", device)
+        if let channel {
+            let (field, text) = channel.written
+            writer.field(field, text)
+        }
+        if let bytes {
+            writer.key("hex")
+            writer.hexadecimal(bytes)
+        }
+        writer.endObject()
+    }
+}

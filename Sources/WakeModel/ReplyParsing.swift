@@ -1,0 +1,254 @@
+// Reading one line of descriptor 3: the plain acknowledgement without a parser, everything else strictly and with a nearest key.
+
+extension ReplyLine {
+    /// Reads one line, without its newline. The fault carries the line's `ref` where one could be read.
+    public static func parse(_ line: ArraySlice<UInt8>) throws(ProtocolFault) -> ReplyLine {
+        if let sequence = plainAcknowledgement(line) { return ReplyLine(.ack(sequence, result: nil)) }
+        guard line.count <= lengthLimit else { throw .lineTooLong }
+        let text = try MemberText(line)
+        let members = try objectMembers(line)
+        let reference = try Reference(in: members, text: text)
+        do throws(ProtocolFault) {
+            return ReplyLine(try Reply(members), reference: reference)
+        } catch {
+            var fault = error
+            fault.reference = reference
+            throw fault
+        }
+    }
+
+    /// `{"ack":42}` or `{"ack": 42}`, which is nearly every line there is.
+    private static func plainAcknowledgement(_ line: ArraySlice<UInt8>) -> Sequence? {
+        let opening: StaticString = "{\"ack\":"
+        guard line.last == UInt8(ascii: "}"), opening.withUTF8Buffer({ line.starts(with: $0) }) else { return nil }
+        var digits = line.dropFirst(opening.utf8CodeUnitCount).dropLast()
+        if digits.first == UInt8(ascii: " ") { digits = digits.dropFirst() }
+        // 18 digits cannot overflow; longer ones, and a leading zero, are left to the parser.
+        guard (1...18).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
+        var value: UInt64 = 0
+        for digit in digits {
+            guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+            value = value * 10 + UInt64(digit - UInt8(ascii: "0"))
+        }
+        return Sequence(value)
+    }
+
+    private static func objectMembers(_ line: ArraySlice<UInt8>) throws(ProtocolFault) -> [JSONValue.Member] {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: line)
+        } catch {
+            throw .malformed("The line is not JSON, \(error.description).")
+        }
+        guard case .object(let members) = value else {
+            throw .malformed("The line is no JSON object; here stands \(value.excerpt).")
+        }
+        return members
+    }
+}
+
+extension Reply {
+    private enum Verb: String, CaseIterable { case ack, nack, ready, begin, end, remaining, write, read, checkpoint }
+
+    /// Keys that go with one verb only.
+    private static let companions: [(key: String, verb: Verb)] = [("result", .ack), ("after_s", .nack)]
+
+    fileprivate init(_ members: [JSONValue.Member]) throws(ProtocolFault) {
+        let (verb, value) = try Self.verb(of: members)
+        let companion = try Self.companion(of: verb, in: members)
+        switch verb {
+        case .ack:
+            self = .ack(
+                try value.sequence(for: "ack"),
+                result: try companion.map { value throws(ProtocolFault) in try Result(value) })
+        case .nack:
+            self = .nack(
+                try value.sequence(for: "nack"),
+                after: try companion.map { value throws(ProtocolFault) in try value.wait() })
+        case .ready:
+            try value.requireTrue(for: "ready")
+            self = .ready
+        case .remaining:
+            try value.requireTrue(for: "remaining")
+            self = .remaining
+        case .begin: self = .begin(try value.taskName(for: "begin"))
+        case .end: self = .end(try value.taskName(for: "end"))
+        case .write: self = try value.writeRequest()
+        case .read: self = .read(try value.address(for: "read", keys: ["device", "characteristic", "stream"]))
+        case .checkpoint: self = .checkpoint(try value.checkpoint())
+        }
+    }
+
+    private static func verb(of members: [JSONValue.Member]) throws(ProtocolFault) -> (Verb, JSONValue) {
+        var found: (verb: Verb, value: JSONValue)?
+        let known = Verb.allCases.map(\.rawValue) + companions.map(\.key) + ["ref"]
+        for member in members {
+            guard let verb = Verb(rawValue: member.name) else {
+                guard known.contains(member.name) else { throw .unknownKey(member.name, of: "a reply", known: known) }
+                continue
+            }
+            guard found == nil else {
+                throw .malformed(
+                    "Two verbs in one line, \"\(found?.verb.rawValue ?? "")\" and \"\(verb.rawValue)\".",
+                    advice: "Write each on a line of its own.")
+            }
+            found = (verb, member.value)
+        }
+        guard let found else {
+            throw .malformed("The line holds no verb.", advice: "Write one of \(Verb.allCases.map(\.rawValue).listed).")
+        }
+        return found
+    }
+
+    private static func companion(of verb: Verb, in members: [JSONValue.Member]) throws(ProtocolFault) -> JSONValue? {
+        var found: JSONValue?
+        for (key, owner) in companions {
+            guard let member = members.first(where: { $0.name == key }) else { continue }
+            guard owner == verb else {
+                throw .malformed(
+                    "\"\(key)\" stands beside \"\(verb.rawValue)\", and goes with \"\(owner.rawValue)\" only.",
+                    advice: "Leave it out.")
+            }
+            found = member.value
+        }
+        return found
+    }
+}
+
+extension Reply.Result {
+    fileprivate init(_ value: JSONValue) throws(ProtocolFault) {
+        let known = Self.allCases.map(\.rawValue)
+        guard let word = value.string else {
+            throw .malformed("\"result\" takes a word; here stands \(value.excerpt).", advice: "Write \(known.listed).")
+        }
+        guard let result = Self(rawValue: word) else {
+            throw ProtocolFault(
+                .unknownToken,
+                "\"result\" knows no \(value.excerpt); the nearest is \"\(nearest(to: word, in: known))\".",
+                advice: "Write \(known.listed).")
+        }
+        self = result
+    }
+}
+
+extension JSONValue {
+    fileprivate func sequence(for verb: String) throws(ProtocolFault) -> Sequence {
+        guard let number = integer, number > 0 else {
+            throw .malformed(
+                "\"\(verb)\" takes an event's seq, a whole number from 1; here stands \(excerpt).",
+                advice: "Write {\"\(verb)\":42} with the seq of an event line.")
+        }
+        return Sequence(UInt64(number))
+    }
+
+    fileprivate func wait() throws(ProtocolFault) -> TimeSpan {
+        guard let seconds = number, seconds >= 0, seconds <= ReplyLine.longestWait.seconds else {
+            throw .malformed(
+                "\"after_s\" takes seconds from 0 to 86400; here stands \(excerpt).",
+                advice: "Leave it out for the bridge's own back-off.")
+        }
+        return TimeSpan(nanoseconds: Int64((seconds * 1e9).rounded()))
+    }
+
+    fileprivate func requireTrue(for verb: String) throws(ProtocolFault) {
+        guard boolean == true else {
+            throw .malformed("\"\(verb)\" takes true; here stands \(excerpt).", advice: "Write {\"\(verb)\":true}.")
+        }
+    }
+
+    fileprivate func taskName(for verb: String) throws(ProtocolFault) -> String {
+        guard let name = string, !name.isEmpty else {
+            throw .malformed(
+                "\"\(verb)\" takes a task's name, a text of 1 to \(ReplyLine.taskNameLimit) bytes; here stands \(excerpt).",
+                advice: "Write {\"\(verb)\":\"upload\"}.")
+        }
+        guard name.utf8.count <= ReplyLine.taskNameLimit else {
+            throw .tooLong("The task's name", name.utf8.count, limit: ReplyLine.taskNameLimit, advice: "Shorten it.")
+        }
+        return name
+    }
+
+    fileprivate func checkpoint() throws(ProtocolFault) -> String {
+        guard let text = string else {
+            throw .malformed(
+                "\"checkpoint\" takes a text; here stands \(excerpt).",
+                advice: "Write what you keep as one JSON string.")
+        }
+        guard text.utf8.count <= ReplyLine.checkpointLimit else {
+            throw .tooLong(
+                "The checkpoint", text.utf8.count, limit: ReplyLine.checkpointLimit,
+                advice: "Keep it in a file in WAKEBRIDGE_STATE_DIR, and only its name here.")
+        }
+        return text
+    }
+}
+
+extension Reference {
+    fileprivate init?(in members: [JSONValue.Member], text: MemberText) throws(ProtocolFault) {
+        guard let value = members.first(where: { $0.name == "ref" })?.value else { return nil }
+        switch value {
+        case .null, .boolean, .integer, .number, .string: break
+        case .array, .object:
+            throw .malformed(
+                "\"ref\" takes a text, a number, true, false or null; here stands \(value.excerpt).",
+                advice: "Number your requests.")
+        }
+        let written = text.value(of: "ref") ?? value.text
+        guard written.utf8.count <= ReplyLine.referenceLimit else {
+            throw .tooLong(
+                "The ref", written.utf8.count, limit: ReplyLine.referenceLimit, advice: "Number your requests.")
+        }
+        self.init(text: written)
+    }
+}
+
+/// Where the members of a line's object stand in its text, found before the text is read as JSON.
+private struct MemberText {
+    private var members: [ArraySlice<UInt8>] = []
+    /// No reply has so many; the JSON reader's check for names that come twice is quadratic.
+    private static let commaLimit = 16
+
+    init(_ line: ArraySlice<UInt8>) throws(ProtocolFault) {
+        var (start, depth, commas) = (line.startIndex, 0, 0)
+        var isQuoted = false
+        var isEscaped = false
+        for (index, byte) in zip(line.indices, line) {
+            if isQuoted {
+                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isQuoted = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                if depth == 1 { start = index + 1 }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 1 { members.append(line[start..<index]) }
+                depth -= 1
+            case UInt8(ascii: ","):
+                commas += 1
+                guard commas < Self.commaLimit else { throw .malformed("The line holds more than any reply does.") }
+                if depth == 1 {
+                    members.append(line[start..<index])
+                    start = index + 1
+                }
+            default: break
+            }
+        }
+    }
+
+    /// The text of a value exactly as written; nil where the name itself was written with escapes.
+    func value(of name: String) -> String? {
+        for member in members {
+            let text = member.drop(while: isSpace)
+            guard text.starts(with: "\"\(name)\"".utf8) else { continue }
+            let value = text.dropFirst(name.utf8.count + 2).drop(while: isSpace).dropFirst().drop(while: isSpace)
+            let end = value.lastIndex { !isSpace($0) } ?? value.startIndex
+            return String(decoding: value[...end], as: UTF8.self)
+        }
+        return nil
+    }
+}
+
+private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a }
