@@ -12,6 +12,7 @@ public final class ControlServer {
     private let listening: FileDescriptor
     private var readiness: Watch?
     private var timeout: Timer?
+    private var wake: Deferred?
     private var isOpen = true
 
     /// Listens at `socketPath`, which it makes and at its end removes. Anybody may connect; who is not root, the daemon's
@@ -28,6 +29,9 @@ public final class ControlServer {
         self.edge = edge
         readiness = try loop.watch(edge.descriptor, for: [.readable]) { [weak self] _ in self?.run() }
         timeout = try loop.timer(on: .monotonic) { [weak self] in self?.run() }
+        let wake = try loop.deferred(priority: .normal) { [weak self] in self?.run() }
+        self.wake = wake
+        edge.onWake = { wake.schedule() }
     }
 
     deinit { close() }
@@ -38,6 +42,7 @@ public final class ControlServer {
         isOpen = false
         readiness = nil
         timeout = nil
+        wake = nil
         edge.stop()
         unlink(socketPath)
     }

@@ -19,6 +19,8 @@ final class HTTPEdge {
     private let loop: EventLoop
     private var peers: [OpaquePointer: Peer?] = [:]
     private var transmissions: [ObjectIdentifier: Transmission] = [:]
+    /// Called when a sleeping connection has something to do: the library's descriptor does not tell that by itself.
+    var onWake: (() -> Void)?
 
     /// Nil where the library will not start: the process is out of memory or of descriptors.
     init?(
@@ -60,6 +62,7 @@ final class HTTPEdge {
     /// Ends every connection. The listening socket stays its owner's. Must not be called from within `handle`.
     func stop() {
         guard let daemon else { return }
+        onWake = nil
         for transmission in transmissions.values { transmission.cut() }
         // The library insists on having seen every suspended connection resumed before it is stopped.
         MHD_run(daemon)
@@ -141,7 +144,7 @@ final class HTTPEdge {
     private func open(
         _ stream: ControlStream, _ exchange: Exchange, _ connection: OpaquePointer, _ onOpen: (ControlStream) -> Void
     ) -> Bool {
-        let transmission = Transmission(stream, on: connection)
+        let transmission = Transmission(stream, on: connection) { [weak self] in self?.onWake?() }
         exchange.transmission = transmission
         transmissions[ObjectIdentifier(transmission)] = transmission
         // A suspended connection is not looked at by the library, so its end would go unseen.
@@ -215,11 +218,13 @@ private final class Transmission {
     private let connection: OpaquePointer
     private var isSuspended = false
     private var isFinished = false
+    private let onWake: () -> Void
     var hangup: Watch?
 
-    init(_ stream: ControlStream, on connection: OpaquePointer) {
+    init(_ stream: ControlStream, on connection: OpaquePointer, onWake: @escaping () -> Void) {
         self.stream = stream
         self.connection = connection
+        self.onWake = onWake
     }
 
     /// Copies the next bytes into the library's buffer; 0 after putting the connection to sleep.
@@ -261,5 +266,6 @@ private final class Transmission {
         guard isSuspended, !isFinished else { return }
         isSuspended = false
         MHD_resume_connection(connection)
+        onWake()
     }
 }
