@@ -1,0 +1,2 @@
+// Tests of the tool as people run it.
+import Testing
