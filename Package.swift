@@ -43,5 +43,7 @@ let package = Package(
 
         .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "CommandLineTests", dependencies: ["wakebridge", "WakeControl", "WakeLoop", "WakeModel"]),
+        .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
+        .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
     ]
 )

@@ -1,1 +1,138 @@
+// Small calls: names, clocks, descriptors, signals, reaping, accounts.
+#define _GNU_SOURCE
 #include "clinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timex.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
+
+const int clinux_sigpipe = SIGPIPE;
+
+static int answer(int value) { return value < 0 ? -errno : value; }
+
+const char *clinux_errno_name(int number) { return strerrorname_np(number); }
+const char *clinux_errno_text(int number) { return strerrordesc_np(number); }
+
+int64_t clinux_clock_nanoseconds(int clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int clinux_clock_is_synchronized(void) {
+    struct timex state = {0};
+    if (adjtimex(&state) < 0) return -errno;
+    return (state.status & STA_UNSYNC) == 0;
+}
+
+int clinux_pipe(int ends[2], int flags) { return answer(pipe2(ends, flags)); }
+
+int clinux_set_pipe_capacity(int descriptor, int bytes) { return answer(fcntl(descriptor, F_SETPIPE_SZ, bytes)); }
+
+int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count) {
+    ssize_t sent = send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0) return (int)sent;
+    if (errno != ENOTSOCK) return -errno;
+    // A pipe that polls writable has room for PIPE_BUF bytes; files and terminals poll writable too.
+    struct pollfd room = {.fd = descriptor, .events = POLLOUT};
+    if (poll(&room, 1, 0) <= 0 || !(room.revents & POLLOUT) || (room.revents & POLLERR)) return -EAGAIN;
+    return answer((int)write(descriptor, bytes, count));
+}
+
+int clinux_accept(int listener, int flags) { return answer(accept4(listener, NULL, NULL, flags)); }
+
+int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return -errno;
+    *pid = peer.pid;
+    *user = peer.uid;
+    *group = peer.gid;
+    return 0;
+}
+
+int clinux_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -errno : 0; }
+
+int clinux_block_signal(int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    if (sigaddset(&set, number) < 0) return -errno;
+    return -pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+int clinux_pidfd_open(pid_t pid) { return answer((int)syscall(SYS_pidfd_open, pid, 0)); }
+
+int clinux_pidfd_send_signal(int pidfd, int number) {
+    return answer((int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0));
+}
+
+int clinux_reap(int pidfd, struct clinux_exit *exit) {
+    siginfo_t info = {0};
+    if (waitid((idtype_t)P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG) < 0) return -errno;
+    if (info.si_pid == 0) return 0;
+    exit->code = info.si_code;
+    exit->status = info.si_status;
+    return 1;
+}
+
+// The data bases of users and groups may be served over the network; the caller's buffer grows until the entry fits.
+static int fill_account(const char *name, uid_t user, struct clinux_account *account) {
+    for (size_t size = 4096; size <= 1 << 20; size *= 4) {
+        char *buffer = malloc(size);
+        if (!buffer) return -ENOMEM;
+        struct passwd entry, *found = NULL;
+        int error = name ? getpwnam_r(name, &entry, buffer, size, &found) : getpwuid_r(user, &entry, buffer, size, &found);
+        if (found) {
+            account->user = found->pw_uid;
+            account->group = found->pw_gid;
+            strncpy(account->home, found->pw_dir, sizeof account->home - 1);
+            strncpy(account->name, found->pw_name, sizeof account->name - 1);
+        }
+        free(buffer);
+        if (error != ERANGE) return found ? 0 : -(error ? error : ENOENT);
+    }
+    return -ERANGE;
+}
+
+int clinux_account_by_name(const char *name, struct clinux_account *account) {
+    memset(account, 0, sizeof *account);
+    return fill_account(name, 0, account);
+}
+
+int clinux_account_by_id(uid_t user, struct clinux_account *account) {
+    memset(account, 0, sizeof *account);
+    return fill_account(NULL, user, account);
+}
+
+int clinux_group_by_name(const char *name, gid_t *group) {
+    for (size_t size = 4096; size <= 1 << 20; size *= 4) {
+        char *buffer = malloc(size);
+        if (!buffer) return -ENOMEM;
+        struct group entry, *found = NULL;
+        int error = getgrnam_r(name, &entry, buffer, size, &found);
+        if (found) *group = found->gr_gid;
+        free(buffer);
+        if (error != ERANGE) return found ? 0 : -(error ? error : ENOENT);
+    }
+    return -ERANGE;
+}
+
+int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit) {
+    int count = (int)limit;
+    return getgrouplist(name, group, groups, &count) < 0 ? -ERANGE : count;
+}

@@ -97,15 +97,11 @@ static inline ssize_t wake_http_end_of_stream(void) { return MHD_CONTENT_READER_
 #endif
 #define WAKE_PEER_GROUPS_LIMIT 1024
 
-/// The user, the group and the further groups of who connected to a Unix socket, as they were when it connected.
-/// `groups` has room for WAKE_PEER_GROUPS_LIMIT; the number of them, or -errno.
-static inline int wake_peer_identity(int descriptor, uid_t *user, gid_t *group, gid_t *groups) {
-    struct { pid_t process; uid_t user; gid_t group; } peer;
-    socklen_t size = sizeof peer;
-    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -errno;
-    *user = peer.user;
-    *group = peer.group;
-    size = WAKE_PEER_GROUPS_LIMIT * sizeof(gid_t);
+/// The supplementary groups of who connected to a Unix socket, as they were when it connected: the kernel's word, because
+/// the group data base may be across a network and must not hold up a loop. The number of them, or -errno.
+/// `groups` has room for WAKE_PEER_GROUPS_LIMIT.
+static inline int wake_peer_groups(int descriptor, gid_t *groups) {
+    socklen_t size = WAKE_PEER_GROUPS_LIMIT * sizeof(gid_t);
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) return -errno;
     return (int) (size / sizeof(gid_t));
 }

@@ -1,6 +1,7 @@
 // Who may use the control socket: root, the daemon's own user, and one group, by the kernel's word on who connected.
 import CMicrohttpd
 import Glibc
+import WakeSystem
 
 /// Who is at the other end of a connection.
 struct Peer: Hashable, Sendable {
@@ -9,12 +10,11 @@ struct Peer: Hashable, Sendable {
 
     /// Nil where the kernel would not say; nobody is let in on a guess.
     init?(of descriptor: Int32) {
-        var user: uid_t = 0
-        var group: gid_t = 0
+        guard let credentials = try? PeerCredentials(of: descriptor) else { return nil }
         var further = [gid_t](repeating: 0, count: Int(WAKE_PEER_GROUPS_LIMIT))
-        let count = wake_peer_identity(descriptor, &user, &group, &further)
+        let count = wake_peer_groups(descriptor, &further)
         guard count >= 0 else { return nil }
-        self.init(user: user, groups: Set(further.prefix(Int(count))).union([group]))
+        self.init(user: credentials.user, groups: Set(further.prefix(Int(count))).union([credentials.group]))
     }
 
     init(user: UInt32, groups: Set<UInt32>) {

@@ -21,7 +21,7 @@ public final class ControlServer {
         loop: EventLoop, socketPath: String, group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse
     ) throws(SystemError) {
         self.socketPath = socketPath
-        listening = try UnixSocket.listen(path: socketPath, mode: 0o666)
+        listening = try UnixSocket.listen(at: socketPath, mode: 0o666)
         let admission = Admission(daemonUser: geteuid(), group: group)
         guard let edge = HTTPEdge(listening: listening.raw, loop: loop, admission: admission, handle: handle) else {
             throw SystemError("serve HTTP on", socketPath, .noSpace, advice: "look at the limits on memory and open files")

@@ -9,7 +9,7 @@ extension Verb {
             synopsis: ["[--json] list", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
             detail: "An event that five processes died of is set aside. 'replay' queues it anew, 'drop' forgets it for good.",
             flags: [
-                Flag("handler", value: "HANDLER", "all of this handler"), Flag("all", "a", "all of every handler"), jsonFlag,
+                Flag("handler", value: "HANDLER", "all of this handler"), Flag("all", short: "a", "all of every handler"), jsonFlag,
             ] + daemonFlags
         ) { words throws(Complaint) in
             let known = ["list", "replay", "drop"]

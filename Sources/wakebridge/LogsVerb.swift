@@ -8,8 +8,8 @@ extension Verb {
             synopsis: ["[--json] [-f] [-n LINES] [HANDLER]"],
             detail: "Prints the latest lines, of every handler or of one; with -f it goes on until Ctrl-C.",
             flags: [
-                Flag("follow", "f", "go on with new lines"),
-                Flag("lines", "n", value: "LINES", "how many of the latest lines, 0 to 10000; 100 if not given"), jsonFlag,
+                Flag("follow", short: "f", "go on with new lines"),
+                Flag("lines", short: "n", value: "LINES", "how many of the latest lines, 0 to 10000; 100 if not given"), jsonFlag,
             ] + daemonFlags
         ) { words throws(Complaint) in
             let handler = try words.optional()

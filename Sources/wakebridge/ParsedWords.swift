@@ -1,5 +1,6 @@
 // The command line's words after getopt_long: the edge to the C library's parser, whose state is the process's own.
-@preconcurrency import Glibc
+import CWords
+import Glibc
 import WakeControl
 
 /// A verb's options and operands.
@@ -36,41 +37,43 @@ struct ParsedWords {
         let table = zip(flags, names).enumerated().map { index, pair in
             option(name: pair.1, has_arg: pair.0.value == nil ? 0 : 1, flag: nil, val: Int32(256 + index))
         }
-        try read(&vector, count: words.count + 1, flags, table + [option()], stopsAtOperand)
-        operands = vector[Int(optind)..<(words.count + 1)].compactMap { $0.map { String(cString: $0) } }
+        let end = try read(&vector, count: words.count + 1, flags, table + [option()], stopsAtOperand)
+        operands = vector[end..<(words.count + 1)].compactMap { $0.map { String(cString: $0) } }
     }
 
+    /// Returns the index of the first operand.
     private mutating func read(
         _ vector: inout [UnsafeMutablePointer<CChar>?], count: Int, _ flags: [Flag], _ table: [option],
         _ stopsAtOperand: Bool
-    ) throws(Complaint) {
+    ) throws(Complaint) -> Int {
         let letters = flags.compactMap { flag in flag.short.map { "\($0)" + (flag.value == nil ? "" : ":") } }
         let grammar = (stopsAtOperand ? "+:" : ":") + letters.joined()
-        optind = 0
-        opterr = 0
+        var isFirst = true
         while true {
-            let found = getopt_long(Int32(count), &vector, grammar, table, nil)
-            if found == -1 { return }
-            let word = vector[Int(max(optind - 1, 0))].map { String(cString: $0) } ?? ""
-            guard let flag = flags.enumerated().first(where: { $0.element.matches(found, index: $0.offset) })?.element else {
-                throw ParsedWords.complaint(found, word, flags)
+            let option = wake_next_option(Int32(count), &vector, grammar, table, isFirst)
+            isFirst = false
+            if option.found == -1 { return Int(option.next) }
+            guard let flag = flags.enumerated().first(where: { $1.matches(option.found, index: $0) })?.element else {
+                let word = vector[Int(max(option.next - 1, 0))].map { String(cString: $0) } ?? ""
+                throw ParsedWords.complaint(option, word, flags)
             }
-            options.append((flag.name, flag.value == nil ? nil : optarg.map { String(cString: $0) }))
+            options.append((flag.name, option.value.map { String(cString: $0) }))
         }
     }
 
-    private static func complaint(_ found: Int32, _ word: String, _ flags: [Flag]) -> Complaint {
-        let letter = optopt > 0 && optopt < 256 ? "-\(Character(UnicodeScalar(UInt8(optopt))))" : nil
-        let known = optopt >= 256 ? flags[Int(optopt) - 256] : nil
-        if found == Int32(UInt8(ascii: ":")) {
+    private static func complaint(_ option: wake_option, _ word: String, _ flags: [Flag]) -> Complaint {
+        let culprit = option.culprit
+        let known = culprit >= 256 ? flags[Int(culprit) - 256] : nil
+        let letter = (1..<128).contains(culprit) ? "-\(Character(UnicodeScalar(UInt8(culprit))))" : nil
+        if option.found == Int32(UInt8(ascii: ":")) {
             return .usage("the option \(known.map { "--\($0.name)" } ?? letter ?? word) needs a value")
         }
         if let known { return .usage("the option --\(known.name) takes no value") }
         if let letter { return .usage("there is no option \(letter)") }
         let name = String(word.drop { $0 == "-" }.prefix { $0 != "=" })
         let near = nearestNames(to: name, among: flags.map(\.name)).map { "--\($0)" }
-        let hint = near.isEmpty ? "" : ". Did you mean \(near.joined(separator: " or "))?"
-        return .usage("there is no option --\(name), or it is not clear which one is meant\(hint)")
+        if near.count > 1 { return .usage("it is not clear what --\(name) means: \(near.joined(separator: " or "))") }
+        return .usage("there is no option --\(name)." + (near.first.map { " Did you mean \($0)?" } ?? ""))
     }
 }
 

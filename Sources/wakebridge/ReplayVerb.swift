@@ -27,6 +27,8 @@ struct ReplayOptions: Hashable {
     var decisions: String?
     /// A handler's program and its arguments; empty for the model handler, which acknowledges at once.
     var handler: [String] = []
+    /// What is printed beside event lines is JSON too.
+    var printsJSON = false
 }
 
 extension Verb {
@@ -40,10 +42,10 @@ extension Verb {
                 Ends when all is played and settled; exit status 1 if anything was dead-lettered or quarantined.
                 """,
             flags: [
-                Flag("speed", "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
-                Flag("manifest", "m", value: "FILE", "a manifest with the handler's settings"),
-                Flag("decisions", "d", value: "FILE", "write every decision of the engine to FILE"),
-                Flag("json", "event lines are JSON in any case; accepted for uniformity"),
+                Flag("speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
+                Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
+                Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
+                Flag("json", "print JSON; event lines are JSON in any case"),
             ]
         ) { words throws(Complaint) in wakebridge.replay(try ReplayOptions(words)) }
     }
@@ -56,6 +58,7 @@ extension ReplayOptions {
         if let trailing = words.trailing, trailing.isEmpty { throw .usage("no HANDLER follows '--'") }
         self.init(
             trace: file, speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
-            manifest: words.value("manifest"), decisions: words.value("decisions"), handler: words.trailing ?? [])
+            manifest: words.value("manifest"), decisions: words.value("decisions"), handler: words.trailing ?? [],
+            printsJSON: words.has("json"))
     }
 }

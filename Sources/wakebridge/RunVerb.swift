@@ -10,20 +10,23 @@ struct RunOptions: Hashable {
     /// A trace in place of real devices.
     var replay: String?
     var speed = ReplaySpeed.times(1)
+    /// Log lines are printed as JSON.
+    var printsJSON = false
 }
 
 extension Verb {
     static var run: Verb {
         Verb(
             name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
-            synopsis: ["[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER ARG…"],
+            synopsis: ["[--json] [--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER…"],
             detail: "The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled.",
             flags: [
-                Flag("manifest", "m", value: "FILE", "a manifest with the handler's settings"),
-                Flag("profile", "p", value: "PROFILE", "wake it for the devices of this profile"),
+                Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
+                Flag("profile", short: "p", value: "PROFILE", "wake it for the devices of this profile"),
                 Flag("device", value: "DEVICE", "only for this device, by alias or source"),
-                Flag("replay", "r", value: "FILE", "play this trace in place of real devices"),
-                Flag("speed", "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"),
+                Flag("replay", short: "r", value: "FILE", "play this trace in place of real devices"),
+                Flag("speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"),
+                Flag("json", "print log lines as JSON"),
             ]
         ) { words throws(Complaint) in wakebridge.run(try RunOptions(words)) }
     }
@@ -40,6 +43,7 @@ extension RunOptions {
         self.init(
             handler: handler, manifest: words.value("manifest"), profile: words.value("profile"),
             device: words.value("device"), replay: words.value("replay"),
-            speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1))
+            speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
+            printsJSON: words.has("json"))
     }
 }

@@ -14,7 +14,7 @@ enum Tool {
 
     static func run(_ words: [String]) -> Int32 {
         var verb: Verb?
-        do {
+        do throws(Complaint) {
             let globals = try ParsedWords(Array(words.dropFirst()), options: Verb.globalOptions, stopsAtOperand: true)
             if globals.has("help") { return answer(Manual.overview) }
             if globals.has("version") { return answer("wakebridge \(version)\n") }

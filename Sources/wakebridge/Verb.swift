@@ -9,7 +9,7 @@ struct Flag {
     let value: String?
     let help: String
 
-    init(_ name: String, _ short: Character? = nil, value: String? = nil, _ help: String) {
+    init(_ name: String, short: Character? = nil, value: String? = nil, _ help: String) {
         self.name = name
         self.short = short
         self.value = value
@@ -30,7 +30,7 @@ struct Verb {
 
     var allOptions: [Flag] { flags + Verb.commonFlags }
 
-    static let commonFlags = [Flag("help", "h", "show this text")]
+    static let commonFlags = [Flag("help", short: "h", "show this text")]
 
     static let daemonFlags = [
         Flag("socket", value: "PATH", "the daemon's control socket"),
@@ -39,7 +39,7 @@ struct Verb {
 
     static let jsonFlag = Flag("json", "print JSON, exactly as the daemon sends it")
 
-    static let globalOptions = daemonFlags + commonFlags + [Flag("version", "V", "show the version")]
+    static let globalOptions = daemonFlags + commonFlags + [Flag("version", short: "V", "show the version")]
 
     static var all: [Verb] {
         [

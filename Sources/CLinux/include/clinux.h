@@ -1,1 +1,101 @@
+// The few Linux calls that Swift's Glibc module cannot give: every function returns >= 0, or -errno.
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// ---- Names and clocks -------------------------------------------------------------------------------------------
+
+/// "ENOENT", or NULL for a number that has no name. Static storage.
+const char *clinux_errno_name(int number);
+/// "No such file or directory", or NULL. Static storage, never translated.
+const char *clinux_errno_text(int number);
+
+/// The clock in nanoseconds, through the vDSO. Only for clocks that every Linux has.
+int64_t clinux_clock_nanoseconds(int clock);
+/// 1 when the kernel says that the wall clock is synchronised, 0 when not.
+int clinux_clock_is_synchronized(void);
+
+// ---- Descriptors ------------------------------------------------------------------------------------------------
+
+int clinux_pipe(int ends[2], int flags);
+/// Sets a pipe's capacity in bytes; the kernel rounds up. Returns the capacity it has now.
+int clinux_set_pipe_capacity(int descriptor, int bytes);
+/// Writes all of a line of less than PIPE_BUF bytes or nothing of it, and never waits: -EAGAIN where there is no room.
+int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count);
+int clinux_accept(int listener, int flags);
+/// The process at the other end of a connected Unix socket, as it was when it connected.
+int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
+
+// ---- Signals and processes --------------------------------------------------------------------------------------
+
+extern const int clinux_sigpipe;
+int clinux_ignore_signal(int number);
+int clinux_block_signal(int number);
+
+int clinux_pidfd_open(pid_t pid);
+int clinux_pidfd_send_signal(int pidfd, int number);
+
+/// How a child ended: code is CLD_EXITED, CLD_KILLED or CLD_DUMPED as waitid(2) tells it.
+struct clinux_exit {
+    int code;
+    int status;
+};
+/// Reaps the child behind the pidfd if it has ended: 1 and `*exit` filled, or 0 while it runs. Never waits.
+int clinux_reap(int pidfd, struct clinux_exit *exit);
+
+/// Where in its preparation a child failed; also the order in which it goes.
+enum clinux_stage {
+    CLINUX_STAGE_SESSION = 1,
+    CLINUX_STAGE_DESCRIPTORS,
+    CLINUX_STAGE_SIGNALS,
+    CLINUX_STAGE_PARENT,
+    CLINUX_STAGE_USER,
+    CLINUX_STAGE_DIRECTORY,
+    CLINUX_STAGE_EXECUTE,
+};
+
+/// What a child writes to its startup pipe when it cannot become the program; end-of-file there means that it has.
+struct clinux_startup_failure {
+    int32_t stage;
+    int32_t error;
+};
+
+/// Everything a child needs, gathered before the clone, because after it nothing may allocate or lock.
+struct clinux_spawn_request {
+    const char *executable;          // absolute, or relative to `directory`: PATH is the caller's affair
+    char *const *arguments;          // NULL-terminated
+    char *const *environment;        // NULL-terminated, complete
+    const char *directory;           // NULL: stay
+    int descriptors[4];              // become 0, 1, 2 and 3; nothing else survives
+    int startup;                     // the write end of a close-on-exec pipe
+    int cgroup;                      // a cgroup's directory to be born in, or -1
+    bool stop;                       // raise SIGSTOP before exec: the way to be born suspended without a cgroup
+    bool die_with_parent;            // SIGKILL when the thread that spawned ends
+    bool switch_user;                // take user, group and groups, and forbid new privileges for ever
+    uid_t user;
+    gid_t group;
+    const gid_t *groups;
+    size_t group_count;
+    mode_t umask;
+};
+
+/// Starts the child in a session and process group of its own. Returns at once with its pid and, in `*pidfd`, a
+/// close-on-exec descriptor for it; whether the program could be executed shows later on the startup pipe.
+int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd);
+
+// ---- Users ------------------------------------------------------------------------------------------------------
+
+struct clinux_account {
+    uid_t user;
+    gid_t group;
+    char home[512];
+    char name[256];
+};
+int clinux_account_by_name(const char *name, struct clinux_account *account);
+int clinux_account_by_id(uid_t user, struct clinux_account *account);
+int clinux_group_by_name(const char *name, gid_t *group);
+/// The groups the account's owner is in, `group` among them; returns their number, or -ERANGE where more than `limit`.
+int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit);

@@ -1,0 +1,114 @@
+// Starting a child. Between clone and exec stand raw system calls only: the child has a copy of a process whose other
+// threads are gone, and any lock they held, in malloc or in the Swift runtime, stays held for ever.
+#define _GNU_SOURCE
+#include "clinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define KEPT 4             // descriptors 0 to 3 are the child's own
+#define ABOVE_COLLISION 10 // where descriptors wait for their place
+
+// The kernel's own sigaction, which the raw call takes: glibc's differs in layout.
+struct kernel_sigaction {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+};
+#define KERNEL_SIGNAL_SET_SIZE 8
+
+_Noreturn static void give_up(int startup, enum clinux_stage stage, int error) {
+    struct clinux_startup_failure failure = {.stage = stage, .error = error};
+    (void)!syscall(SYS_write, startup, &failure, sizeof failure);
+    syscall(SYS_exit_group, 127);
+    __builtin_unreachable();
+}
+
+// Everything is moved out of the way first, so that no step overwrites a descriptor that a later one still needs.
+static int place_descriptors(const struct clinux_spawn_request *request, int *startup) {
+    int waiting[KEPT];
+    for (int index = 0; index < KEPT; index++) {
+        waiting[index] = (int)syscall(SYS_fcntl, request->descriptors[index], F_DUPFD_CLOEXEC, ABOVE_COLLISION);
+        if (waiting[index] < 0) return errno;
+    }
+    int moved = (int)syscall(SYS_fcntl, *startup, F_DUPFD_CLOEXEC, ABOVE_COLLISION);
+    if (moved < 0) return errno;
+    *startup = moved;
+    for (int index = 0; index < KEPT; index++)
+        if (syscall(SYS_dup3, waiting[index], index, 0) < 0) return errno;
+    // CLOSE_RANGE_CLOEXEC (Linux 5.11) would spare two calls; the startup pipe must outlive this one.
+    if (syscall(SYS_close_range, KEPT, *startup - 1, 0) < 0) return errno;
+    if (syscall(SYS_close_range, *startup + 1, ~0U, 0) < 0) return errno;
+    return 0;
+}
+
+// Blocked and ignored signals outlive exec; a program expects neither.
+static int reset_signals(void) {
+    struct kernel_sigaction original = {.handler = SIG_DFL};
+    for (int number = 1; number <= 64; number++) {
+        if (number == SIGKILL || number == SIGSTOP) continue;
+        if (syscall(SYS_rt_sigaction, number, &original, NULL, KERNEL_SIGNAL_SET_SIZE) < 0) return errno;
+    }
+    unsigned long nothing = 0;
+    return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGNAL_SET_SIZE) < 0 ? errno : 0;
+}
+
+// The order matters: groups while still privileged, the user last; no_new_privs so that no setuid program undoes it.
+static int switch_user(const struct clinux_spawn_request *request) {
+    if (!request->switch_user) return 0;
+    if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return errno;
+    if (syscall(SYS_setresgid, request->group, request->group, request->group) < 0) return errno;
+    if (syscall(SYS_setresuid, request->user, request->user, request->user) < 0) return errno;
+    return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
+}
+
+// After the switch of user, because a change of credentials clears the wish; the parent may be gone already.
+static int tie_to_parent(const struct clinux_spawn_request *request, pid_t parent) {
+    if (!request->die_with_parent) return 0;
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return errno;
+    return syscall(SYS_getppid) == parent ? 0 : ESRCH;
+}
+
+_Noreturn static void become(const struct clinux_spawn_request *request, pid_t parent) {
+    int startup = request->startup, error;
+    if (syscall(SYS_setsid) < 0) give_up(startup, CLINUX_STAGE_SESSION, errno);
+    if ((error = place_descriptors(request, &startup))) give_up(startup, CLINUX_STAGE_DESCRIPTORS, error);
+    if ((error = reset_signals())) give_up(startup, CLINUX_STAGE_SIGNALS, error);
+    if ((error = switch_user(request))) give_up(startup, CLINUX_STAGE_USER, error);
+    if ((error = tie_to_parent(request, parent))) give_up(startup, CLINUX_STAGE_PARENT, error);
+    syscall(SYS_umask, request->umask);
+    if (request->directory && syscall(SYS_chdir, request->directory) < 0)
+        give_up(startup, CLINUX_STAGE_DIRECTORY, errno);
+    if (request->stop) syscall(SYS_kill, syscall(SYS_getpid), SIGSTOP);
+    syscall(SYS_execve, request->executable, request->arguments, request->environment);
+    give_up(startup, CLINUX_STAGE_EXECUTE, errno);
+}
+
+int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd) {
+    struct clone_args arguments = {
+        .flags = CLONE_PIDFD,
+        .pidfd = (uint64_t)(uintptr_t)pidfd,
+        .exit_signal = SIGCHLD,
+    };
+    if (request->cgroup >= 0) {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = (uint64_t)request->cgroup;
+    }
+    // No handler of ours may run in the child: all signals wait until it has reset them.
+    unsigned long everything = ~0UL, before = 0;
+    pid_t parent = (pid_t)syscall(SYS_getpid);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &everything, &before, KERNEL_SIGNAL_SET_SIZE);
+    long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+    if (pid == 0) become(request, parent);
+    int error = errno;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGNAL_SET_SIZE);
+    return pid < 0 ? -error : (int)pid;
+}

@@ -1,0 +1,99 @@
+// The one thread: waits until something is ready, calls whoever watches it, and wakes for nothing else.
+import CSystemd
+import Glibc
+import WakeModel
+import WakeSystem
+
+/// What a descriptor is ready for.
+public struct Readiness: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+    public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// A kernel file, such as `cgroup.events`, has changed.
+    public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
+    /// The other side is gone. Reported whether or not it was asked for.
+    public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
+    /// The other side will write no more, though it may still read.
+    public static let readHangup = Readiness(rawValue: EPOLLRDHUP.rawValue)
+    /// Reported whether or not it was asked for.
+    public static let failure = Readiness(rawValue: EPOLLERR.rawValue)
+}
+
+/// Which of several ready sources is called first.
+public enum Priority: Int64, Sendable {
+    case important = -100
+    case normal = 0
+    case idle = 100
+}
+
+/// An event loop for one thread: everything on it is made, called and released on the thread that runs it.
+public final class EventLoop {
+    let handle: OpaquePointer
+
+    public init() throws(SystemError) {
+        var loop: OpaquePointer?
+        try check(sd_event_new(&loop), "make", "an event loop")
+        guard let loop else { throw SystemError("make", "an event loop", .invalid) }
+        handle = loop
+    }
+
+    deinit { sd_event_unref(handle) }
+
+    /// Calls `body` whenever `raw` is ready for some of `readiness`, for as long as the returned watch is kept.
+    /// The descriptor stays the caller's and must outlive the watch.
+    public func watch(
+        _ raw: Int32, for readiness: Readiness, priority: Priority = .normal,
+        _ body: @escaping (Readiness) -> Void
+    ) throws(SystemError) -> Watch {
+        try Watch(on: self, descriptor: raw, for: readiness, priority: priority, body)
+    }
+
+    /// Calls `body` when the signal arrives; the signal is blocked first, so call this before there are other threads.
+    public func onSignal(_ number: Int32, priority: Priority = .normal, _ body: @escaping () -> Void)
+        throws(SystemError) -> SignalWatch
+    {
+        try SignalWatch(on: self, signal: number, priority: priority, body)
+    }
+
+    /// A timer that is not armed yet.
+    public func timer(on clock: TimerClock, priority: Priority = .normal, _ body: @escaping () -> Void)
+        throws(SystemError) -> Timer
+    {
+        try Timer(on: self, clock: clock, priority: priority, body)
+    }
+
+    /// Work for the end of a turn, when everything that was ready has been called; not scheduled yet.
+    public func deferred(priority: Priority = .idle, _ body: @escaping () -> Void) throws(SystemError) -> Deferred {
+        try Deferred(on: self, priority: priority, body)
+    }
+
+    /// Runs until `stop`; returns its code.
+    public func run() throws(SystemError) -> Int32 {
+        let code = sd_event_loop(handle)
+        if isStopped { return code }
+        try check(code, "run", "the event loop")
+        return code
+    }
+
+    /// Waits for at most `timeout`, for ever without one, and calls at most one source; false if none was ready.
+    @discardableResult
+    public func runOnce(timeout: TimeSpan? = nil) throws(SystemError) -> Bool {
+        let microseconds = timeout.map { UInt64(max($0.nanoseconds, 0) + 999) / 1000 } ?? UInt64.max
+        let called = sd_event_run(handle, microseconds)
+        try check(called, "run", "the event loop")
+        return called > 0
+    }
+
+    /// Makes `run` return `code` after the source that is being called.
+    public func stop(code: Int32 = 0) { sd_event_exit(handle, code) }
+
+    private var isStopped: Bool { sd_event_get_state(handle) == Int32(SD_EVENT_FINISHED) }
+}
+
+/// Turns sd-event's -errno into an error.
+func check(_ code: Int32, _ attempted: String, _ subject: @autoclosure () -> String) throws(SystemError) {
+    guard code < 0 else { return }
+    throw SystemError(attempted, subject(), Errno(code: -code))
+}

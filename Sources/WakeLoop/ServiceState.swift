@@ -1,0 +1,13 @@
+// What the service manager is told; nothing at all where none listens.
+import CSystemd
+
+public enum ServiceState {
+    public static func ready() { notify("READY=1") }
+    public static func reloading() { notify("RELOADING=1") }
+    public static func stopping() { notify("STOPPING=1") }
+
+    /// One line for `systemctl status`.
+    public static func status(_ line: String) { notify("STATUS=\(line.prefix { $0 != "\n" })") }
+
+    private static func notify(_ state: String) { _ = sd_notify(0, state) }
+}

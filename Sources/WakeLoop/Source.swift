@@ -1,0 +1,218 @@
+// What the loop calls. Each source lives as long as somebody keeps it: letting go of it, or cancelling it, ends it at once,
+// even from inside its own call.
+import CSystemd
+import WakeModel
+import WakeSystem
+
+/// One sd-event source with one owner. The loop's C side holds an unretained pointer to the Swift object that owns this,
+/// which is sound because that object cancels it no later than in its deinit.
+struct SourceHandle {
+    private var source: OpaquePointer?
+
+    init(_ source: OpaquePointer?) { self.source = source }
+
+    mutating func cancel() {
+        guard let live = source else { return }
+        source = nil
+        sd_event_source_disable_unref(live)
+    }
+
+    func setPriority(_ priority: Priority) {
+        guard let source else { return }
+        sd_event_source_set_priority(source, priority.rawValue)
+    }
+
+    func setEnabled(_ enabled: Int32) {
+        guard let source else { return }
+        sd_event_source_set_enabled(source, enabled)
+    }
+
+    func setReadiness(_ readiness: Readiness) throws(SystemError) {
+        guard let source else { return }
+        try check(sd_event_source_set_io_events(source, readiness.rawValue), "watch", "a descriptor anew")
+    }
+
+    func setTime(microseconds: UInt64) {
+        guard let source else { return }
+        sd_event_source_set_time(source, microseconds)
+    }
+}
+
+/// A watched descriptor.
+public final class Watch {
+    private var source = SourceHandle(nil)
+    private let body: (Readiness) -> Void
+
+    init(
+        on loop: EventLoop, descriptor: Int32, for readiness: Readiness, priority: Priority,
+        _ body: @escaping (Readiness) -> Void
+    ) throws(SystemError) {
+        self.body = body
+        var made: OpaquePointer?
+        let code = sd_event_add_io(
+            loop.handle, &made, descriptor, readiness.rawValue,
+            { _, _, ready, owner in
+                if let owner { Unmanaged<Watch>.fromOpaque(owner).takeUnretainedValue().call(ready) }
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try check(code, "watch", "descriptor \(descriptor)")
+        source = SourceHandle(made)
+        source.setPriority(priority)
+    }
+
+    deinit { source.cancel() }
+
+    /// What to call for from now on. An empty set still reports a hang-up; use `disable` to hear nothing.
+    public func setReadiness(_ readiness: Readiness) throws(SystemError) { try source.setReadiness(readiness) }
+
+    /// Hears nothing until enabled; what is ready then is reported then.
+    public func disable() { source.setEnabled(Int32(SD_EVENT_OFF)) }
+    public func enable() { source.setEnabled(Int32(SD_EVENT_ON)) }
+
+    /// Ends the watch for good. The descriptor may be closed afterwards, not before.
+    public func cancel() { source.cancel() }
+
+    private func call(_ ready: UInt32) { body(Readiness(rawValue: ready)) }
+}
+
+/// A watched signal.
+public final class SignalWatch {
+    private var source = SourceHandle(nil)
+    private let body: () -> Void
+
+    init(on loop: EventLoop, signal: Int32, priority: Priority, _ body: @escaping () -> Void) throws(SystemError) {
+        self.body = body
+        try Signals.block(signal)
+        var made: OpaquePointer?
+        let code = sd_event_add_signal(
+            loop.handle, &made, signal,
+            { _, _, owner in
+                if let owner { Unmanaged<SignalWatch>.fromOpaque(owner).takeUnretainedValue().body() }
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try check(code, "watch", "signal \(signal)")
+        source = SourceHandle(made)
+        source.setPriority(priority)
+    }
+
+    deinit { source.cancel() }
+
+    public func cancel() { source.cancel() }
+}
+
+/// The clock a timer waits on.
+public enum TimerClock: Sendable {
+    /// Stops while the system sleeps: for execution.
+    case monotonic
+    /// Goes on while the system sleeps; does not wake it: for waiting.
+    case boottime
+
+    fileprivate var number: Int32 {
+        switch self {
+        case .monotonic: CLOCK_MONOTONIC
+        case .boottime: CLOCK_BOOTTIME
+        }
+    }
+}
+
+/// A timer that fires once for each time it is armed, never before the instant it was armed for.
+public final class Timer {
+    private var source = SourceHandle(nil)
+    private let body: () -> Void
+
+    /// sd-event may call so much later to fold wake-ups. It folds towards the end of what it is allowed, so that anything
+    /// larger would be added to every deadline.
+    private static let accuracyMicroseconds: UInt64 = 1
+
+    init(on loop: EventLoop, clock: TimerClock, priority: Priority, _ body: @escaping () -> Void) throws(SystemError) {
+        self.body = body
+        var made: OpaquePointer?
+        let code = sd_event_add_time(
+            loop.handle, &made, clock.number, .max, Timer.accuracyMicroseconds,
+            { _, _, owner in
+                if let owner { Unmanaged<Timer>.fromOpaque(owner).takeUnretainedValue().fire() }
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try check(code, "make", "a timer")
+        source = SourceHandle(made)
+        source.setEnabled(Int32(SD_EVENT_OFF))
+        source.setPriority(priority)
+    }
+
+    deinit { source.cancel() }
+
+    /// When it will fire; nil while disarmed.
+    public private(set) var armedAt: Instant?
+
+    /// Fires once at `instant` of its clock, or in the next turn if that has passed; an earlier arming is forgotten.
+    public func arm(at instant: Instant) {
+        if armedAt == instant { return }
+        armedAt = instant
+        source.setTime(microseconds: UInt64(max(instant.nanoseconds, 0) / 1000 + 1))
+        source.setEnabled(Int32(SD_EVENT_ONESHOT))
+    }
+
+    public func disarm() {
+        guard armedAt != nil else { return }
+        armedAt = nil
+        source.setEnabled(Int32(SD_EVENT_OFF))
+    }
+
+    public func cancel() {
+        armedAt = nil
+        source.cancel()
+    }
+
+    private func fire() {
+        armedAt = nil
+        body()
+    }
+}
+
+/// Work that is put off to the end of the turn.
+public final class Deferred {
+    private var source = SourceHandle(nil)
+    private let body: () -> Void
+    public private(set) var isScheduled = false
+
+    init(on loop: EventLoop, priority: Priority, _ body: @escaping () -> Void) throws(SystemError) {
+        self.body = body
+        var made: OpaquePointer?
+        let code = sd_event_add_defer(
+            loop.handle, &made,
+            { _, owner in
+                if let owner { Unmanaged<Deferred>.fromOpaque(owner).takeUnretainedValue().fire() }
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try check(code, "make", "a deferred call")
+        source = SourceHandle(made)
+        source.setEnabled(Int32(SD_EVENT_OFF))
+        source.setPriority(priority)
+    }
+
+    deinit { source.cancel() }
+
+    /// Calls once, when no source of a higher priority is ready; scheduling what is scheduled already changes nothing.
+    public func schedule() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        source.setEnabled(Int32(SD_EVENT_ONESHOT))
+    }
+
+    /// Forgets the scheduled call.
+    public func unschedule() {
+        guard isScheduled else { return }
+        isScheduled = false
+        source.setEnabled(Int32(SD_EVENT_OFF))
+    }
+
+    public func cancel() {
+        isScheduled = false
+        source.cancel()
+    }
+
+    private func fire() {
+        isScheduled = false
+        body()
+    }
+}

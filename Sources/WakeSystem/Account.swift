@@ -1,0 +1,61 @@
+// A user as the system's data bases know one, looked up before the clone, because afterwards nothing may allocate.
+import CLinux
+import Glibc
+
+/// Who a handler runs as.
+public struct Account: Hashable, Sendable {
+    public let name: String
+    public let user: UInt32
+    public let group: UInt32
+    /// Every group of the account, its own among them.
+    public let groups: [UInt32]
+    public let home: String
+
+    /// Looks up a user by name; `group` names another primary group than the user's own.
+    public init(named name: String, group groupName: String? = nil) throws(SystemError) {
+        var found = clinux_account()
+        _ = try attemptC { clinux_account_by_name(name, &found) }.get("look up", "user \"\(name)\"")
+        try self.init(found, group: groupName)
+    }
+
+    /// The user this process runs as.
+    public static func current() throws(SystemError) -> Account { try Account(user: geteuid()) }
+
+    public init(user: UInt32) throws(SystemError) {
+        var found = clinux_account()
+        _ = try attemptC { clinux_account_by_id(user, &found) }.get("look up", "user \(user)")
+        try self.init(found, group: nil)
+    }
+
+    /// Whether this process is that user already, and need not switch.
+    public var isCurrent: Bool { user == geteuid() }
+
+    private init(_ found: clinux_account, group groupName: String?) throws(SystemError) {
+        name = withUnsafeBytes(of: found.name) { Account.text(in: $0) }
+        home = withUnsafeBytes(of: found.home) { Account.text(in: $0) }
+        user = found.user
+        let group = try groupName.map { name throws(SystemError) in try GroupName.number(of: name) } ?? found.group
+        self.group = group
+        groups = try Account.groups(of: name, primary: group)
+    }
+
+    private static func groups(of name: String, primary: UInt32) throws(SystemError) -> [UInt32] {
+        // NGROUPS_MAX, the kernel's own limit.
+        var groups = [UInt32](repeating: 0, count: 65_536)
+        let count = try attemptC { clinux_groups_of(name, primary, &groups, groups.count) }
+            .get("list the groups of", "user \"\(name)\"")
+        return Array(groups.prefix(count))
+    }
+
+    private static func text(in bytes: UnsafeRawBufferPointer) -> String {
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+public enum GroupName {
+    public static func number(of name: String) throws(SystemError) -> UInt32 {
+        var group: gid_t = 0
+        _ = try attemptC { clinux_group_by_name(name, &group) }.get("look up", "group \"\(name)\"")
+        return group
+    }
+}

@@ -1,0 +1,120 @@
+// Our own corner of the cgroup v2 hierarchy: found below wherever the daemon was put, proved to freeze, swept of an
+// earlier life's survivors. No controller is enabled, so any unit with Delegate=yes will do, and so will no unit at all.
+import Glibc
+import WakeModel
+
+public struct CgroupTree: Sendable {
+    /// The directory that holds one leaf a handler process.
+    public let path: String
+
+    /// Makes `<own cgroup>/<name>` where it is missing, and freezes an empty leaf in it to see that this works.
+    public static func open(named name: String) throws(SystemError) -> CgroupTree {
+        let own = try ownPath()
+        let tree = CgroupTree(path: own == "/" ? "/\(name)" : "\(own)/\(name)")
+        do {
+            try Directory.create(tree.path, mode: 0o755)
+            try tree.prove(from: own)
+        } catch {
+            throw SystemError(error.attempted, error.subject, error.errno, advice: delegationAdvice)
+        }
+        return tree
+    }
+
+    /// A new leaf, frozen before anything can be in it.
+    public func makeLeaf(named name: String) throws(SystemError) -> Leaf {
+        try Leaf(making: name, in: path)
+    }
+
+    /// Kills and removes whatever leaves are here. Only for a start, when nothing of this life is here yet.
+    /// - Returns: names of leaves that stayed populated, because a process in them cannot die; they are left alone.
+    public func sweep(patience: TimeSpan = .seconds(1)) throws(SystemError) -> [String] {
+        var survivors: [String] = []
+        for name in try Directory.names(in: path) where CgroupTree.isDirectory("\(path)/\(name)") {
+            guard try !clear("\(path)/\(name)", patience: patience) else { continue }
+            survivors.append(name)
+        }
+        return survivors
+    }
+
+    /// Removes the tree itself once it is empty; false while something is in it.
+    @discardableResult
+    public func remove() -> Bool { rmdir(path) == 0 || Errno.last == .noEntry }
+
+    private static let delegationAdvice =
+        "give the service Delegate=yes, or start it with `systemd-run --user --scope -p Delegate=yes`"
+
+    /// Freezing must work, and so must being born here: for that the kernel wants to write where we are now.
+    private func prove(from own: String) throws(SystemError) {
+        let probe = try makeLeaf(named: "probe-\(getpid())")
+        defer { _ = probe.remove() }
+        guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
+        guard access("\(own)/cgroup.procs", W_OK) == 0 else {
+            throw SystemError("start processes below", own, .last)
+        }
+    }
+
+    private func clear(_ leaf: String, patience: TimeSpan) throws(SystemError) -> Bool {
+        let kill = try File.open("\(leaf)/cgroup.kill", for: .write)
+        _ = try kill.write([UInt8(ascii: "1")], at: 0)
+        let events = try File.open("\(leaf)/cgroup.events", for: .read)
+        let end = SystemClock.monotonic() + patience
+        while try LeafEvents(parsing: events.front(limit: 128)).isPopulated {
+            let left = (end - SystemClock.monotonic()).wholeMilliseconds
+            guard left > 0 else { return false }
+            var change = pollfd(fd: events.raw, events: Int16(POLLPRI), revents: 0)
+            poll(&change, 1, Int32(min(left, 1000)))
+        }
+        // A leaf is a leaf: handlers have no right to make cgroups below it, so there is nothing deeper to remove.
+        return rmdir(leaf) == 0 || Errno.last == .noEntry
+    }
+
+    /// Where the daemon itself is, as a path of the file system.
+    static func ownPath() throws(SystemError) -> String {
+        guard let mount = cgroup2Mount(in: try File.text(at: "/proc/self/mountinfo")) else {
+            throw SystemError("find", "a cgroup v2 hierarchy", .noEntry, advice: "mount one at /sys/fs/cgroup")
+        }
+        guard let own = unifiedPath(in: try File.text(at: "/proc/self/cgroup")) else {
+            throw SystemError("find", "this process in the cgroup v2 hierarchy", .noEntry)
+        }
+        let below = own.hasPrefix(mount.root) && mount.root != "/" ? String(own.dropFirst(mount.root.count)) : own
+        return below == "/" || below.isEmpty ? mount.point : mount.point + below
+    }
+
+    /// The first mount of type cgroup2: `/sys/fs/cgroup`, or `/sys/fs/cgroup/unified` beside version 1.
+    static func cgroup2Mount(in mountinfo: String) -> (root: String, point: String)? {
+        for line in mountinfo.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count, fields[dash + 1] == "cgroup2",
+                fields.count > 5
+            else { continue }
+            return (String(fields[3]), unescape(fields[4]))
+        }
+        return nil
+    }
+
+    static func unifiedPath(in cgroups: String) -> String? {
+        for line in cgroups.split(separator: "\n") where line.hasPrefix("0::") { return String(line.dropFirst(3)) }
+        return nil
+    }
+
+    /// mountinfo writes blanks and backslashes in octal.
+    private static func unescape(_ field: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = field.utf8[...]
+        while let first = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(3), as: UTF8.self)
+            if first == UInt8(ascii: "\\"), let byte = UInt8(digits, radix: 8) {
+                bytes.append(byte)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(first)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

@@ -1,0 +1,186 @@
+// One handler process: its container, its pidfd, the pipes to and from it, and how it ended.
+import CLinux
+import Glibc
+
+/// How a process ended.
+public enum ExitStatus: Hashable, Sendable {
+    case exited(code: Int32)
+    case signalled(number: Int32, coreDumped: Bool)
+}
+
+/// A process that we started, owned together with the container it was born in. Letting go of this closes the
+/// descriptors; it neither kills the process nor removes the container.
+public struct ChildProcess: ~Copyable {
+    public let executable: String
+    private let workingDirectory: String
+    public let pid: Int32
+    /// Becomes readable when the process has ended.
+    public let pidfd: FileDescriptor
+    public let container: ProcessContainer
+    /// The child's standard input; nil once closed.
+    public private(set) var input: FileDescriptor?
+    /// Our end of the stream socket that is the child's descriptor 3.
+    public let replies: FileDescriptor
+    public let output: FileDescriptor
+    public let errors: FileDescriptor
+    /// Readable when it is known whether the program could be executed: see `startupOutcome()`.
+    public let startup: FileDescriptor
+
+    /// How much waits for a suspended reader before a write would block; less where the kernel grants less.
+    public static let inputCapacity: Int32 = 256 << 10
+
+    /// Starts the child in `container`, which must be fresh and is kept, or removed if this fails. The child is born
+    /// suspended: it becomes the program when the container is thawed.
+    public static func spawn(_ request: SpawnRequest, into container: consuming ProcessContainer)
+        throws(SystemError) -> ChildProcess
+    {
+        do {
+            let channels = try Channels()
+            let (pid, pidfd) = try launch(request, at: container.birthplace(), with: channels)
+            container.adopt(pid)
+            return ChildProcess(request, pid: pid, pidfd: pidfd, container: container, channels: channels.takeOurs())
+        } catch {
+            container.remove()
+            throw error
+        }
+    }
+
+    private init(
+        _ request: SpawnRequest, pid: Int32, pidfd: Int32, container: consuming ProcessContainer, channels: OurEnds
+    ) {
+        executable = request.executable
+        workingDirectory = request.directory ?? "."
+        self.pid = pid
+        self.pidfd = FileDescriptor(owning: pidfd)
+        self.container = container
+        input = FileDescriptor(owning: channels.input)
+        replies = FileDescriptor(owning: channels.replies)
+        output = FileDescriptor(owning: channels.output)
+        errors = FileDescriptor(owning: channels.errors)
+        startup = FileDescriptor(owning: channels.startup)
+    }
+
+    /// Gives the child end-of-file.
+    public mutating func closeInput() { input = nil }
+
+    /// Sends a signal to the main process alone; one that has ended is no error. A suspended one gets it when thawed,
+    /// SIGKILL at once.
+    public borrowing func signal(_ number: Int32) throws(SystemError) {
+        let handle = pidfd.raw
+        switch attemptC({ clinux_pidfd_send_signal(handle, number) }) {
+        case .value, .failure(.noSuchProcess): return
+        case .failure(let errno): throw SystemError("send signal \(number) to", "process \(pid)", errno)
+        }
+    }
+
+    /// How the main process ended, once; nil while it lives. Never waits.
+    public borrowing func reap() throws(SystemError) -> ExitStatus? {
+        var end = clinux_exit()
+        let handle = pidfd.raw
+        guard try attemptC({ clinux_reap(handle, &end) }).get("reap", "process \(pid)") == 1 else { return nil }
+        return switch Int(end.code) {
+        case Int(CLD_EXITED): .exited(code: end.status)
+        default: .signalled(number: end.status, coreDumped: Int(end.code) == Int(CLD_DUMPED))
+        }
+    }
+
+    /// Whether the program could be executed, as far as is known now.
+    public borrowing func startupOutcome() throws(SystemError) -> StartupOutcome {
+        var bytes: [UInt8] = []
+        switch try startup.read(appendingTo: &bytes, limit: MemoryLayout<clinux_startup_failure>.size) {
+        case .wouldBlock: return .pending
+        case .endOfFile, .closed: return .executed
+        // Shorter than PIPE_BUF, so it comes whole.
+        case .bytes: break
+        }
+        let failure = bytes.withUnsafeBytes { $0.loadUnaligned(as: clinux_startup_failure.self) }
+        let stage = StartupStage(rawValue: failure.stage) ?? .execute
+        let subject = stage == .directory ? "\(executable) (\(workingDirectory))" : executable
+        return .failed(stage: stage, error: SystemError(stage.attempt, subject, Errno(code: failure.error)))
+    }
+
+    private static func launch(_ request: SpawnRequest, at cgroup: Int32, with channels: borrowing Channels)
+        throws(SystemError) -> (pid: Int32, pidfd: Int32)
+    {
+        var pidfd: Int32 = -1
+        var raw = clinux_spawn_request()
+        raw.descriptors = channels.childDescriptors()
+        raw.startup = channels.startup.writeEnd.raw
+        raw.cgroup = cgroup
+        raw.stop = cgroup < 0
+        raw.die_with_parent = request.diesWithDaemon
+        raw.umask = request.fileCreationMask
+        let account = request.account.flatMap { $0.isCurrent ? nil : $0 }
+        raw.switch_user = account != nil
+        raw.user = account?.user ?? 0
+        raw.group = account?.group ?? 0
+        let answer = clone(request, groups: account?.groups ?? [], &raw, &pidfd)
+        return (Int32(try answer.get("start", request.executable)), pidfd)
+    }
+
+    /// Holds every pointer of the request still for the one call.
+    private static func clone(
+        _ request: SpawnRequest, groups: [UInt32], _ raw: inout clinux_spawn_request, _ pidfd: inout Int32
+    ) -> Answer {
+        let environment = request.environment.map { "\($0.name)=\($0.value)" }
+        let paths = [request.executable, request.directory ?? ""]
+        return withCStrings(request.arguments) { arguments in
+            withCStrings(environment) { environment in
+                withCStrings(paths) { paths in
+                    groups.withUnsafeBufferPointer { groups in
+                        raw.arguments = arguments
+                        raw.environment = environment
+                        raw.executable = UnsafePointer(paths[0])
+                        raw.directory = request.directory == nil ? nil : UnsafePointer(paths[1])
+                        raw.groups = groups.baseAddress
+                        raw.group_count = groups.count
+                        return attemptC { clinux_spawn(&raw, &pidfd) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The descriptors of ours, on their way to the child process that will own them.
+private struct OurEnds {
+    let input: Int32
+    let replies: Int32
+    let output: Int32
+    let errors: Int32
+    let startup: Int32
+}
+
+/// Both ends of everything between a child and us; the child's ends are closed here once it has been cloned.
+private struct Channels: ~Copyable {
+    let input: Pipe
+    let output: Pipe
+    let errors: Pipe
+    let startup: Pipe
+    let replies: SocketPair
+
+    init() throws(SystemError) {
+        let input = try Pipe(ours: .write)
+        let output = try Pipe(ours: .read)
+        let errors = try Pipe(ours: .read)
+        let startup = try Pipe(ours: .read)
+        let replies = try SocketPair()
+        // Refused to users whose pipes already hold /proc/sys/fs/pipe-user-pages-soft; 64 KiB then has to do.
+        _ = clinux_set_pipe_capacity(input.writeEnd.raw, ChildProcess.inputCapacity)
+        self.input = input
+        self.output = output
+        self.errors = errors
+        self.startup = startup
+        self.replies = replies
+    }
+
+    borrowing func childDescriptors() -> (Int32, Int32, Int32, Int32) {
+        (input.readEnd.raw, output.writeEnd.raw, errors.writeEnd.raw, replies.theirs.raw)
+    }
+
+    consuming func takeOurs() -> OurEnds {
+        OurEnds(
+            input: input.takeWriteEnd(), replies: replies.takeOurs(), output: output.takeReadEnd(),
+            errors: errors.takeReadEnd(), startup: startup.takeReadEnd())
+    }
+}

@@ -1,0 +1,111 @@
+// The kernel's error numbers, and the one error this layer throws: what was attempted, on what, and why it failed.
+import CLinux
+import Glibc
+
+/// A Linux error number.
+public struct Errno: Hashable, Sendable {
+    public let code: Int32
+
+    public init(code: Int32) { self.code = code }
+
+    /// The calling thread's `errno`; read it before anything else can overwrite it.
+    public static var last: Errno { Errno(code: errno) }
+
+    public static let noEntry = Errno(code: ENOENT)
+    public static let exists = Errno(code: EEXIST)
+    public static let interrupted = Errno(code: EINTR)
+    public static let wouldBlock = Errno(code: EAGAIN)
+    public static let badDescriptor = Errno(code: EBADF)
+    public static let brokenPipe = Errno(code: EPIPE)
+    public static let connectionReset = Errno(code: ECONNRESET)
+    public static let connectionRefused = Errno(code: ECONNREFUSED)
+    public static let busy = Errno(code: EBUSY)
+    public static let noDevice = Errno(code: ENODEV)
+    public static let noSuchProcess = Errno(code: ESRCH)
+    public static let noChild = Errno(code: ECHILD)
+    public static let denied = Errno(code: EACCES)
+    public static let notPermitted = Errno(code: EPERM)
+    public static let notSupported = Errno(code: EOPNOTSUPP)
+    public static let invalid = Errno(code: EINVAL)
+    public static let timedOut = Errno(code: ETIMEDOUT)
+    public static let noSpace = Errno(code: ENOSPC)
+    public static let nameTooLong = Errno(code: ENAMETOOLONG)
+
+    /// `ENOENT`, or `E4095` where the C library knows no name.
+    public var name: String {
+        guard let name = clinux_errno_name(code) else { return "E\(code)" }
+        return String(cString: name)
+    }
+}
+
+extension Errno: CustomStringConvertible {
+    /// `No such file or directory (ENOENT)`.
+    public var description: String {
+        guard let text = clinux_errno_text(code) else { return name }
+        return "\(String(cString: text)) (\(name))"
+    }
+}
+
+/// A system call that failed, told to the person who must act.
+public struct SystemError: Error, Hashable, Sendable {
+    /// What was tried, as an infinitive: `open`, `freeze`.
+    public let attempted: String
+    /// What it was tried on: a path, a process, a descriptor.
+    public let subject: String
+    public let errno: Errno
+    /// What to do about it, as a sentence without its full stop; nil where there is no better advice than the reason.
+    public let advice: String?
+
+    public init(_ attempted: String, _ subject: String, _ errno: Errno, advice: String? = nil) {
+        self.attempted = attempted
+        self.subject = subject
+        self.errno = errno
+        self.advice = advice
+    }
+}
+
+extension SystemError: CustomStringConvertible {
+    public var description: String {
+        let sentence = "could not \(attempted) \(subject): \(errno)"
+        guard let advice else { return sentence }
+        return "\(sentence); \(advice)"
+    }
+}
+
+/// What a system call answered, once interruptions are out of the way.
+enum Answer {
+    case value(Int)
+    case failure(Errno)
+
+    /// The value, or the failure as an error about `subject`.
+    func get(_ attempted: String, _ subject: @autoclosure () -> String) throws(SystemError) -> Int {
+        switch self {
+        case .value(let value): return value
+        case .failure(let errno): throw SystemError(attempted, subject(), errno)
+        }
+    }
+}
+
+/// Makes a call that answers -1 and `errno`, again for as long as a signal interrupts it. EBADF traps: it means that
+/// somebody closed a descriptor that was not theirs, and the next call could reach a stranger's file.
+@inline(__always)
+func attempt(_ call: () -> Int) -> Answer {
+    while true {
+        let value = call()
+        if value >= 0 { return .value(value) }
+        let failure = Errno.last
+        if failure == .interrupted { continue }
+        precondition(failure != .badDescriptor, "a descriptor was used after it was closed")
+        return .failure(failure)
+    }
+}
+
+/// The same for CLinux, whose functions answer -errno themselves.
+@inline(__always)
+func attemptC(_ call: () -> Int32) -> Answer {
+    while true {
+        let value = call()
+        if value >= 0 { return .value(Int(value)) }
+        if value != -EINTR { return .failure(Errno(code: -value)) }
+    }
+}

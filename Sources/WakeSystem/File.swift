@@ -1,0 +1,145 @@
+// Whole files and directories by path: read, replaced so that a crash leaves the old or the new, created for their owner only.
+import Glibc
+
+/// How a file is to be opened; close-on-exec always.
+public enum FileAccess: Sendable {
+    case read
+    case write
+    case readWrite
+    /// For reading and writing; made with mode 0600 where it is missing.
+    case create
+    case append
+
+    fileprivate var flags: Int32 {
+        switch self {
+        case .read: O_RDONLY
+        case .write: O_WRONLY
+        case .readWrite: O_RDWR
+        case .create: O_RDWR | O_CREAT
+        case .append: O_WRONLY | O_CREAT | O_APPEND
+        }
+    }
+}
+
+public enum File {
+    public static func open(_ path: String, for access: FileAccess) throws(SystemError) -> FileDescriptor {
+        let answer = attempt { Int(Glibc.open(path, access.flags | O_CLOEXEC, mode_t(0o600))) }
+        return FileDescriptor(owning: Int32(try answer.get("open", path)))
+    }
+
+    /// Opens a directory, as the base for names below it.
+    public static func openDirectory(_ path: String) throws(SystemError) -> FileDescriptor {
+        let answer = attempt { Int(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) }
+        return FileDescriptor(owning: Int32(try answer.get("open", path)))
+    }
+
+    /// Opens a name below a directory that is already open; what happens to the path above it meanwhile is no matter.
+    static func open(_ name: String, in directory: borrowing FileDescriptor, for access: FileAccess)
+        throws(SystemError) -> FileDescriptor
+    {
+        let base = directory.raw
+        let answer = attempt { Int(openat(base, name, access.flags | O_CLOEXEC, mode_t(0o600))) }
+        return FileDescriptor(owning: Int32(try answer.get("open", name)))
+    }
+
+    /// The whole file. Files of /proc and /sys, which tell no size, are read to their end.
+    /// - Parameter limit: more bytes than this are EFBIG, so that no file can eat the memory.
+    public static func bytes(at path: String, limit: Int = 64 << 20) throws(SystemError) -> [UInt8] {
+        let file = try open(path, for: .read)
+        var bytes: [UInt8] = []
+        while bytes.count <= limit {
+            switch try file.read(appendingTo: &bytes, limit: 16 << 10) {
+            case .bytes: continue
+            case .endOfFile: return bytes
+            case .wouldBlock: throw SystemError("read", path, .wouldBlock)
+            case .closed: throw SystemError("read", path, .connectionReset)
+            }
+        }
+        throw SystemError("read", path, Errno(code: EFBIG), advice: "it is larger than \(limit) bytes")
+    }
+
+    public static func text(at path: String) throws(SystemError) -> String {
+        String(decoding: try bytes(at: path), as: UTF8.self)
+    }
+
+    /// Puts `bytes` in the place of the file at `path`: written aside, synced, renamed, directory synced.
+    /// A crash or a full disk leaves the old contents whole.
+    public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
+        let aside = "\(path).new.\(getpid())"
+        do {
+            try write(bytes, toNew: aside, mode: mode)
+            _ = try attempt { Int(rename(aside, path)) }.get("replace", path)
+        } catch {
+            unlink(aside)
+            throw error
+        }
+        let directory = try openDirectory(parent(of: path))
+        _ = try attempt { Int(fsync(directory.raw)) }.get("sync the directory of", path)
+    }
+
+    /// Removes a file; one that is not there is no error.
+    public static func remove(_ path: String) throws(SystemError) {
+        switch attempt({ Int(unlink(path)) }) {
+        case .value, .failure(.noEntry): return
+        case .failure(let errno): throw SystemError("remove", path, errno)
+        }
+    }
+
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    private static func write(_ bytes: [UInt8], toNew path: String, mode: UInt32) throws(SystemError) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        let opened = attempt { Int(Glibc.open(path, flags, mode_t(mode))) }
+        let file = FileDescriptor(owning: Int32(try opened.get("create", path)))
+        var written = 0
+        while written < bytes.count {
+            guard case .wrote(let count) = try file.write(bytes, from: written), count > 0 else {
+                throw SystemError("write", path, .noSpace)
+            }
+            written += count
+        }
+        _ = try attempt { Int(fsync(file.raw)) }.get("sync", path)
+    }
+
+    static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}
+
+public enum Directory {
+    /// Makes the directory and those above it that are missing, for their owner only; one that is there stays as it is.
+    public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        switch attempt({ Int(mkdir(path, mode_t(mode))) }) {
+        case .value: return
+        case .failure(.exists):
+            _ = try File.openDirectory(path)
+        case .failure(.noEntry) where path.contains("/"):
+            try create(File.parent(of: path), mode: mode)
+            _ = try attempt { Int(mkdir(path, mode_t(mode))) }.get("make directory", path)
+        case .failure(let errno): throw SystemError("make directory", path, errno)
+        }
+    }
+
+    /// Names in the directory, sorted, without `.` and `..`.
+    public static func names(in path: String) throws(SystemError) -> [String] {
+        guard let stream = opendir(path) else { throw SystemError("list", path, .last) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Removes an empty directory; one that is not there is no error.
+    public static func remove(_ path: String) throws(SystemError) {
+        switch attempt({ Int(rmdir(path)) }) {
+        case .value, .failure(.noEntry): return
+        case .failure(let errno): throw SystemError("remove directory", path, errno)
+        }
+    }
+}

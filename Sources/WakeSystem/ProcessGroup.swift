@@ -1,0 +1,66 @@
+// A process group as the weak container: stop signals instead of a freezer.
+import Glibc
+
+/// It knows when its group has died out and then never signals that number again: by then it may be somebody else's.
+public final class ProcessGroup {
+    private var leader: Int32?
+    private var isGone = false
+
+    public init() {}
+
+    var name: String { leader.map { "process group \($0)" } ?? "a process group without processes" }
+
+    func adopt(_ pid: Int32) { leader = pid }
+
+    /// A leader that has ended counts until it is reaped.
+    var isPopulated: Bool {
+        guard let leader, !isGone else { return false }
+        isGone = kill(-leader, 0) < 0 && Errno.last == .noSuchProcess
+        return !isGone
+    }
+
+    /// Whether the leader has stopped. Others of the group are sent the same signal and stop about then.
+    var isStopped: Bool {
+        guard let leader, !isGone else { return false }
+        return ProcessStatus(of: leader)?.isStopped ?? false
+    }
+
+    func signal(_ number: Int32) throws(SystemError) {
+        guard let leader, isPopulated else { return }
+        switch attempt({ Int(kill(-leader, number)) }) {
+        case .value, .failure(.noSuchProcess): return
+        case .failure(let errno): throw SystemError("send signal \(number) to", name, errno)
+        }
+    }
+
+    /// Looks through all of /proc.
+    func processes() throws(SystemError) -> [Int32] {
+        guard let leader, !isGone else { return [] }
+        return try Directory.names(in: "/proc").compactMap { name in
+            guard let pid = Int32(name), ProcessStatus(of: pid)?.group == leader else { return nil }
+            return pid
+        }
+    }
+}
+
+/// What /proc tells of one process.
+struct ProcessStatus {
+    let state: UInt8
+    let group: Int32
+
+    var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
+
+    /// Nil when there is no such process.
+    init?(of pid: Int32) {
+        guard let bytes = try? File.bytes(at: "/proc/\(pid)/stat"),
+            // The name in parentheses may hold anything, parentheses too.
+            let end = bytes.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
+        let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
+        guard fields.count > 2, let state = fields[0].first,
+            let group = Int32(String(decoding: fields[2], as: UTF8.self))
+        else { return nil }
+        self.state = state
+        self.group = group
+    }
+}

@@ -1,0 +1,12 @@
+// Signals as this process treats them: SIGPIPE is no news, and what the loop watches is blocked everywhere else.
+import CLinux
+
+public enum Signals {
+    /// A peer that has gone shows as `.closed` on a write, for the whole process, instead of ending it.
+    public static func ignoreBrokenPipes() { _ = clinux_ignore_signal(clinux_sigpipe) }
+
+    /// Blocks one signal in the calling thread and in every thread it starts later; call it before there are others.
+    public static func block(_ number: Int32) throws(SystemError) {
+        _ = try attemptC { clinux_block_signal(number) }.get("block", "signal \(number)")
+    }
+}

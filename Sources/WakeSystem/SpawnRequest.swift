@@ -1,0 +1,92 @@
+// What a child is to become, and what happened to it on the way: everything is settled before the clone.
+import CLinux
+import Glibc
+
+public struct SpawnRequest: Sendable {
+    /// A path with a slash in it; `Executable.find` turns a bare name into one.
+    public var executable: String
+    /// With the program's own name first.
+    public var arguments: [String]
+    /// The whole environment; nothing of ours is added.
+    public var environment: [(name: String, value: String)]
+    /// Where it starts; nil for where we are.
+    public var directory: String?
+    /// Who it runs as; nil for who we are.
+    public var account: Account?
+    public var fileCreationMask: UInt32 = 0o077
+    /// Kills the program when the thread that spawned it ends, so that a daemon's sudden death leaves nothing running.
+    public var diesWithDaemon = true
+
+    public init(
+        executable: String, arguments: [String], environment: [(name: String, value: String)] = [],
+        directory: String? = nil, account: Account? = nil
+    ) {
+        self.executable = executable
+        self.arguments = arguments
+        self.environment = environment
+        self.directory = directory
+        self.account = account
+    }
+}
+
+/// The step of its preparation at which a child gave up.
+public enum StartupStage: Int32, Sendable {
+    case session = 1
+    case descriptors, signals, parent, user, directory, execute
+
+    var attempt: String {
+        switch self {
+        case .session: "start a session for"
+        case .descriptors: "place the descriptors of"
+        case .signals: "reset the signals of"
+        case .parent: "tie to this daemon"
+        case .user: "switch the user of"
+        case .directory: "enter the working directory of"
+        case .execute: "execute"
+        }
+    }
+}
+
+/// What the startup pipe tells. A child in a frozen container is pending for as long as that stays frozen.
+public enum StartupOutcome: Hashable, Sendable {
+    case pending
+    /// The program runs, or the child was killed before it could fail: how it ended tells them apart.
+    case executed
+    case failed(stage: StartupStage, error: SystemError)
+}
+
+public enum Executable {
+    /// Where a bare name is found along `path`, colon-separated; a name with a slash is itself.
+    public static func find(_ name: String, path: String = "/usr/local/bin:/usr/bin:/bin") throws(SystemError) -> String
+    {
+        if name.contains("/") { return name }
+        for directory in path.split(separator: ":") {
+            let candidate = "\(directory)/\(name)"
+            var status = stat()
+            guard stat(candidate, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(candidate, X_OK) == 0
+            else { continue }
+            return candidate
+        }
+        throw SystemError("find", "program \"\(name)\" in \(path)", .noEntry, advice: "give its whole path")
+    }
+}
+
+/// Strings as execve takes them: one block of bytes, and a NULL-terminated list of pointers into it, for one call.
+func withCStrings<Result>(_ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result)
+    -> Result
+{
+    var bytes: [CChar] = []
+    var starts: [Int] = []
+    for string in strings {
+        starts.append(bytes.count)
+        bytes.append(contentsOf: string.utf8CString)
+    }
+    return bytes.withUnsafeMutableBufferPointer { block in
+        var pointers = starts.map { start in block.baseAddress.map { $0 + start } }
+        pointers.append(nil)
+        return pointers.withUnsafeBufferPointer { list in
+            guard let first = list.baseAddress else { preconditionFailure("the list holds at least its end") }
+            return body(first)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// The kernel's clocks, read through the vDSO without a system call, and what identifies this boot.
+import CLinux
+import Glibc
+import WakeModel
+
+public enum SystemClock {
+    /// CLOCK_MONOTONIC: stops while the system sleeps.
+    public static func monotonic() -> Instant { Instant(nanoseconds: clinux_clock_nanoseconds(CLOCK_MONOTONIC)) }
+
+    /// CLOCK_BOOTTIME: goes on while the system sleeps.
+    public static func boottime() -> Instant { Instant(nanoseconds: clinux_clock_nanoseconds(CLOCK_BOOTTIME)) }
+
+    public static func wall() -> WallTime {
+        WallTime(microseconds: clinux_clock_nanoseconds(CLOCK_REALTIME) / 1000)
+    }
+
+    public static func now() -> Moment { Moment(monotonic: monotonic(), boottime: boottime()) }
+
+    public static func stamp() -> Stamp {
+        Stamp(moment: now(), wall: wall(), isClockSynchronized: isSynchronized)
+    }
+
+    /// Whether the wall clock was set after boot, by time synchronisation or from a battery-backed clock.
+    public static var isSynchronized: Bool { wasSetFromHardware || clinux_clock_is_synchronized() > 0 }
+
+    /// The kernel's name for this boot; empty where /proc is not mounted.
+    public static let bootID: String = {
+        guard let text = try? File.text(at: "/proc/sys/kernel/random/boot_id") else { return "" }
+        return String(text.prefix { $0 != "\n" })
+    }()
+
+    /// Settled once: the kernel sets the clock from the hardware while it boots, or never.
+    private static let wasSetFromHardware: Bool = {
+        guard let text = try? File.text(at: "/sys/class/rtc/rtc0/hctosys") else { return false }
+        return text.hasPrefix("1")
+    }()
+}

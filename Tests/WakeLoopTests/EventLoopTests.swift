@@ -1,0 +1,214 @@
+// The loop: what is called, when, how often, and that nothing is called after its end.
+import Glibc
+import Testing
+import WakeModel
+import WakeSystem
+
+@testable import WakeLoop
+
+/// Runs turns until the condition holds; false if it does not within a second.
+private func turn(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
+    let end = SystemClock.monotonic() + .seconds(1)
+    while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(50)) }
+    return condition()
+}
+
+@Suite struct EventLoopTests {
+    @Test("a watched descriptor calls when it becomes readable, and not before")
+    func readable() throws {
+        let loop = try EventLoop()
+        let pipe = try Pipe(ours: .both)
+        var calls: [Readiness] = []
+        let watch = try loop.watch(pipe.readEnd.raw, for: .readable) { calls.append($0) }
+        #expect(try loop.runOnce(timeout: .zero) == false)
+        _ = try pipe.writeEnd.write([1])
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        #expect(calls == [.readable])
+        watch.cancel()
+        #expect(try loop.runOnce(timeout: .zero) == false)
+    }
+
+    @Test("a watch that is let go of calls no more")
+    func released() throws {
+        let loop = try EventLoop()
+        let pipe = try Pipe(ours: .both)
+        _ = try pipe.writeEnd.write([1])
+        var calls = 0
+        var watch: Watch? = try loop.watch(pipe.readEnd.raw, for: .readable) { _ in calls += 1 }
+        #expect(watch != nil)
+        watch = nil
+        #expect(try loop.runOnce(timeout: .zero) == false)
+        #expect(calls == 0)
+    }
+
+    @Test("a source may cancel and release itself from inside its own call")
+    func selfCancel() throws {
+        let loop = try EventLoop()
+        let pipe = try Pipe(ours: .both)
+        _ = try pipe.writeEnd.write([1])
+        var calls = 0
+        var watch: Watch?
+        watch = try loop.watch(pipe.readEnd.raw, for: .readable) { _ in
+            calls += 1
+            watch?.cancel()
+            watch = nil
+        }
+        for _ in 0..<3 { try loop.runOnce(timeout: .zero) }
+        #expect(calls == 1)
+        #expect(watch == nil)
+    }
+
+    @Test("a timer that arms itself again from its own call fires again; one that releases itself does not")
+    func selfRearm() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        var timer: Timer?
+        timer = try loop.timer(on: .monotonic) {
+            fired += 1
+            if fired < 3 { timer?.arm(at: SystemClock.monotonic()) } else { timer = nil }
+        }
+        timer?.arm(at: SystemClock.monotonic())
+        #expect(try turn(loop) { timer == nil })
+        try loop.runOnce(timeout: .milliseconds(5))
+        #expect(fired == 3)
+    }
+
+    @Test("disabling silences a watch, enabling brings what is still ready, and readiness can be changed")
+    func enabling() throws {
+        let loop = try EventLoop()
+        let pair = try SocketPair()
+        var calls: [Readiness] = []
+        let watch = try loop.watch(pair.ours.raw, for: .readable) { calls.append($0) }
+        _ = try pair.theirs.write([1])
+        watch.disable()
+        #expect(try loop.runOnce(timeout: .zero) == false)
+        watch.enable()
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        try watch.setReadiness([.writable])
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        #expect(calls == [.readable, .writable])
+    }
+
+    @Test("a hang-up is told though nobody asked for it")
+    func hangup() throws {
+        let loop = try EventLoop()
+        let ends = try Pipe(ours: .both).take()
+        let reader = FileDescriptor(owning: ends.readEnd)
+        var seen: Readiness = []
+        let watch = try loop.watch(reader.raw, for: .readable) { seen = $0 }
+        close(ends.writeEnd)
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        #expect(seen.contains(.hangup))
+        watch.cancel()
+    }
+
+    @Test("a timer fires once, on either clock, not before its instant and within 2 ms of it")
+    func timers() throws {
+        for (clock, now) in [
+            (TimerClock.monotonic, SystemClock.monotonic), (.boottime, SystemClock.boottime),
+        ] {
+            let loop = try EventLoop()
+            var late: [Int64] = []
+            var due = Instant.zero
+            let timer = try loop.timer(on: clock) { late.append((now() - due).nanoseconds) }
+            for _ in 0..<20 {
+                due = now() + .milliseconds(3)
+                timer.arm(at: due)
+                let before = late.count
+                #expect(try turn(loop) { late.count > before })
+                #expect(timer.armedAt == nil)
+            }
+            #expect(late.allSatisfy { $0 >= 0 })
+            #expect(late.sorted()[10] < 2_000_000)
+        }
+    }
+
+    @Test("a disarmed timer does not fire, and an idle loop has nothing to wake for")
+    func disarmed() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        let timer = try loop.timer(on: .monotonic) { fired += 1 }
+        timer.arm(at: SystemClock.monotonic() + .milliseconds(2))
+        timer.disarm()
+        let start = SystemClock.monotonic()
+        #expect(try loop.runOnce(timeout: .milliseconds(30)) == false)
+        #expect(SystemClock.monotonic() - start >= .milliseconds(29))
+        #expect(fired == 0)
+    }
+
+    @Test("an instant that has passed fires in the next turn")
+    func overdue() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        let timer = try loop.timer(on: .boottime) { fired += 1 }
+        timer.arm(at: .zero)
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        #expect(fired == 1)
+    }
+
+    @Test("a deferred call runs once, after everything that was ready in the turn")
+    func deferredIsLast() throws {
+        let loop = try EventLoop()
+        let first = try Pipe(ours: .both)
+        let second = try Pipe(ours: .both)
+        var order: [String] = []
+        var scratch = [UInt8](repeating: 0, count: 8)
+        let commit = try loop.deferred { order.append("commit") }
+        let reads = { (name: String, raw: Int32) in
+            try loop.watch(raw, for: .readable) { _ in
+                _ = read(raw, &scratch, 8)
+                order.append(name)
+                commit.schedule()
+                commit.schedule()
+            }
+        }
+        let watches = [try reads("a", first.readEnd.raw), try reads("b", second.readEnd.raw)]
+        for _ in 0..<2 {
+            order = []
+            _ = try first.writeEnd.write([1])
+            _ = try second.writeEnd.write([1])
+            while try loop.runOnce(timeout: .zero) {}
+            #expect(order.sorted() == ["a", "b", "commit"])
+            #expect(order.last == "commit")
+        }
+        watches.forEach { $0.cancel() }
+    }
+
+    @Test("a signal is a call like any other")
+    func signals() throws {
+        let loop = try EventLoop()
+        var calls = 0
+        let watch = try loop.onSignal(SIGUSR1) { calls += 1 }
+        raise(SIGUSR1)
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        #expect(calls == 1)
+        watch.cancel()
+    }
+
+    @Test("run returns the code it is stopped with")
+    func stops() throws {
+        let loop = try EventLoop()
+        let timer = try loop.timer(on: .monotonic) { loop.stop(code: 7) }
+        timer.arm(at: SystemClock.monotonic())
+        #expect(try loop.run() == 7)
+    }
+
+    @Test("a descriptor that cannot be watched is refused with a sentence that names it")
+    func refused() throws {
+        let loop = try EventLoop()
+        let file = try File.open("/proc/self/exe", for: .read)
+        #expect(throws: SystemError.self) { try loop.watch(file.raw, for: .readable) { _ in } }
+    }
+
+    @Test("the virtual clock stands still until it is moved, and moves all clocks together")
+    func virtualClock() {
+        let clock = VirtualClock(wall: WallTime(microseconds: 1_000_000))
+        #expect(clock.now() == clock.now())
+        clock.advance(by: .milliseconds(5))
+        #expect(clock.now().monotonic.nanoseconds == 5_000_000)
+        #expect(clock.now().boottime.nanoseconds == 5_000_000)
+        #expect(clock.stamp().wall.microseconds == 1_005_000)
+        clock.advance(to: .zero)
+        #expect(clock.now().monotonic.nanoseconds == 5_000_000)
+    }
+}
