@@ -42,7 +42,9 @@ let package = Package(
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
 
         .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
-        .testTarget(name: "CommandLineTests", dependencies: ["wakebridge", "WakeControl", "WakeLoop", "WakeModel"]),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["wakebridge", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
     ]

@@ -1,2 +1,0 @@
-// Tests of the tool as people run it.
-import Testing
