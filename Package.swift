@@ -40,6 +40,11 @@ let package = Package(
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+
+        .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["wakebridge", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
 
