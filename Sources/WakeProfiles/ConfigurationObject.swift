@@ -99,7 +99,8 @@ extension ConfigurationObject {
 
     /// `alternative` is what else the caller takes, for the sentence.
     public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
-        read(key, expected: "a number from \(range.lowerBound) to \(range.upperBound)\(alternative)") { value in
+        let (low, high) = (shortest(range.lowerBound), shortest(range.upperBound))
+        return read(key, expected: "a number from \(low) to \(high)\(alternative)") { value in
             switch value {
             case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
             case .number(let real): range.contains(real) ? real : nil
@@ -109,9 +110,14 @@ extension ConfigurationObject {
     }
 
     public func span(_ key: String, in range: ClosedRange<TimeSpan>) -> TimeSpan? {
-        let expected = "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
+        let expected =
+            "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
         return read(key, expected: expected) { value in
-            if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) { span } else { nil }
+            if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) {
+                span
+            } else {
+                nil
+            }
         }
     }
 
@@ -119,7 +125,11 @@ extension ConfigurationObject {
     public func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
         let (low, high) = (writtenByteCount(range.lowerBound), writtenByteCount(range.upperBound))
         return read(key, expected: "a size from \(low) to \(high), such as \"64MiB\"") { value in
-            if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) { size } else { nil }
+            if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) {
+                size
+            } else {
+                nil
+            }
         }
     }
 
@@ -174,3 +184,6 @@ extension ConfigurationObject {
         }
     }
 }
+
+/// `1000` rather than `1000.0`.
+private func shortest(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }

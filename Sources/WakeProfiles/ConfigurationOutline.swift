@@ -172,4 +172,3 @@ extension UInt8 {
             || "_$+-.".utf8.contains(self)
     }
 }
-

@@ -153,11 +153,13 @@ extension FieldCompiler {
         guard let field = known[parts[0]], field.document.kind.isWhole, !field.document.repeats else {
             let near = nearestWord(to: parts[0], among: known.keys.sorted()).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "name one that stands above it"
-            object.report.add("\(object.path(of: key)) speaks of \"\(parts[0])\", which is no whole-number field above; \(advice)")
+            object.report.add(
+                "\(object.path(of: key)) speaks of \"\(parts[0])\", which is no whole-number field above; \(advice)")
             return nil
         }
         guard let slot = field.slot ?? takeSlot(for: parts[0]) else {
-            object.report.add("\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
+            object.report.add(
+                "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
             return nil
         }
         guard parts.count == 2 else {
@@ -167,7 +169,8 @@ extension FieldCompiler {
             let groups = field.document.groups.map(\.name)
             let near = nearestWord(to: parts[1], among: groups).map { "did you mean \"\(parts[0]).\($0)\"?" }
             let advice = near ?? "its bits are \(groups.joined(separator: ", "))"
-            object.report.add("\(object.path(of: key)) speaks of \"\(text)\", which \(parts[0]) does not name; \(advice)")
+            object.report.add(
+                "\(object.path(of: key)) speaks of \"\(text)\", which \(parts[0]) does not name; \(advice)")
             return nil
         }
         return Reference(slot: slot, shift: group.lowest, mask: group.mask, values: [:])
@@ -195,7 +198,8 @@ extension FieldCompiler {
             }
             if earlier.takesAll, step.takesBytes {
                 field.object.report.add(
-                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; move \"\(name)\" to the end")
+                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; move \"\(name)\" to the end"
+                )
                 return false
             }
         }

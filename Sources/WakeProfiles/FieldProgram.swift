@@ -54,7 +54,9 @@ struct FieldProgram: Hashable, Sendable {
             opposite.isNegated.toggle()
             if self == opposite { return true }
             // Two different values of the same bits.
-            guard let equals, let theirs = other.equals, equals != theirs, !isNegated, !other.isNegated else { return false }
+            guard let equals, let theirs = other.equals, equals != theirs, !isNegated, !other.isNegated else {
+                return false
+            }
             return (slot, shift, mask) == (other.slot, other.shift, other.mask)
         }
     }
