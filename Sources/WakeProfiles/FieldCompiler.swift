@@ -1,4 +1,4 @@
-// Turns the field lists of a profile into programs: names become slots, keys become bytes, and what cannot work is refused.
+// Turns field lists into programs: names become slots, keys become bytes, and what cannot work is refused.
 import WakeModel
 
 struct FieldCompiler {
@@ -192,13 +192,15 @@ extension FieldCompiler {
         for (earlier, name) in zip(steps, names) where !areExclusive(earlier, step) {
             if name == field.name {
                 field.object.report.add(
-                    "\(field.object.path) comes after another field named \"\(name)\"; rename one, or let one stand under if and the other under unless of the same bits"
+                    "\(field.object.path) comes after another field named \"\(name)\"; rename one, "
+                        + "or let one stand under if and the other under unless of the same bits"
                 )
                 return false
             }
             if earlier.takesAll, step.takesBytes {
                 field.object.report.add(
-                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; move \"\(name)\" to the end"
+                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; "
+                        + "move \"\(name)\" to the end"
                 )
                 return false
             }

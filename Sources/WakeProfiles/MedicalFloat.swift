@@ -1,4 +1,4 @@
-// The two floating-point forms of ISO/IEEE 11073-20601: a two's-complement exponent of ten above a two's-complement mantissa.
+// The two floating-point forms of ISO/IEEE 11073-20601: a signed exponent of ten above a signed mantissa.
 
 /// A decimal number, exactly as the device sent it: `mantissa` × 10^`exponent`.
 struct MedicalFloat: Hashable {

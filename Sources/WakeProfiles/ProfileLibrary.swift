@@ -74,8 +74,8 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile has no field list for the
-    /// channel. Throws, and writes nothing, where the bytes are not what the field list says.
+    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile has no field list
+    /// for the channel. Throws, and writes nothing, where the bytes are not what the field list says.
     public func decode(
         _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {

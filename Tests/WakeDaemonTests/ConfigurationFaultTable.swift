@@ -63,6 +63,8 @@ let brokenDocuments: [ConfigurationFault] = [
     manifest(
         "{exec: [" + String(repeating: "0,", count: 30_000) + "]}",
         "line 1, column 40005: more than 20000 values; split the file"),
+    manifest("{exec: ['/bin/cat", "line 1, column 9: a text that starts here has no closing quote"),
+    manifest("{exec: ['a\\\nb']}", "line 1, column 9: a text runs over the end of its line; close it, or write \\n"),
     manifest(String(repeating: " ", count: 10_000_000), "the file is larger than 1 MiB; this is not a configuration"),
 ]
 

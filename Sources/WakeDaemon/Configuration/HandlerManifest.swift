@@ -8,8 +8,8 @@ public struct HandlerManifest: Hashable, Sendable {
     public var id: String
     /// How errors name the file.
     public var file: String
-    /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then relative
-    /// to the folder that holds the manifest.
+    /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then
+    /// relative to the folder that holds the manifest.
     public var exec: [String]
     /// Nil runs it as the bridge's own user.
     public var user: String?
@@ -29,8 +29,9 @@ public struct HandlerManifest: Hashable, Sendable {
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
     ]
 
-    /// Reads one manifest. `defaults` are the timers of `wakebridge.json5`; `isRoot` says that the bridge runs as root, which
-    /// refuses a manifest without `user`. Throws every fault of the file. Profiles are checked apart, by ``faults(against:)``.
+    /// Reads one manifest. `defaults` are the timers of `wakebridge.json5`; `isRoot` says that the bridge runs as root,
+    /// which refuses a manifest without `user`. Throws every fault of the file. Profiles are checked apart, by
+    /// ``faults(against:)``.
     public init(
         id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers()
     ) throws(ConfigurationErrors) {
@@ -39,7 +40,8 @@ public struct HandlerManifest: Hashable, Sendable {
         settings.timers = defaults
         if !Self.isIdentifier(id) {
             report.add(
-                "\"\(id)\" cannot be a handler's id; name the file with up to 64 of a-z, 0-9, '-', '_' and '.', first a letter or digit"
+                "\"\(id)\" cannot be a handler's id; name the file with up to 64 of a-z, 0-9, '-', '_' and '.', "
+                    + "first a letter or digit"
             )
         }
         if let object = ConfigurationObject(

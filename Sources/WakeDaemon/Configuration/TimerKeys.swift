@@ -53,8 +53,8 @@ public enum TimerKeys {
         if let span = object.span(key, in: entry.range) { timers[keyPath: entry.timer] = span }
     }
 
-    /// A budget too short for the warning shortens it to a fifth, the default's own proportion, unless the file names `warn`:
-    /// who asks for a short budget should not have to know every timer beside it.
+    /// A budget too short for the warning shortens it to a fifth, the default's own proportion, unless the file names
+    /// `warn`: who asks for a short budget should not have to know every timer beside it.
     static func fitWarning(of object: ConfigurationObject, into timers: inout HandlerTimers) {
         if object.object("timers", keys: nil)?.has("warn") ?? false { return }
         if timers.warn * 2 > timers.budget { timers.warn = TimeSpan(nanoseconds: timers.budget.nanoseconds / 5) }
@@ -65,7 +65,8 @@ public enum TimerKeys {
         func refuse(_ name: String, _ span: TimeSpan, over limitName: String, _ limit: TimeSpan) {
             guard span > limit else { return }
             report.add(
-                "\(name) is \(span.written), longer than \(limitName), \(limit.written); lower \(name) or raise \(limitName)"
+                "\(name) is \(span.written), longer than \(limitName), \(limit.written); "
+                    + "lower \(name) or raise \(limitName)"
             )
         }
         refuse("warn", timers.warn, over: "budget", timers.budget)
