@@ -69,10 +69,10 @@ enum ProfileDocument {
 
 /// Channels and their field lists.
 extension ProfileDocument {
-    private typealias Channels = (names: [Channel: String], programs: [Channel: FieldProgram])
+    private typealias Channels = (names: [Channel: String], programs: [ChannelProgram])
 
     private static func channels(of object: ConfigurationObject, mode: DeviceMode) -> Channels {
-        var channels: Channels = ([:], [:])
+        var channels: Channels = ([:], [])
         let (fitting, misplaced) =
             mode == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
         if object.has(misplaced) {
@@ -89,7 +89,8 @@ extension ProfileDocument {
             }
             guard let entry = list.object(key, keys: channelKeys, required: channelKeys) else { continue }
             channels.names[channel] = entry.text("name")
-            channels.programs[channel] = program(of: entry)
+            guard let program = program(of: entry) else { continue }
+            channels.programs.append(ChannelProgram(channel: channel, program: program))
         }
         return channels
     }

@@ -125,7 +125,7 @@ struct DevicesTests {
         var decodes = 0
         for name in library.names {
             let index = try #require(library.index(named: name))
-            for channel in library[index].programs.keys {
+            for channel in library[index].programs.map(\.channel) {
                 for _ in 0..<20_000 {
                     let bytes = (0..<Int(random() % 40)).map { _ in UInt8(truncatingIfNeeded: random() >> 20) }
                     var writer = JSONWriter()
