@@ -1,6 +1,7 @@
 // What is wrong with a file that a person wrote: the file, and one sentence that says where, what and what to do.
 
-/// One fault of one file; its text reads `handlers.d/hr.json5: unknown key "polcy" in watch[0]; did you mean "policy"?`.
+/// One fault of one file. Its text reads, for example:
+/// `handlers.d/hr.json5: unknown key "polcy" in watch[0]; did you mean "policy"?`
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     public var file: String
     public var sentence: String

@@ -1,8 +1,8 @@
 // One object of a configuration document under a closed key list: every read says what was expected and what was found.
 import WakeModel
 
-/// Reads keys of one JSON5 object. A key outside the list is reported when the object is opened; a value of a wrong type or
-/// range when it is read; either way the read gives nil and the walk goes on, so that a person sees all faults together.
+/// Reads keys of one JSON5 object. A key outside the list is reported when the object is opened, a value of a wrong
+/// type or range when it is read; either way the walk goes on, so that a person sees all faults together.
 public struct ConfigurationObject {
     /// Where the object stands: `watch[0]`; empty for the document itself.
     public let path: String
@@ -38,8 +38,9 @@ public struct ConfigurationObject {
     private func refuseUnknown(_ known: [String]) {
         for key in members.keys.sorted() where !known.contains(key) {
             let place = path.isEmpty ? "" : " in \(path)"
-            let advice = nearestWord(to: key, among: known).map { "did you mean \"\($0)\"?" }
-            report.add("unknown key \"\(key)\"\(place); \(advice ?? "known keys are \(known.joined(separator: ", "))")")
+            let near = nearestWord(to: key, among: known).map { "did you mean \"\($0)\"?" }
+            let advice = near ?? "known keys are \(known.joined(separator: ", "))"
+            report.add("unknown key \(ConfigurationValue.text(key))\(place); \(advice)")
         }
     }
 
@@ -56,7 +57,7 @@ public struct ConfigurationObject {
         report.add("\(path(of: key)) is \(value), expected \(expected)")
     }
 
-    /// The value of `key` as `read` understands it; nil where the key is absent, nil and reported where it is something else.
+    /// The value of `key` as `read` understands it; nil where it is absent, nil and reported where it is not.
     func read<Value>(_ key: String, expected: String, _ read: (ConfigurationValue) -> Value?) -> Value? {
         guard let value = members[key] else { return nil }
         if let result = read(value) { return result }
@@ -99,7 +100,8 @@ extension ConfigurationObject {
 
     /// `alternative` is what else the caller takes, for the sentence.
     public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
-        read(key, expected: "a number from \(range.lowerBound) to \(range.upperBound)\(alternative)") { value in
+        let (low, high) = (shortest(range.lowerBound), shortest(range.upperBound))
+        return read(key, expected: "a number from \(low) to \(high)\(alternative)") { value in
             switch value {
             case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
             case .number(let real): range.contains(real) ? real : nil
@@ -109,9 +111,14 @@ extension ConfigurationObject {
     }
 
     public func span(_ key: String, in range: ClosedRange<TimeSpan>) -> TimeSpan? {
-        let expected = "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
+        let expected =
+            "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
         return read(key, expected: expected) { value in
-            if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) { span } else { nil }
+            if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) {
+                span
+            } else {
+                nil
+            }
         }
     }
 
@@ -119,7 +126,11 @@ extension ConfigurationObject {
     public func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
         let (low, high) = (writtenByteCount(range.lowerBound), writtenByteCount(range.upperBound))
         return read(key, expected: "a size from \(low) to \(high), such as \"64MiB\"") { value in
-            if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) { size } else { nil }
+            if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) {
+                size
+            } else {
+                nil
+            }
         }
     }
 
@@ -174,3 +185,6 @@ extension ConfigurationObject {
         }
     }
 }
+
+/// `1000` rather than `1000.0`.
+private func shortest(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }

@@ -1,8 +1,8 @@
-// The outline of a JSON5 text: finds the line and column of a fault, doubled keys and bad nesting before any value is made.
+// The outline of a JSON5 text: finds faults with their line and column, doubled keys and bad nesting, before any value.
 import WakeModel
 
-/// FoundationEssentials' decoder says of a broken text only that it is broken, keeps one of two equal keys in silence and
-/// follows any nesting; this pass runs first and closes those three holes.
+/// FoundationEssentials' decoder says of a broken text only that it is broken, keeps one of two equal keys in silence
+/// and follows any nesting; this pass runs first and closes those three holes.
 struct ConfigurationOutline {
     struct Fault: Error {
         var offset: Int
@@ -113,12 +113,12 @@ struct ConfigurationOutline {
         let quote = bytes[start]
         position += 1
         while let byte = next, byte != quote {
-            if byte == UInt8(ascii: "\\") {
-                position += 1
-            } else if byte == UInt8(ascii: "\n") {
-                break
+            // The decoder would keep an escaped line end, which JSON5 drops: refused rather than misread.
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+                throw fault("a text runs over the end of its line; close it, or write \\n", at: start)
             }
             position += 1
+            if byte == UInt8(ascii: "\\"), next == quote || next == UInt8(ascii: "\\") { position += 1 }
         }
         guard next == quote else { throw fault("a text that starts here has no closing quote", at: start) }
         position += 1
@@ -172,4 +172,3 @@ extension UInt8 {
             || "_$+-.".utf8.contains(self)
     }
 }
-

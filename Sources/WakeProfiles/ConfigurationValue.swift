@@ -51,7 +51,7 @@ public enum ConfigurationValue: Hashable, Sendable {
         for key in context.codingPath {
             path += key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? key.stringValue : ".\(key.stringValue)")
         }
-        return "\(path) is a number too large to be read; write a smaller one"
+        return "\(path) is a number that cannot be read; mend it or write a smaller one"
     }
 }
 

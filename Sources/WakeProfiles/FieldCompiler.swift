@@ -1,4 +1,4 @@
-// Turns the field lists of a profile into programs: names become slots, keys become bytes, and what cannot work is refused.
+// Turns field lists into programs: names become slots, keys become bytes, and what cannot work is refused.
 import WakeModel
 
 struct FieldCompiler {
@@ -18,7 +18,7 @@ struct FieldCompiler {
         var values: [Int64: String]
     }
 
-    private var steps: [FieldProgram.Step] = []
+    private var program = FieldProgram()
     private var names: [String] = []
     private var known: [String: Known] = [:]
     private var slotsUsed = 0
@@ -33,7 +33,7 @@ struct FieldCompiler {
                 continue
             }
         }
-        return isWhole ? FieldProgram(steps: compiler.steps) : nil
+        return isWhole ? compiler.program : nil
     }
 
     private mutating func add(_ field: FieldDocument) -> Bool {
@@ -46,7 +46,7 @@ struct FieldCompiler {
         let step = FieldProgram.Step(condition: condition, source: source, output: output, repeats: field.repeats)
         guard isPossible(step, named: field) else { return false }
         remember(field)
-        steps.append(step)
+        program.steps.append(step)
         names.append(field.name)
         return true
     }
@@ -64,9 +64,9 @@ struct FieldCompiler {
 
     private mutating func remember(_ field: FieldDocument) {
         if known[field.name] == nil {
-            known[field.name] = Known(document: field, steps: [steps.count])
+            known[field.name] = Known(document: field, steps: [program.steps.count])
         } else {
-            known[field.name]?.steps.append(steps.count)
+            known[field.name]?.steps.append(program.steps.count)
         }
         guard known[field.name]?.slot != nil else { return }
         field.object.report.add("\(field.object.path) shares its name with a field that a condition above speaks of")
@@ -95,10 +95,13 @@ struct FieldCompiler {
         return .bits(slot: reference.slot, shift: reference.shift, mask: reference.mask)
     }
 
-    private func output(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Output {
-        let key = Array("\"\(field.name)\":".utf8)
+    private mutating func output(of field: FieldDocument, source: FieldProgram.Source) -> FieldProgram.Output {
+        let start = program.keys.count
+        program.keys.append(contentsOf: "\"\(field.name)\":".utf8)
+        let key = start..<program.keys.count
         if !field.values.isEmpty {
-            return .init(key: key, form: .words(field.values.mapValues { word in jsonString(word) }))
+            program.words.append(field.values.mapValues { word in Self.jsonString(word) })
+            return .init(key: key, form: .words(table: program.words.count - 1))
         }
         if let scale = field.scale, let decimals = field.decimals {
             let form = FieldProgram.Form.scaled(
@@ -110,7 +113,7 @@ struct FieldCompiler {
         return .init(key: key, form: .plain)
     }
 
-    private func jsonString(_ text: String) -> [UInt8] {
+    private static func jsonString(_ text: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.string(text)
         return writer.bytes
@@ -153,11 +156,13 @@ extension FieldCompiler {
         guard let field = known[parts[0]], field.document.kind.isWhole, !field.document.repeats else {
             let near = nearestWord(to: parts[0], among: known.keys.sorted()).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "name one that stands above it"
-            object.report.add("\(object.path(of: key)) speaks of \"\(parts[0])\", which is no whole-number field above; \(advice)")
+            object.report.add(
+                "\(object.path(of: key)) speaks of \"\(parts[0])\", which is no whole-number field above; \(advice)")
             return nil
         }
         guard let slot = field.slot ?? takeSlot(for: parts[0]) else {
-            object.report.add("\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
+            object.report.add(
+                "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
             return nil
         }
         guard parts.count == 2 else {
@@ -167,7 +172,8 @@ extension FieldCompiler {
             let groups = field.document.groups.map(\.name)
             let near = nearestWord(to: parts[1], among: groups).map { "did you mean \"\(parts[0]).\($0)\"?" }
             let advice = near ?? "its bits are \(groups.joined(separator: ", "))"
-            object.report.add("\(object.path(of: key)) speaks of \"\(text)\", which \(parts[0]) does not name; \(advice)")
+            object.report.add(
+                "\(object.path(of: key)) speaks of \"\(text)\", which \(parts[0]) does not name; \(advice)")
             return nil
         }
         return Reference(slot: slot, shift: group.lowest, mask: group.mask, values: [:])
@@ -178,7 +184,7 @@ extension FieldCompiler {
         let slot = slotsUsed
         slotsUsed += 1
         known[name]?.slot = slot
-        for step in known[name]?.steps ?? [] { steps[step].slot = slot }
+        for step in known[name]?.steps ?? [] { program.steps[step].slot = slot }
         return slot
     }
 }
@@ -186,16 +192,19 @@ extension FieldCompiler {
 /// What no device could satisfy.
 extension FieldCompiler {
     private func isPossible(_ step: FieldProgram.Step, named field: FieldDocument) -> Bool {
-        for (earlier, name) in zip(steps, names) where !areExclusive(earlier, step) {
+        for (earlier, name) in zip(program.steps, names) where !areExclusive(earlier, step) {
             if name == field.name {
                 field.object.report.add(
-                    "\(field.object.path) comes after another field named \"\(name)\"; rename one, or let one stand under if and the other under unless of the same bits"
+                    "\(field.object.path) comes after another field named \"\(name)\"; rename one, "
+                        + "or let one stand under if and the other under unless of the same bits"
                 )
                 return false
             }
             if earlier.takesAll, step.takesBytes {
                 field.object.report.add(
-                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; move \"\(name)\" to the end")
+                    "\(field.object.path) comes after \"\(name)\", which takes all that is left; "
+                        + "move \"\(name)\" to the end"
+                )
                 return false
             }
         }

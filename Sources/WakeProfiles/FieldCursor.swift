@@ -3,12 +3,16 @@ import WakeModel
 
 struct FieldCursor {
     private let bytes: [UInt8]
+    private let keys: [UInt8]
+    private let words: [[Int64: [UInt8]]]
     private var position = 0
     private(set) var slots = FieldProgram.Slots()
     var json: [UInt8] = []
 
-    init(bytes: [UInt8]) {
+    init(bytes: [UInt8], keys: [UInt8], words: [[Int64: [UInt8]]]) {
         self.bytes = bytes
+        self.keys = keys
+        self.words = words
         json.reserveCapacity(96)
         json.append(UInt8(ascii: "{"))
     }
@@ -18,7 +22,7 @@ struct FieldCursor {
     mutating func openField(_ output: FieldProgram.Output?) {
         guard let output else { return }
         if json.count > 1 { json.append(UInt8(ascii: ",")) }
-        json.append(contentsOf: output.key)
+        json.append(contentsOf: keys[output.key])
     }
 
     /// The repeated tail: one element after the other until nothing is left.
@@ -75,10 +79,10 @@ struct FieldCursor {
         if let slot = step.slot { slots[slot] = value }
         guard let output = step.output else { return }
         switch output.form {
-        case .plain: json.appendDecimal(value)
+        case .plain: json.appendWhole(value)
         case .boolean: json.append(contentsOf: value != 0 ? "true".utf8 : "false".utf8)
-        case .words(let words):
-            if let word = words[value] { json.append(contentsOf: word) } else { json.appendDecimal(value) }
+        case .words(let table):
+            if let word = words[table][value] { json.append(contentsOf: word) } else { json.appendWhole(value) }
         case .scaled(let numerator, let denominator, let decimals, let power):
             appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)
         }

@@ -136,7 +136,9 @@ struct FieldDocument {
     /// A key that means nothing for the type is a slip, and would be one in silence.
     private func checkKeysFitType() {
         func refuse(_ key: String, unless fits: Bool, _ reason: String) {
-            if object.has(key), !fits { object.report.add("\(object.path(of: key)) does not fit type \"\(kind.rawValue)\"; \(reason)") }
+            if object.has(key), !fits {
+                object.report.add("\(object.path(of: key)) does not fit type \"\(kind.rawValue)\"; \(reason)")
+            }
         }
         refuse("bits", unless: kind.integerWidth != nil && !kind.isSigned, "it names bits of an unsigned integer")
         refuse("of", unless: kind == .bits, "it belongs to type \"bits\"")

@@ -54,7 +54,9 @@ struct FieldProgram: Hashable, Sendable {
             opposite.isNegated.toggle()
             if self == opposite { return true }
             // Two different values of the same bits.
-            guard let equals, let theirs = other.equals, equals != theirs, !isNegated, !other.isNegated else { return false }
+            guard let equals, let theirs = other.equals, equals != theirs, !isNegated, !other.isNegated else {
+                return false
+            }
             return (slot, shift, mask) == (other.slot, other.shift, other.mask)
         }
     }
@@ -71,25 +73,30 @@ struct FieldProgram: Hashable, Sendable {
     }
 
     struct Output: Hashable, Sendable {
-        /// `"bpm":` as it stands in the line.
-        var key: [UInt8]
+        /// Where `"bpm":` stands among the program's keys.
+        var key: Range<Int>
         var form: Form
     }
 
     enum Form: Hashable, Sendable {
         case plain
         case boolean
-        /// JSON words by value; a value without one is written as its number.
-        case words([Int64: [UInt8]])
+        /// A table of the program's words; a value without a word is written as its number.
+        case words(table: Int)
         /// value × `numerator` / `denominator`, rounded to `decimals`, `power` being 10^decimals.
         case scaled(numerator: Double, denominator: Double, decimals: Int, power: Double)
     }
 
-    var steps: [Step]
+    /// Plain numbers all through, so that running them counts no references; bytes and words stand beside.
+    var steps: [Step] = []
+    /// The keys of all outputs, one after the other, each as it stands in the line.
+    var keys: [UInt8] = []
+    /// JSON words by value.
+    var words: [[Int64: [UInt8]]] = []
 
     /// The object for `bytes` as JSON text. Throws where they are too short, too long or not text.
     func run(over bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
-        var cursor = FieldCursor(bytes: bytes)
+        var cursor = FieldCursor(bytes: bytes, keys: keys, words: words)
         for step in steps where step.condition?.holds(in: cursor.slots) ?? true {
             if step.repeats {
                 try cursor.takeAll(step)

@@ -1,4 +1,4 @@
-// The two floating-point forms of ISO/IEEE 11073-20601: a two's-complement exponent of ten above a two's-complement mantissa.
+// The two floating-point forms of ISO/IEEE 11073-20601: a signed exponent of ten above a signed mantissa.
 
 /// A decimal number, exactly as the device sent it: `mantissa` × 10^`exponent`.
 struct MedicalFloat: Hashable {
@@ -42,12 +42,12 @@ extension [UInt8] {
         } else if (-12...(-1)).contains(number.exponent) {
             appendDecimal(number.mantissa, pointBefore: -number.exponent)
         } else if (0...9).contains(number.exponent) {
-            appendDecimal(number.mantissa)
+            appendWhole(number.mantissa)
             append(contentsOf: repeatElement(UInt8(ascii: "0"), count: number.exponent))
         } else {
-            appendDecimal(number.mantissa)
+            appendWhole(number.mantissa)
             append(UInt8(ascii: "e"))
-            appendDecimal(number.exponent)
+            appendWhole(Int64(number.exponent))
         }
     }
 
@@ -59,11 +59,28 @@ extension [UInt8] {
             decimals -= 1
         }
         if value < 0 { append(UInt8(ascii: "-")) }
-        let start = count
-        appendDecimal(rest)
+        var power: UInt64 = 1
+        for _ in 0..<decimals { power *= 10 }
+        appendDigits(rest / power, from: 1)
         guard decimals > 0 else { return }
-        let missing = decimals + 1 - (count - start)
-        if missing > 0 { insert(contentsOf: repeatElement(UInt8(ascii: "0"), count: missing), at: start) }
-        insert(UInt8(ascii: "."), at: count - decimals)
+        append(UInt8(ascii: "."))
+        appendDigits(rest % power, from: power / 10)
+    }
+
+    /// Appends a whole number.
+    mutating func appendWhole(_ value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        appendDigits(value.magnitude, from: 1)
+    }
+
+    /// Digits from the highest down, at least to the place of `divisor`: nothing is turned round or moved afterwards,
+    /// for that costs more than all the rest of a decode.
+    private mutating func appendDigits(_ value: UInt64, from divisor: UInt64) {
+        var divisor = divisor
+        while value / divisor > 9 { divisor *= 10 }
+        while divisor > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
+            divisor /= 10
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 /// The nearest of `known` by Damerau-Levenshtein distance (optimal alignment), where it is near enough to be a slip.
 public func nearestWord(to word: String, among known: some Sequence<String>) -> String? {
+    // A key of a megabyte is nobody's slip, and would cost a megabyte times every known word.
+    guard word.utf8.count <= 64 else { return nil }
     let allowance = max(1, word.utf8.count / 3)
     let ranked = known.map { (distance: editDistance(word.lowercased(), $0.lowercased()), word: $0) }
     guard let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }) else { return nil }
@@ -9,8 +11,7 @@ public func nearestWord(to word: String, among known: some Sequence<String>) -> 
 }
 
 private func editDistance(_ left: String, _ right: String) -> Int {
-    // Bounded: a key of a megabyte is not a slip of anybody's.
-    let (left, right) = (Array(left.utf8.prefix(64)), Array(right.utf8.prefix(64)))
+    let (left, right) = (Array(left.utf8), Array(right.utf8))
     var beforeLast: [Int] = []
     var last = Array(0...right.count)
     for (row, leftByte) in left.enumerated() {

@@ -7,6 +7,11 @@ public struct ProfileIndex: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int) { self.rawValue = rawValue }
 }
 
+struct ChannelProgram: Hashable, Sendable {
+    var channel: Channel
+    var program: FieldProgram
+}
+
 public struct Profile: Hashable, Sendable {
     /// What a device must show. Every part that is set must hold.
     public struct Match: Hashable, Sendable {
@@ -34,7 +39,8 @@ public struct Profile: Hashable, Sendable {
     public var readAtConnect: [BluetoothUUID]
     /// What the profile calls its channels: `heart_rate_measurement`.
     public var channelNames: [Channel: String]
-    var programs: [Channel: FieldProgram]
+    /// A handful: looking through them is quicker than hashing a channel.
+    var programs: [ChannelProgram]
 
     func matches(services: Set<BluetoothUUID>, name: String?, properties: [(String, String)]) -> Bool {
         if let prefix = match.namePrefix, !(name ?? "").hasPrefix(prefix) { return false }

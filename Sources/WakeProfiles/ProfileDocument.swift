@@ -40,7 +40,8 @@ enum ProfileDocument {
         guard let found = object.object("match", keys: matchKeys) else { return nil }
         let misplaced = mode == .bluetoothCentral ? ["properties"] : ["services", "name_prefix"]
         for key in misplaced where found.has(key) {
-            found.report.add("\(found.path(of: key)) does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
+            found.report.add(
+                "\(found.path(of: key)) does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
         }
         var match = Profile.Match()
         match.services = uuids("services", of: found)
@@ -51,7 +52,8 @@ enum ProfileDocument {
             }
         }
         if found.keys.isEmpty || match.weight == 0 && found.report.errors.isEmpty {
-            found.report.add("match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
+            found.report.add(
+                "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
         }
         return match
     }
@@ -67,10 +69,10 @@ enum ProfileDocument {
 
 /// Channels and their field lists.
 extension ProfileDocument {
-    private typealias Channels = (names: [Channel: String], programs: [Channel: FieldProgram])
+    private typealias Channels = (names: [Channel: String], programs: [ChannelProgram])
 
     private static func channels(of object: ConfigurationObject, mode: DeviceMode) -> Channels {
-        var channels: Channels = ([:], [:])
+        var channels: Channels = ([:], [])
         let (fitting, misplaced) =
             mode == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
         if object.has(misplaced) {
@@ -79,19 +81,24 @@ extension ProfileDocument {
         guard let list = object.object(fitting, keys: nil) else { return channels }
         for key in list.keys {
             guard let channel = channel(key, mode: mode) else {
-                let example = mode == .bluetoothCentral ? "a Bluetooth UUID such as \"2a37\"" : "\"serial\", \"input\" or \"report-1\""
+                let example =
+                    mode == .bluetoothCentral
+                    ? "a Bluetooth UUID such as \"2a37\"" : "\"serial\", \"input\" or \"report-1\""
                 list.report.add("\(list.path) has the key \"\(key)\", expected \(example)")
                 continue
             }
             guard let entry = list.object(key, keys: channelKeys, required: channelKeys) else { continue }
             channels.names[channel] = entry.text("name")
-            channels.programs[channel] = program(of: entry)
+            guard let program = program(of: entry) else { continue }
+            channels.programs.append(ChannelProgram(channel: channel, program: program))
         }
         return channels
     }
 
     private static func program(of entry: ConfigurationObject) -> FieldProgram? {
-        guard let fields = entry.objects("fields", keys: FieldDocument.keys, required: ["name", "type"]) else { return nil }
+        guard let fields = entry.objects("fields", keys: FieldDocument.keys, required: ["name", "type"]) else {
+            return nil
+        }
         if fields.isEmpty, entry.report.errors.isEmpty {
             entry.report.add("\(entry.path(of: "fields")) is empty; leave \(entry.path) out to get raw bytes only")
         }

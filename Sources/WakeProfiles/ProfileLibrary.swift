@@ -18,6 +18,8 @@ public struct ProfileLibrary: Sendable {
     }
 
     private var profiles: [Profile] = []
+    /// Those of the profiles, apart, so that decoding touches nothing else.
+    private var programs: [[ChannelProgram]] = []
     private var byName: [String: ProfileIndex] = [:]
     /// The most particular first; equals by name, so that a device gets the same profile on every machine.
     private var matchOrder: [ProfileIndex] = []
@@ -47,6 +49,7 @@ public struct ProfileLibrary: Sendable {
     private mutating func add(_ profile: Profile) {
         byName[profile.name] = ProfileIndex(rawValue: profiles.count)
         profiles.append(profile)
+        programs.append(profile.programs)
     }
 
     private mutating func arrange() {
@@ -74,13 +77,16 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile has no field list for the
-    /// channel. Throws, and writes nothing, where the bytes are not what the field list says.
+    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile has no field list
+    /// for the channel. Throws, and writes nothing, where the bytes are not what the field list says.
     public func decode(
         _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
-        guard let program = self[profile].programs[channel] else { return false }
-        writer.fragment(try program.run(over: bytes))
-        return true
+        let found = programs[profile.rawValue]
+        for index in found.indices where found[index].channel == channel {
+            writer.fragment(try found[index].program.run(over: bytes))
+            return true
+        }
+        return false
     }
 }

@@ -93,6 +93,7 @@ extension BridgeSettings {
             readMemory(object)
             readReplay(object)
             TimerKeys.read(from: object, into: &timers)
+            TimerKeys.fitWarning(of: object, into: &timers)
             TimerKeys.checkOrder(of: timers, report: report)
         }
         try report.conclude()

@@ -8,8 +8,8 @@ public struct HandlerManifest: Hashable, Sendable {
     public var id: String
     /// How errors name the file.
     public var file: String
-    /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then relative
-    /// to the folder that holds the manifest.
+    /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then
+    /// relative to the folder that holds the manifest.
     public var exec: [String]
     /// Nil runs it as the bridge's own user.
     public var user: String?
@@ -29,8 +29,9 @@ public struct HandlerManifest: Hashable, Sendable {
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
     ]
 
-    /// Reads one manifest. `defaults` are the timers of `wakebridge.json5`; `isRoot` says that the bridge runs as root, which
-    /// refuses a manifest without `user`. Throws every fault of the file. Profiles are checked apart, by ``faults(against:)``.
+    /// Reads one manifest. `defaults` are the timers of `wakebridge.json5`; `isRoot` says that the bridge runs as root,
+    /// which refuses a manifest without `user`. Throws every fault of the file. Profiles are checked apart, by
+    /// ``faults(against:)``.
     public init(
         id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers()
     ) throws(ConfigurationErrors) {
@@ -39,7 +40,9 @@ public struct HandlerManifest: Hashable, Sendable {
         settings.timers = defaults
         if !Self.isIdentifier(id) {
             report.add(
-                "\"\(id)\" cannot be a handler's id; name the file with up to 64 of a-z, 0-9, '-', '_' and '.', first a letter or digit")
+                "\"\(id)\" cannot be a handler's id; name the file with up to 64 of a-z, 0-9, '-', '_' and '.', "
+                    + "first a letter or digit"
+            )
         }
         if let object = ConfigurationObject(
             document: text, keys: Self.keys, required: ["exec", "modes", "watch"], report: report)
@@ -77,7 +80,8 @@ public struct HandlerManifest: Hashable, Sendable {
     static func isIdentifier(_ id: String) -> Bool {
         let bytes = Array(id.utf8)
         func isWord(_ byte: UInt8) -> Bool {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         }
         guard let first = bytes.first, isWord(first), bytes.count <= 64 else { return false }
         return bytes.allSatisfy { isWord($0) || "-_.".utf8.contains($0) }
@@ -86,13 +90,22 @@ public struct HandlerManifest: Hashable, Sendable {
 
 /// What is run, and as whom.
 extension HandlerManifest {
+    /// `exec` with the program's path made absolute; `folder` is the absolute one that holds the manifest.
+    public func command(in folder: String) -> [String] {
+        guard let program = exec.first, !program.hasPrefix("/") else { return exec }
+        return ["\(folder)/\(program)"] + exec.dropFirst()
+    }
+}
+
+extension HandlerManifest {
     private mutating func readProgram(_ object: ConfigurationObject, isRoot: Bool) {
         exec = object.texts("exec") ?? []
         checkExec(object)
         user = object.text("user")
         group = object.text("group")
         if isRoot, !object.has("user") {
-            object.report.add("user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"…\"")
+            object.report.add(
+                "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"…\"")
         }
         workingDirectory = object.text("cwd")
         if let workingDirectory, !workingDirectory.hasPrefix("/") {
@@ -137,7 +150,8 @@ extension HandlerManifest {
         settings.stoppedEvents = object.word("stop_events") ?? settings.stoppedEvents
         settings.startsAtBoot = object.flag("autostart") ?? settings.startsAtBoot
         settings.isEnabled = object.flag("enabled") ?? settings.isEnabled
-        settings.allowsBackgroundChildren = object.flag("allow_background_children") ?? settings.allowsBackgroundChildren
+        settings.allowsBackgroundChildren =
+            object.flag("allow_background_children") ?? settings.allowsBackgroundChildren
         settings.maxBatch = object.integer("max_batch", in: 1...1_024)
         settings.queueCap = object.size("queue_cap", in: Self.queueCapRange) ?? settings.queueCap
         if settings.lifecycle == .oneshot { refuseForOneshot(object) }
@@ -146,10 +160,12 @@ extension HandlerManifest {
     /// A oneshot lives for one batch, so these would never take effect.
     private func refuseForOneshot(_ object: ConfigurationObject) {
         if settings.startsAtBoot {
-            object.report.add("autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it")
+            object.report.add(
+                "autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it")
         }
         if settings.readiness == .explicit {
-            object.report.add("ready \"explicit\" does not fit lifecycle \"oneshot\", whose batch is there from the start; remove it")
+            object.report.add(
+                "ready \"explicit\" does not fit lifecycle \"oneshot\", whose batch is there from the start; remove it")
         }
     }
 
@@ -158,6 +174,7 @@ extension HandlerManifest {
         for key in ["budget", "max_extension", "idle_exit"] {
             TimerKeys.readOwnKey(key, of: object, into: &settings.timers)
         }
+        TimerKeys.fitWarning(of: object, into: &settings.timers)
         TimerKeys.checkOrder(of: settings.timers, report: object.report)
     }
 
@@ -173,7 +190,8 @@ extension HandlerManifest {
             if case .text(let text) = value, let near = nearestWord(to: text, among: words) {
                 object.report.add("\(path) is \(value); did you mean \"\(near)\"?")
             } else {
-                object.report.add("\(path) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+                object.report.add(
+                    "\(path) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
             }
             return nil
         }

@@ -53,17 +53,24 @@ public enum TimerKeys {
         if let span = object.span(key, in: entry.range) { timers[keyPath: entry.timer] = span }
     }
 
+    /// A budget too short for the warning shortens it to a fifth, the default's own proportion, unless the file names
+    /// `warn`: who asks for a short budget should not have to know every timer beside it.
+    static func fitWarning(of object: ConfigurationObject, into timers: inout HandlerTimers) {
+        if object.object("timers", keys: nil)?.has("warn") ?? false { return }
+        if timers.warn * 2 > timers.budget { timers.warn = TimeSpan(nanoseconds: timers.budget.nanoseconds / 5) }
+    }
+
     /// Timers that fight each other would make wakes nobody can explain.
     static func checkOrder(of timers: HandlerTimers, report: ConfigurationReport) {
-        if timers.warn > timers.budget {
-            report.add("warn is \(timers.warn.written), longer than the budget of \(timers.budget.written); shorten it")
-        }
-        if timers.failureBase > timers.failureCap {
+        func refuse(_ name: String, _ span: TimeSpan, over limitName: String, _ limit: TimeSpan) {
+            guard span > limit else { return }
             report.add(
-                "failure_base is \(timers.failureBase.written), longer than failure_cap, \(timers.failureCap.written); swap them")
+                "\(name) is \(span.written), longer than \(limitName), \(limit.written); "
+                    + "lower \(name) or raise \(limitName)"
+            )
         }
-        if timers.retryBase > timers.retryCap {
-            report.add("retry_base is \(timers.retryBase.written), longer than retry_cap, \(timers.retryCap.written); swap them")
-        }
+        refuse("warn", timers.warn, over: "budget", timers.budget)
+        refuse("failure_base", timers.failureBase, over: "failure_cap", timers.failureCap)
+        refuse("retry_base", timers.retryBase, over: "retry_cap", timers.retryCap)
     }
 }
