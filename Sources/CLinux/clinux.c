@@ -54,6 +54,15 @@ int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count
     return answer((int)write(descriptor, bytes, count));
 }
 
+int clinux_lock(int descriptor, pid_t *holder) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_SETLK, &lock) == 0) return 0;
+    if (errno != EAGAIN && errno != EACCES) return -errno;
+    lock.l_type = F_WRLCK;
+    if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) *holder = lock.l_pid;
+    return -EBUSY;
+}
+
 int clinux_accept(int listener, int flags) { return answer(accept4(listener, NULL, NULL, flags)); }
 
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group) {

@@ -78,6 +78,7 @@ public struct ChildProcess: ~Copyable {
         var end = clinux_exit()
         let handle = pidfd.raw
         guard try attemptC({ clinux_reap(handle, &end) }).get("reap", "process \(pid)") == 1 else { return nil }
+        container.leaderWasReaped()
         return switch Int(end.code) {
         case Int(CLD_EXITED): .exited(code: end.status)
         default: .signalled(number: end.status, coreDumped: Int(end.code) == Int(CLD_DUMPED))

@@ -8,7 +8,8 @@ public struct FileLocks: ~Copyable {
     public init() throws(SystemError) { table = try File.open("/proc/locks", for: .read) }
 
     /// What suspending `processes` does, or would do, to everybody else. Ask after they have stopped for an answer that holds;
-    /// a process that comes to wait later is seen only by asking again.
+    /// a process that comes to wait later is seen only by asking again. Who waits for a lock of an open file description is not
+    /// told anywhere, and counts as a stranger.
     public borrowing func inspect(processes: [Int32]) throws(SystemError) -> LockState {
         let bytes = try table.contents()
         if bytes.isEmpty || processes.isEmpty { return .none }

@@ -4,7 +4,9 @@ import Glibc
 public enum MemoryPressure {
     /// A descriptor that polls `priority` when tasks were stalled for want of memory for `stalledMicroseconds` within
     /// `windowMicroseconds` (500,000 to 10,000,000). Nil where the kernel keeps no pressure figures, or does not let us ask.
-    public static func trigger(stalledMicroseconds: Int = 150_000, windowMicroseconds: Int = 2_000_000) -> FileDescriptor? {
+    public static func trigger(stalledMicroseconds: Int = 150_000, windowMicroseconds: Int = 2_000_000)
+        -> FileDescriptor?
+    {
         guard let file = try? File.open("/proc/pressure/memory", for: .readWrite), (try? file.setNonblocking()) != nil
         else { return nil }
         // The closing zero is part of the request.

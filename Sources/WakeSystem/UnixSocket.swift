@@ -27,7 +27,8 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 public enum UnixSocket {
-    /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it.
+    /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it. Sweep the cgroup tree
+    /// before: a child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer.
     /// - Parameters:
     ///   - mode: 0o600 for the owner alone, 0o660 with a group.
     ///   - group: who else may connect; nil leaves the process's own.
@@ -50,7 +51,8 @@ public enum UnixSocket {
     /// Connects, non-blocking from then on.
     public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
         let socket = try make(path)
-        let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(socket.raw, address, length)) } }
+        let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(socket.raw, address, length)) }
+        }
         _ = try answer.get("connect to", path)
         return socket
     }
@@ -69,7 +71,8 @@ public enum UnixSocket {
     private static func make(_ path: String) throws(SystemError) -> FileDescriptor {
         guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        return FileDescriptor(owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
+        return FileDescriptor(
+            owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
     }
 
     private static func removeStale(_ path: String) throws(SystemError) {
@@ -98,24 +101,5 @@ public enum UnixSocket {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-    }
-}
-
-/// A file that one process at a time can hold; the kernel gives it back when that process ends, however it ends.
-public struct LockFile: ~Copyable {
-    private let file: FileDescriptor
-
-    /// Takes the lock, or says who has it. The file is never removed: whoever removed it could let in two.
-    public init(at path: String) throws(SystemError) {
-        let file = try File.open(path, for: .create)
-        let answer = attempt { Int(flock(file.raw, LOCK_EX | LOCK_NB)) }
-        if case .failure(.wouldBlock) = answer {
-            let holder = String(decoding: try file.front(limit: 16).prefix { $0 > 0x20 }, as: UTF8.self)
-            throw SystemError("lock", path, .busy, advice: "process \(holder) holds it; is the daemon running already?")
-        }
-        _ = try answer.get("lock", path)
-        _ = try attempt { Int(ftruncate(file.raw, 0)) }.get("write to", path)
-        _ = try file.write(Array("\(getpid())\n".utf8), at: 0)
-        self.file = file
     }
 }

@@ -25,6 +25,8 @@ int clinux_pipe(int ends[2], int flags);
 int clinux_set_pipe_capacity(int descriptor, int bytes);
 /// Writes all of a line of less than PIPE_BUF bytes or nothing of it, and never waits: -EAGAIN where there is no room.
 int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count);
+/// Takes an exclusive POSIX lock on the whole file, or answers -EBUSY with the process that has it.
+int clinux_lock(int descriptor, pid_t *holder);
 int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
