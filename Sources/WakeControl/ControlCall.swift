@@ -67,7 +67,8 @@ extension ControlCall {
     }
 
     /// The whole of a server's `handle`: a call where there is one, the refusal where there is none.
-    public static func answer(_ request: ControlRequest, _ perform: (ControlCall) -> ControlResponse) -> ControlResponse {
+    public static func answer(_ request: ControlRequest, _ perform: (ControlCall) -> ControlResponse) -> ControlResponse
+    {
         do { return perform(try ControlCall(request)) } catch { return .refusal(error) }
     }
 }

@@ -15,8 +15,8 @@ public final class ControlServer {
     private var wake: Deferred?
     private var isOpen = true
 
-    /// Listens at `socketPath`, which it makes and at its end removes. Anybody may connect; who is not root, the daemon's
-    /// user or in `group` gets a sentence and nothing else. `handle` answers at once: it must not wait for anything.
+    /// Listens at `socketPath`, which it makes and at its end removes. Anybody may connect; who is not root, the
+    /// daemon's user or in `group` gets a sentence and nothing else. `handle` answers at once: it waits for nothing.
     public init(
         loop: EventLoop, socketPath: String, group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse
     ) throws(SystemError) {
@@ -24,7 +24,8 @@ public final class ControlServer {
         listening = try UnixSocket.listen(at: socketPath, mode: 0o666)
         let admission = Admission(daemonUser: geteuid(), group: group)
         guard let edge = HTTPEdge(listening: listening.raw, loop: loop, admission: admission, handle: handle) else {
-            throw SystemError("serve HTTP on", socketPath, .noSpace, advice: "look at the limits on memory and open files")
+            throw SystemError(
+                "serve HTTP on", socketPath, .noSpace, advice: "look at the limits on memory and open files")
         }
         self.edge = edge
         readiness = try loop.watch(edge.descriptor, for: [.readable]) { [weak self] _ in self?.run() }

@@ -9,7 +9,8 @@ public final class ControlStream {
     public let contentType: String
     /// False from ``close()``, from the client's leaving, and from the moment it read too slowly.
     public private(set) var isOpen = true
-    /// Called at most once, when the stream ends for any other reason than ``close()``; perhaps from within ``send(_:)``.
+    /// Called at most once, when the stream ends for any other reason than ``close()``; perhaps from within
+    /// ``send(_:)``.
     public var onClose: (() -> Void)?
 
     private var backlog = StreamBacklog(capacity: ControlStream.capacity)
@@ -115,8 +116,8 @@ struct StreamBacklog {
         return taken
     }
 
-    /// Drops every piece but a half-taken first one, and puts `line`, made from the number of lines lost, in their place.
-    /// The piece that did not fit counts as one lost line.
+    /// Drops every piece but a half-taken first one, and puts `line`, made from the number of lines lost, in their
+    /// place. The piece that did not fit counts as one lost line.
     mutating func truncate(with line: (Int) -> [UInt8]) {
         let started = offset > 0 ? Array(pieces[head][offset...]) : []
         let dropped = pieces[(offset > 0 ? head + 1 : head)...]

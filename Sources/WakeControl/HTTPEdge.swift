@@ -128,7 +128,8 @@ final class HTTPEdge {
         case .text(let status, let text): reply(connection, status, "text/plain; charset=utf-8", Array(text.utf8))
         case .refusal(let refusal):
             reply(connection, refusal.status.rawValue, "application/json", refusal.json, allowed: refusal.allowed)
-        case .stream(let contentType, let onOpen): open(ControlStream(contentType: contentType), exchange, connection, onOpen)
+        case .stream(let contentType, let onOpen):
+            open(ControlStream(contentType: contentType), exchange, connection, onOpen)
         }
     }
 
@@ -136,7 +137,8 @@ final class HTTPEdge {
         _ connection: OpaquePointer, _ status: Int, _ type: String, _ bytes: [UInt8], allowed: [String] = []
     ) -> Bool {
         guard allowed.isEmpty else {
-            return wake_http_answer(connection, UInt32(status), type, allowed.joined(separator: ", "), bytes, bytes.count)
+            return wake_http_answer(
+                connection, UInt32(status), type, allowed.joined(separator: ", "), bytes, bytes.count)
         }
         return wake_http_answer(connection, UInt32(status), type, nil, bytes, bytes.count)
     }

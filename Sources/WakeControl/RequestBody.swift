@@ -1,4 +1,4 @@
-// The JSON bodies and queries of the control API, read strictly: what is not understood is refused, with the nearest key.
+// The JSON bodies and queries of the control API, read strictly: what is not understood is refused by name.
 import WakeModel
 
 /// A JSON object whose keys are all known; an empty body is an empty object.
@@ -88,7 +88,8 @@ extension DeadLetterChoice {
         case (nil, nil, true): self = .all
         case (_, _, _):
             throw .badRequest(
-                "bad-choice", "it is not clear which dead letters are meant", "give exactly one of seq, handler, all: true")
+                "bad-choice", "it is not clear which dead letters are meant",
+                "give exactly one of seq, handler, all: true")
         }
     }
 }

@@ -11,7 +11,8 @@ extension Verb {
             let id = try words.only("HANDLER")
             let ending = try words.client.follow(
                 .post, path(ofHandler: id, "attach"), LogText.printer(words, namesHandler: false))
-            return try finish(ending, "the daemon let go of \(id.printable); 'wakebridge why \(id.printable)' tells why")
+            return try finish(
+                ending, "the daemon let go of \(id.printable); 'wakebridge why \(id.printable)' tells why")
         }
     }
 }

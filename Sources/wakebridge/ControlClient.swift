@@ -7,7 +7,10 @@ import WakeModel
 struct ControlClient {
     let socketPath: String
 
-    enum Method: String { case get = "GET", post = "POST" }
+    enum Method: String {
+        case get = "GET"
+        case post = "POST"
+    }
 
     /// How a stream came to its end.
     enum Ending { case closed, interrupted }
@@ -25,7 +28,9 @@ struct ControlClient {
     }
 
     /// Calls `line` with each line of an answer that goes on, without its line end, until either side ends it.
-    func follow(_ method: Method, _ path: String, _ line: @escaping (ArraySlice<UInt8>) -> Void) throws(Complaint) -> Ending {
+    func follow(_ method: Method, _ path: String, _ line: @escaping (ArraySlice<UInt8>) -> Void) throws(Complaint)
+        -> Ending
+    {
         let transfer = try Transfer(to: socketPath, method, path, body: [], timeoutMilliseconds: 0)
         transfer.onLine = line
         let interrupt = wake_interrupt_descriptor()
@@ -61,7 +66,8 @@ private final class Transfer {
     var onLine: ((ArraySlice<UInt8>) -> Void)?
 
     init(
-        to socketPath: String, _ method: ControlClient.Method, _ path: String, body bytes: [UInt8], timeoutMilliseconds: Int
+        to socketPath: String, _ method: ControlClient.Method, _ path: String, body bytes: [UInt8],
+        timeoutMilliseconds: Int
     ) throws(Complaint) {
         guard let easy = curl_easy_init(), let multi = curl_multi_init() else {
             throw .failure("could not prepare a request: libcurl will not start; look at the memory that is free")
@@ -126,10 +132,12 @@ private final class Transfer {
         case ENOENT: return .failure("cannot reach wakebridged at \(socketPath): there is no such socket; \(advice)")
         case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
         case EACCES:
-            return .failure("cannot reach wakebridged at \(socketPath): permission denied; use sudo, or join the group it lets in")
+            return .failure(
+                "cannot reach wakebridged at \(socketPath): permission denied; use sudo, or join the group it lets in")
         default:
             let reason = error.pointee == 0 ? "the connection ended" : String(cString: error)
-            return .failure("lost wakebridged at \(socketPath): \(reason); 'wakebridge status' tells whether it still runs")
+            return .failure(
+                "lost wakebridged at \(socketPath): \(reason); 'wakebridge status' tells whether it still runs")
         }
     }
 }

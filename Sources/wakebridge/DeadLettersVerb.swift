@@ -7,9 +7,11 @@ extension Verb {
         Verb(
             name: "dead-letters", summary: "events that no attempt could deliver: list, replay or drop them",
             synopsis: ["[--json] list", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
-            detail: "An event that five processes died of is set aside. 'replay' queues it anew, 'drop' forgets it for good.",
+            detail:
+                "What five processes died of is set aside. 'replay' queues it anew, 'drop' forgets it for good.",
             flags: [
-                Flag("handler", value: "HANDLER", "all of this handler"), Flag("all", short: "a", "all of every handler"), jsonFlag,
+                Flag("handler", value: "HANDLER", "all of this handler"),
+                Flag("all", short: "a", "all of every handler"), jsonFlag,
             ] + daemonFlags
         ) { words throws(Complaint) in
             let known = ["list", "replay", "drop"]
@@ -31,7 +33,10 @@ extension Verb {
         let letters = answer.list("dead_letters")
         if letters.isEmpty { return "no dead letters\n" }
         let rows = letters.map { letter in
-            ["\(letter.count("seq"))", letter.text("handler"), letter.text("device"), letter.text("time"), letter.text("reason")]
+            [
+                "\(letter.count("seq"))", letter.text("handler"), letter.text("device"), letter.text("time"),
+                letter.text("reason"),
+            ]
         }
         return Table(rows: [["SEQ", "HANDLER", "DEVICE", "TIME", "REASON"]] + rows, numeric: [0]).text
     }

@@ -5,7 +5,8 @@ extension Verb {
     static var handlers: Verb {
         Verb(
             name: "handlers", summary: "the handlers with their states and counts", synopsis: ["[--json] [HANDLER]"],
-            detail: "Counts are since the daemon started. QUEUED events wait; OPEN ones are delivered and not acknowledged.",
+            detail:
+                "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             guard let id = try words.optional() else {

@@ -27,7 +27,9 @@ extension Verb {
 
 extension ImportOptions {
     init(_ words: ParsedWords) throws(Complaint) {
-        if words.has("json"), !words.has("output") { throw .usage("--json goes with -o only: without it the trace is printed") }
+        if words.has("json"), !words.has("output") {
+            throw .usage("--json goes with -o only: without it the trace is printed")
+        }
         self.init(
             capture: try words.only("FILE"), output: words.value("output"), keepsPart: words.has("partial"),
             printsJSON: words.has("json"))

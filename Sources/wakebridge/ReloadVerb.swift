@@ -5,7 +5,8 @@ extension Verb {
     static var reload: Verb {
         Verb(
             name: "reload", summary: "read manifests and settings now", synopsis: ["[--json]"],
-            detail: "Manifests are picked up as they are dropped in; this forces it, and tells what was wrong with them.",
+            detail:
+                "Manifests are picked up as they are dropped in; this forces it, and tells what was wrong with them.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)

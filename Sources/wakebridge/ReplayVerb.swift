@@ -11,7 +11,8 @@ enum ReplaySpeed: Hashable {
             self = .max
             return
         }
-        guard let factor = Double(text.hasSuffix("x") ? String(text.dropLast()) : text), (0.01...1000).contains(factor) else {
+        guard let factor = Double(text.hasSuffix("x") ? String(text.dropLast()) : text), (0.01...1000).contains(factor)
+        else {
             throw .usage("--speed '\(text)' is neither max nor a factor from 0.01 to 1000")
         }
         self = .times(factor)
@@ -42,7 +43,8 @@ extension Verb {
                 Ends when all is played and settled; exit status 1 if anything was dead-lettered or quarantined.
                 """,
             flags: [
-                Flag("speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
+                Flag(
+                    "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 Flag("json", "print JSON; event lines are JSON in any case"),
@@ -57,7 +59,8 @@ extension ReplayOptions {
         guard let file = words.operands.first else { throw .usage("a trace FILE must be named") }
         if let trailing = words.trailing, trailing.isEmpty { throw .usage("no HANDLER follows '--'") }
         self.init(
-            trace: file, speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
+            trace: file,
+            speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
             manifest: words.value("manifest"), decisions: words.value("decisions"), handler: words.trailing ?? [],
             printsJSON: words.has("json"))
     }

@@ -18,14 +18,18 @@ extension Verb {
     static var run: Verb {
         Verb(
             name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
-            synopsis: ["[--json] [--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER…"],
+            synopsis: [
+                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER…"
+            ],
             detail: "The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled.",
             flags: [
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("profile", short: "p", value: "PROFILE", "wake it for the devices of this profile"),
                 Flag("device", value: "DEVICE", "only for this device, by alias or source"),
                 Flag("replay", short: "r", value: "FILE", "play this trace in place of real devices"),
-                Flag("speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"),
+                Flag(
+                    "speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"
+                ),
                 Flag("json", "print log lines as JSON"),
             ]
         ) { words throws(Complaint) in wakebridge.run(try RunOptions(words)) }

@@ -6,10 +6,13 @@ extension Verb {
         Verb(
             name: "simulate", summary: "make a wake, an expiry, memory pressure, a kill or a disconnect happen",
             synopsis: [
-                "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE", "[--json] memory [--level low|critical]",
+                "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
+                "[--json] memory [--level low|critical]",
             ],
             detail: "For tests of handlers: what is simulated has the same consequences as the real thing.",
-            flags: [Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag]
+            flags: [
+                Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
+            ]
                 + daemonFlags
         ) { words throws(Complaint) in
             let members = try simulation(words)

@@ -2,9 +2,12 @@
 import Glibc
 
 extension ParsedWords {
-    var client: ControlClient { ControlClient(socketPath: socketPath(user: geteuid()) { name in
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }) }
+    var client: ControlClient {
+        ControlClient(
+            socketPath: socketPath(user: geteuid()) { name in
+                getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+            })
+    }
 
     /// `environment` gives nil for what is unset or empty.
     func socketPath(user: UInt32, environment: (String) -> String?) -> String {

@@ -3,7 +3,8 @@
 extension Verb {
     static var start: Verb {
         Verb(
-            name: "start", summary: "let a stopped, held or quarantined handler run again", synopsis: ["[--json] HANDLER"],
+            name: "start", summary: "let a stopped, held or quarantined handler run again",
+            synopsis: ["[--json] HANDLER"],
             detail: "Ends what 'stop' did, and lifts a quarantine and a penalty.", flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")

@@ -6,7 +6,8 @@ extension Verb {
         Verb(
             name: "status", summary: "bridge, handlers and devices, and why each handler is or is not awake",
             synopsis: ["[--json]"],
-            detail: "Tells what the daemon is doing now. Every handler has a sentence that says why it is, or is not, awake.",
+            detail:
+                "What the daemon is doing now. A sentence for each handler says why it is, or is not, awake.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -28,9 +29,10 @@ struct StatusText {
     private var bridge: String {
         let bridge = status["bridge"] ?? .null
         let uptime = TimeSpan.milliseconds(Int64((bridge["uptime_s"]?.number ?? 0) * 1000))
+        let memory = spokenBytes(bridge.count("memory"))
         var lines = [
             Console.styled("wakebridged \(bridge.text("version"))", .bold)
-                + ", process \(bridge.count("pid")), up \(uptime.spoken), \(spokenBytes(bridge.count("memory"))) resident"
+                + ", process \(bridge.count("pid")), up \(uptime.spoken), \(memory) resident"
         ]
         let health = bridge.text("journal_health")
         lines.append("journal \(bridge.text("journal")): " + (health == "ok" ? health : Console.styled(health, .red)))

@@ -43,7 +43,8 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate, .deadLetters,
+            .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
+            .deadLetters,
             .why, .logs,
         ]
     }

@@ -5,7 +5,8 @@ extension Verb {
     static var watch: Verb {
         Verb(
             name: "watch", summary: "events as they come, decoded", synopsis: ["[--json] [DEVICE]"],
-            detail: "DEVICE is an alias or a source. Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
+            detail:
+                "DEVICE is an alias or a source. Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             let device = try words.optional().map { "?device=\($0.percentEncoded)" } ?? ""
@@ -13,7 +14,8 @@ extension Verb {
             let ending = try words.client.follow(.get, "/v1/events\(device)") { line in
                 Console.print(isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(EventText(line: line).text.utf8))
             }
-            return try finish(ending, "the daemon ended the stream of events; 'wakebridge status' tells whether it still runs")
+            return try finish(
+                ending, "the daemon ended the stream of events; 'wakebridge status' tells whether it still runs")
         }
     }
 
@@ -31,7 +33,9 @@ struct EventText {
     let line: ArraySlice<UInt8>
 
     var text: String {
-        guard let event = try? JSONValue(parsing: line) else { return String(decoding: line, as: UTF8.self).printable + "\n" }
+        guard let event = try? JSONValue(parsing: line) else {
+            return String(decoding: line, as: UTF8.self).printable + "\n"
+        }
         if let gap = event["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
         let kind = event.text("type").split(separator: ".").last.map(String.init) ?? "event"
         let time = Console.styled(spokenTimeOfDay(event.text("time")), .dim)

@@ -31,7 +31,8 @@ import WakeSystem
 
     private static func status(_ writer: inout JSONWriter) {
         let bridge = BridgeStatus(
-            version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(7_500), suspension: .weak, journalHealth: "ok",
+            version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(7_500), suspension: .weak,
+            journalHealth: "ok",
             residentBytes: 10_276_045)
         writer.status(bridge, handlers: [strap, broken], devices: [device])
     }
@@ -48,7 +49,8 @@ import WakeSystem
         #expect(outcome.talk == "")
         for part in [
             "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
-            "asleep: no event waits", "not woken: it overran its budget (held for another 1 min 4 s); last exit: killed by signal 9",
+            "asleep: no event waits",
+            "not woken: it overran its budget (held for another 1 min 4 s); last exit: killed by signal 9",
             "chest-strap  connected  heart-rate-monitor", "1.8 s",
         ] { #expect(outcome.output.contains(part), "\(part)") }
         #expect(!outcome.output.contains("\u{1b}"))
@@ -73,11 +75,14 @@ import WakeSystem
             (["handlers"], .handlers), (["handlers", "a b"], .handler("a b")), (["why", "x"], .why(handler: "x")),
             (["start", "x"], .start(handler: "x")), (["stop", "x"], .stop(handler: "x", keepsSessions: false)),
             (["stop", "-k", "x"], .stop(handler: "x", keepsSessions: true)), (["reload"], .reload),
-            (["simulate", "wake", "x"], .simulate(.wake(handler: "x"))), (["simulate", "expire", "x"], .simulate(.expire(handler: "x"))),
-            (["simulate", "kill", "x"], .simulate(.kill(handler: "x"))), (["simulate", "memory"], .simulate(.memory(.critical))),
+            (["simulate", "wake", "x"], .simulate(.wake(handler: "x"))),
+            (["simulate", "expire", "x"], .simulate(.expire(handler: "x"))),
+            (["simulate", "kill", "x"], .simulate(.kill(handler: "x"))),
+            (["simulate", "memory"], .simulate(.memory(.critical))),
             (["simulate", "memory", "--level", "low"], .simulate(.memory(.low))),
             (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
-            (["dead-letters", "list"], .deadLetters), (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),
+            (["dead-letters", "list"], .deadLetters),
+            (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),
             (["dead-letters", "drop", "--handler", "x"], .dropDeadLetters(.handler("x"))),
             (["dead-letters", "drop", "--all"], .dropDeadLetters(.all)),
         ]
@@ -92,7 +97,9 @@ import WakeSystem
     func refusal() throws {
         let fixture = try fixture { _ in
             .refusal(
-                ControlRefusal(.notFound, code: "unknown-handler", message: "there is no handler 'x'", advice: "see 'wakebridge handlers'"))
+                ControlRefusal(
+                    .notFound, code: "unknown-handler", message: "there is no handler 'x'",
+                    advice: "see 'wakebridge handlers'"))
         }
         for verb in ["why", "attach", "logs", "watch"] {
             let outcome = try fixture.tool(verb, "x")
@@ -103,10 +110,14 @@ import WakeSystem
     }
 
     private static let event =
-        #"{"specversion":"1.0","id":"j7-42","source":"/bluetooth/C0:F1","type":"wakebridge.device.data","subject":"chest-strap","#
-        + #""time":"2026-11-21T07:42:46.727125Z","seq":42,"data":{"profile":"hr","characteristic":"2a37","value":{"bpm":73,"rr_s":[0.832]},"raw":"10495403"}}"#
+        #"{"specversion":"1.0","id":"j7-42","source":"/bluetooth/C0:F1","type":"wakebridge.device.data","#
+        + #""subject":"chest-strap","#
+        + #""time":"2026-11-21T07:42:46.727125Z","seq":42,"#
+        + #""data":{"profile":"hr","characteristic":"2a37","value":{"bpm":73,"rr_s":[0.832]},"raw":"10495403"}}"#
 
-    @Test("watch shows events decoded as they come, or their exact lines, and Ctrl-C ends it cleanly", arguments: [true, false])
+    @Test(
+        "watch shows events decoded as they come, or their exact lines, and Ctrl-C ends it cleanly",
+        arguments: [true, false])
     func watch(isJSON: Bool) throws {
         var streams: [ControlStream] = []
         var closed = 0
@@ -117,7 +128,8 @@ import WakeSystem
                 streams.append(stream)
             }
         }
-        let child = try Child([Built.path, "watch", "--socket", fixture.path, "chest strap"] + (isJSON ? ["--json"] : []))
+        let child = try Child(
+            [Built.path, "watch", "--socket", fixture.path, "chest strap"] + (isJSON ? ["--json"] : []))
         #expect(try fixture.turn { !streams.isEmpty })
         for count in 1...2 {
             streams[0].send(Array((Self.event + "\n").utf8))
@@ -139,7 +151,10 @@ import WakeSystem
             return .stream(contentType: "application/x-ndjson") { stream in
                 leases += 1
                 stream.onClose = { leases -= 1 }
-                stream.send(Array(#"{"time":"2026-11-21T07:42:46Z","handler":"strap","stream":"stdout","text":"beat \u001b[2J"}"#.utf8) + [10])
+                stream.send(
+                    Array(
+                        #"{"time":"2026-11-21T07:42:46Z","handler":"strap","stream":"stdout","text":"beat \u001b[2J"}"#
+                            .utf8) + [10])
             }
         }
         let child = try Child([Built.path, "attach", "--socket", fixture.path, "strap"])
@@ -153,7 +168,8 @@ import WakeSystem
     func ended() throws {
         let fixture = try fixture { call in
             .stream(contentType: "application/x-ndjson") { stream in
-                stream.send(Array(#"{"time":"2026-11-21T07:42:46Z","handler":"a","stream":"stderr","text":"oh"}"#.utf8) + [10])
+                stream.send(
+                    Array(#"{"time":"2026-11-21T07:42:46Z","handler":"a","stream":"stderr","text":"oh"}"#.utf8) + [10])
                 stream.close()
             }
         }
@@ -180,7 +196,9 @@ import WakeSystem
     @Test("reload tells each manifest's error and exits 1")
     func reload() throws {
         let fixture = try fixture { _ in
-            .json(status: 200, Array(#"{"errors":["handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?"]}"#.utf8))
+            .json(
+                status: 200, Array(#"{"errors":["handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?"]}"#.utf8)
+            )
         }
         let outcome = try fixture.tool("reload")
         #expect(outcome.exit == 1)

@@ -36,7 +36,7 @@ final class Fixture {
     /// Runs a program to its end while the loop turns; `arguments` begins with the program.
     func run(_ arguments: [String]) throws -> Outcome {
         let child = try Child(arguments)
-        while !child.isOver { try loop.runOnce(timeout: .milliseconds(5)) }
+        while !child.isOver { try loop.runOnce(timeout: .milliseconds(1)) }
         return Outcome(exit: child.exit, output: child.output, talk: child.talk)
     }
 
@@ -48,7 +48,7 @@ final class Fixture {
         let end = SystemClock.now().monotonic + .seconds(seconds)
         while !condition() {
             guard SystemClock.now().monotonic < end else { return false }
-            try loop.runOnce(timeout: .milliseconds(5))
+            try loop.runOnce(timeout: .milliseconds(1))
         }
         return true
     }

@@ -1,4 +1,4 @@
-// The tool's words: help everywhere, wrong usage told with the nearest right word, and exit statuses that scripts rely on.
+// The tool's words: help everywhere, wrong usage told with the nearest right word, and reliable exit statuses.
 import Glibc
 import Testing
 import WakeModel
@@ -31,21 +31,30 @@ import WakeModel
     @Test(
         "wrong usage is exit 2, nothing on standard output, and a sentence with the nearest right word",
         arguments: [
-            (["statsu"], "Did you mean 'status'?"), (["dead-leters"], "Did you mean 'dead-letters'?"), ([], "no verb was given"),
+            (["statsu"], "Did you mean 'status'?"), (["dead-leters"], "Did you mean 'dead-letters'?"),
+            ([], "no verb was given"),
             (["status", "--jsno"], "Did you mean --json?"), (["--sokcet", "x", "status"], "Did you mean --socket?"),
             (["logs", "-n"], "needs a value"), (["logs", "-n", "ten"], "not a whole number from 0 to 10000"),
             (["logs", "--lines=10001"], "not a whole number"), (["stop", "--keep-sessions=1", "a"], "takes no value"),
-            (["stop", "-z", "a"], "no option -z"), (["stop"], "a HANDLER must be named"), (["stop", "a", "b"], "'b' is one word too many"),
+            (["stop", "-z", "a"], "no option -z"), (["stop"], "a HANDLER must be named"),
+            (["stop", "a", "b"], "'b' is one word too many"),
             (["status", "now"], "'now' is one word too many"), (["status", "--", "x"], "has no meaning here"),
-            (["simulate", "waek", "a"], "Did you mean 'wake'?"), (["simulate"], "say what"), (["simulate", "wake"], "needs a HANDLER"),
-            (["simulate", "disconnect"], "needs a DEVICE"), (["simulate", "memory", "--level", "lots"], "neither low nor critical"),
-            (["simulate", "kill", "a", "--level", "low"], "goes with memory only"), (["dead-letters", "reply"], "Did you mean 'replay'?"),
+            (["simulate", "waek", "a"], "Did you mean 'wake'?"), (["simulate"], "say what"),
+            (["simulate", "wake"], "needs a HANDLER"),
+            (["simulate", "disconnect"], "needs a DEVICE"),
+            (["simulate", "memory", "--level", "lots"], "neither low nor critical"),
+            (["simulate", "kill", "a", "--level", "low"], "goes with memory only"),
+            (["dead-letters", "reply"], "Did you mean 'replay'?"),
             (["dead-letters", "drop"], "say which"), (["dead-letters", "drop", "7", "--all"], "say which"),
-            (["dead-letters", "drop", "-1"], "no option -1"), (["dead-letters", "drop", "0"], "not the SEQ"), (["replay"], "a trace FILE must be named"),
-            (["replay", "x", "--speed", "fast"], "neither max nor a factor"), (["replay", "x", "--speed", "0"], "neither max"),
+            (["dead-letters", "drop", "-1"], "no option -1"), (["dead-letters", "drop", "0"], "not the SEQ"),
+            (["replay"], "a trace FILE must be named"),
+            (["replay", "x", "--speed", "fast"], "neither max nor a factor"),
+            (["replay", "x", "--speed", "0"], "neither max"),
             (["replay", "x", "--"], "no HANDLER follows"), (["run"], "a HANDLER must follow"),
-            (["run", "--manifest", "m", "--profile", "p", "--", "h"], "leave out --profile"), (["run", "-s", "2", "--", "h"], "goes with --replay only"),
-            (["import"], "a FILE must be named"), (["import", "x", "--json"], "goes with -o only"), (["help", "wach"], "Did you mean 'watch'?"),
+            (["run", "--manifest", "m", "--profile", "p", "--", "h"], "leave out --profile"),
+            (["run", "-s", "2", "--", "h"], "goes with --replay only"),
+            (["import"], "a FILE must be named"), (["import", "x", "--json"], "goes with -o only"),
+            (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
         let child = try Child([Built.path] + words)
@@ -61,7 +70,9 @@ import WakeModel
         let missing = try Built.run("--runtime", "/nonexistent", "status")
         #expect(missing.exit == 1)
         #expect(missing.output == "")
-        #expect(missing.talk.hasPrefix("failed: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket"))
+        #expect(
+            missing.talk.hasPrefix(
+                "failed: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket"))
         #expect(missing.talk.contains("start it with"))
         let long = try Built.run("--socket", "/" + String(repeating: "x", count: 200), "status")
         #expect(long.exit == 1)
@@ -88,9 +99,12 @@ import WakeModel
                 options: Verb.replay.allOptions))
         #expect(
             replay
-                == ReplayOptions(trace: "t.trace", speed: .max, manifest: "m.json5", decisions: "d", handler: ["./h", "--help", "--"]))
+                == ReplayOptions(
+                    trace: "t.trace", speed: .max, manifest: "m.json5", decisions: "d",
+                    handler: ["./h", "--help", "--"]))
         let run = try RunOptions(
-            try ParsedWords(["-p", "heart-rate-monitor", "-r", "t", "-s", "2x", "--", "h"], options: Verb.run.allOptions))
+            try ParsedWords(
+                ["-p", "heart-rate-monitor", "-r", "t", "-s", "2x", "--", "h"], options: Verb.run.allOptions))
         #expect(run == RunOptions(handler: ["h"], profile: "heart-rate-monitor", replay: "t", speed: .times(2)))
         let taken = try ImportOptions(try ParsedWords(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
         #expect(taken == ImportOptions(capture: "a", output: "b", keepsPart: true))
@@ -104,7 +118,9 @@ import WakeModel
                 "0 ms", "350 ms", "1.2 s", "59.9 s", "1 min", "3 min 4 s", "2 h 5 min", "3 d 4 h", "-1.5 s",
             ])
         #expect([0, 1023, 1024, 10_276_045].map(spokenBytes) == ["0 B", "1023 B", "1.0 KiB", "9.7 MiB"])
-        #expect(Table(rows: [["A", "N"], ["long", "10"], ["b", "7"]], numeric: [1]).text == "A      N\nlong  10\nb      7\n")
+        #expect(
+            Table(rows: [["A", "N"], ["long", "10"], ["b", "7"]], numeric: [1]).text == "A      N\nlong  10\nb      7\n"
+        )
         #expect("a\u{1b}[31mb\u{7f}\u{9b}".printable == "a\u{fffd}[31mb\u{fffd}\u{fffd}")
     }
 

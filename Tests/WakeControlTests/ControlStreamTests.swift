@@ -28,14 +28,26 @@ import WakeSystem
         let fixture = try streaming { stream = $0 }
         let client = try client(of: fixture)
         var text = ""
-        #expect(try fixture.turn { text += client.receive() ?? ""; return text.contains("\r\n\r\n") })
+        #expect(
+            try fixture.turn {
+                text += client.receive() ?? ""
+                return text.contains("\r\n\r\n")
+            })
         #expect(text.contains("application/x-ndjson"))
         for number in 1...3 {
             stream?.send(Array("{\"n\":\(number)}\n".utf8))
-            #expect(try fixture.turn { text += client.receive() ?? ""; return text.contains("{\"n\":\(number)}") })
+            #expect(
+                try fixture.turn {
+                    text += client.receive() ?? ""
+                    return text.contains("{\"n\":\(number)}")
+                })
         }
         stream?.close()
-        #expect(try fixture.turn { text += client.receive() ?? ""; return text.hasSuffix("0\r\n\r\n") })
+        #expect(
+            try fixture.turn {
+                text += client.receive() ?? ""
+                return text.hasSuffix("0\r\n\r\n")
+            })
     }
 
     @Test("what was sent while it opened is delivered, and close ends it after that")
