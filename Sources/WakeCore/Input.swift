@@ -77,6 +77,8 @@ public enum Input: Sendable {
     case emptied(HandlerID, Epoch)
     case operated(HandlerID, OperatorVerb)
     case memory(MemoryLevel)
+    /// The bridge's own condition: told to whom is awake now, to the others with their next wake.
+    case announced(Notice)
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
     /// Every live handler is told to end and none is started any more.

@@ -60,6 +60,22 @@ public struct ChildProcess: ~Copyable {
         startup = FileDescriptor(owning: channels.startup)
     }
 
+    /// Writes to the child's standard input from `offset` on; closed where that is.
+    public borrowing func write(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> WriteResult {
+        switch input {
+        case .some(let input): try input.write(bytes, from: offset)
+        case .none: .closed
+        }
+    }
+
+    /// The number of the child's standard input, to be watched; nil once closed.
+    public var inputDescriptor: Int32? {
+        switch input {
+        case .some(let input): input.raw
+        case .none: nil
+        }
+    }
+
     /// Gives the child end-of-file.
     public mutating func closeInput() { input = nil }
 

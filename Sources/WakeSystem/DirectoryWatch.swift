@@ -9,11 +9,12 @@ public struct DirectoryWatch: ~Copyable {
 
     /// Watches `path`, which must exist, for files that are written, moved or removed.
     public init(_ path: String) throws(SystemError) {
-        let raw = inotify_init1(Int32(IN_CLOEXEC.rawValue) | Int32(IN_NONBLOCK.rawValue))
+        let raw = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard raw >= 0 else { throw SystemError("watch", path, Errno.last) }
-        descriptor = FileDescriptor(owning: raw)
+        let opened = FileDescriptor(owning: raw)
         let mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
         guard inotify_add_watch(raw, path, UInt32(mask)) >= 0 else { throw SystemError("watch", path, Errno.last) }
+        descriptor = opened
     }
 
     /// Forgets what was reported, so that only what happens next is readable.

@@ -15,13 +15,20 @@ public enum MemoryPressure {
         return file
     }
 
-    /// What could be allocated without swapping, in bytes.
-    public static func availableBytes() throws(SystemError) -> UInt64 {
-        for line in try File.text(at: "/proc/meminfo").split(separator: "\n") where line.hasPrefix("MemAvailable:") {
-            let fields = line.split(separator: " ")
-            guard fields.count > 1, let kibibytes = UInt64(fields[1]) else { break }
-            return kibibytes * 1024
+    /// What the machine has, and what could be allocated of it without swapping, in bytes.
+    public static func memory() throws(SystemError) -> (total: UInt64, available: UInt64) {
+        let text = try File.text(at: "/proc/meminfo")
+        guard let total = bytes(of: "MemTotal:", in: text), let available = bytes(of: "MemAvailable:", in: text) else {
+            throw SystemError("find MemTotal and MemAvailable in", "/proc/meminfo", .noEntry)
         }
-        throw SystemError("find MemAvailable in", "/proc/meminfo", .noEntry)
+        return (total, available)
+    }
+
+    private static func bytes(of name: String, in text: String) -> UInt64? {
+        for line in text.split(separator: "\n") where line.hasPrefix(name) {
+            let fields = line.split(separator: " ")
+            return fields.count > 1 ? UInt64(fields[1]).map { $0 * 1024 } : nil
+        }
+        return nil
     }
 }

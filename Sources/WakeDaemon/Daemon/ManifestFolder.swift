@@ -1,4 +1,5 @@
 // handlers.d as it stands on disk: read, compared with what was read before, watched for what is dropped in.
+import WakeCore
 import WakeLoop
 import WakeModel
 import WakeProfiles

@@ -17,10 +17,17 @@ final class MemoryLook: DecisionListener {
         self.engine = engine
         self.limits = limits
         trigger = MemoryPressure.trigger()
-        if let raw = trigger?.raw {
+        if let raw = triggerDescriptor {
             watch = try loop.watch(raw, for: .priority) { [unowned self] _ in look() }
         } else {
             timer = try loop.timer(on: .monotonic) { [unowned self] in look() }
+        }
+    }
+
+    private var triggerDescriptor: Int32? {
+        switch trigger {
+        case .some(let trigger): trigger.raw
+        case .none: nil
         }
     }
 

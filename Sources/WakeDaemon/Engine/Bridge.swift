@@ -48,7 +48,7 @@ public final class Bridge {
 
     public var strength: SuspensionStrength { suspension.strength }
 
-    public init(
+    init(
         _ options: BridgeOptions, profiles: ProfileLibrary, access: any DeviceAccess = NoDevices()
     ) throws {
         Signals.ignoreBrokenPipes()
@@ -129,7 +129,7 @@ public final class Bridge {
         catalog.set(manifest, as: id)
         engine.feed(
             .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
-        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
+        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed.map(\.forCore))) }
         if earlier == nil { tellLosses(to: id, manifest) }
         return id
     }
@@ -220,8 +220,7 @@ public final class Bridge {
 }
 
 /// There is no device to talk to: a replay, or a bridge whose sources are switched off.
-public final class NoDevices: DeviceAccess {
-    public init() {}
+final class NoDevices: DeviceAccess {
 
     func perform(_ request: DeviceRequest, reference: Reference?) -> Notice {
         var fault: ProtocolFault =
@@ -240,5 +239,13 @@ extension HandlerManifest {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
             && settings.readiness == other.settings.readiness
+    }
+}
+
+extension WakeJournal.RecoveredEvent {
+    fileprivate var forCore: WakeCore.RecoveredEvent {
+        WakeCore.RecoveredEvent(
+            sequence: sequence, event: event, attempts: UInt32(clamping: attempts), charges: UInt8(clamping: charges),
+            wasInFlight: wasDelivered, durability: durability)
     }
 }

@@ -91,7 +91,7 @@ public final class Engine {
     }
 
     private func commit() {
-        if journal.needsReservation(next: core.nextSequence) { journal.reserve(beyond: core.nextSequence) }
+        if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
         report(journal.commit())
     }
 
@@ -118,6 +118,7 @@ extension Engine {
     var isSettled: Bool { core.isSettled }
     var isQuiet: Bool { core.isQuiet }
     var isBackedUp: Bool { core.isBackedUp }
+    var hasSuspended: Bool { core.hasSuspended }
     var standings: [Standing] { core.standings(at: clock.now()) }
     func standing(of handler: HandlerID) -> Standing? { core.standing(of: handler, at: clock.now()) }
 }

@@ -91,11 +91,11 @@ final class HandlerProcess {
 
     private func flush() {
         attempt("write to") { () throws(SystemError) in
-            while written < unwritten.count, child.input != nil {
-                switch try child.input?.write(unwritten, from: written) {
+            while written < unwritten.count {
+                switch try child.write(unwritten, from: written) {
                 case .wrote(let count): written += count
                 case .wouldBlock: return try awaitRoom()
-                case .closed, nil: abandonInput()
+                case .closed: abandonInput()
                 }
             }
             finishWriting()
@@ -113,7 +113,7 @@ final class HandlerProcess {
 
     private func awaitRoom() throws(SystemError) {
         if let inputWatch { return inputWatch.enable() }
-        guard let raw = child.input?.raw else { return }
+        guard let raw = child.inputDescriptor else { return }
         inputWatch = try loop.watch(raw, for: .writable) { [unowned self] _ in flush() }
     }
 

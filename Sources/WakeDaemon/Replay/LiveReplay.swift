@@ -91,15 +91,10 @@ public final class LiveReplay {
 
     private func take(_ operation: TraceOperation) {
         outcome.events += 1
-        if let reader = source, operation.device >= devices.count { meetNewDevices(reader, upTo: operation.device) }
         let now = bridge.engine.clock.stamp()
         let wall = (header?.start ?? now.wall) + operation.offset
         let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
         bridge.take(operation.event(of: devices[operation.device], at: stamp))
-    }
-
-    private func meetNewDevices(_ source: ReplaySource, upTo index: Int) {
-        for traced in source.devices[devices.count...index] { devices.append(bridge.know(traced.device(bridge.catalog.profiles))) }
     }
 
     private func endOnSignals() throws(SystemError) {

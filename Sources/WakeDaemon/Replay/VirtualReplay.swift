@@ -98,7 +98,6 @@ public final class VirtualReplay {
     }
 
     private func take(_ operation: TraceOperation) {
-        while devices.count <= operation.device { devices.append(meet(reader.devices[devices.count])) }
         let event = operation.event(of: devices[operation.device], at: clock.stamp())
         catalog.note(event)
         engine.feed(.event(event))

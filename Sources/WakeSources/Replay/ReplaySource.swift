@@ -63,8 +63,8 @@ public final class ReplaySource {
 
     public func cancel() {
         hasEnded = true
-        timer?.cancel()
-        burst?.cancel()
+        timer?.disarm()
+        burst?.unschedule()
     }
 
     private func play() {
