@@ -48,8 +48,9 @@ static inline long wake_curl_errno(CURL *easy) {
 
 enum wake_curl_turn { WAKE_CURL_GOES_ON, WAKE_CURL_DONE, WAKE_CURL_FAILED, WAKE_CURL_INTERRUPTED };
 
-/// Moves the transfer on and waits for what comes next: bytes, its end, or a signal on `interrupt` (-1 for none).
-static inline enum wake_curl_turn wake_curl_turn(CURLM *multi, int interrupt) {
+/// Moves the transfer on and waits, at most `wait_ms`, for what comes next: bytes, its end, or a signal on `interrupt`
+/// (-1 for none).
+static inline enum wake_curl_turn wake_curl_turn(CURLM *multi, int interrupt, int wait_ms) {
     int running = 0;
     if (curl_multi_perform(multi, &running) != CURLM_OK) return WAKE_CURL_FAILED;
     if (running == 0) {
@@ -58,7 +59,7 @@ static inline enum wake_curl_turn wake_curl_turn(CURLM *multi, int interrupt) {
         return message != NULL && message->data.result == CURLE_OK ? WAKE_CURL_DONE : WAKE_CURL_FAILED;
     }
     struct curl_waitfd extra = {.fd = interrupt, .events = CURL_WAIT_POLLIN, .revents = 0};
-    if (curl_multi_poll(multi, &extra, interrupt < 0 ? 0 : 1, 60000, NULL) != CURLM_OK) return WAKE_CURL_FAILED;
+    if (curl_multi_poll(multi, &extra, interrupt < 0 ? 0 : 1, wait_ms, NULL) != CURLM_OK) return WAKE_CURL_FAILED;
     return extra.revents != 0 ? WAKE_CURL_INTERRUPTED : WAKE_CURL_GOES_ON;
 }
 

@@ -16,6 +16,13 @@
 // suspended connections, which have no timeout.
 #define WAKE_HTTP_SILENCE_SECONDS 30u
 
+// The option that has malformed requests refused got a new name after 0.9.75, and the old one warns since.
+#if MHD_VERSION >= 0x00097701
+#define WAKE_HTTP_STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL
+#else
+#define WAKE_HTTP_STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT
+#endif
+
 /// A server on `listening`, driven from outside through its epoll descriptor. It closes `listening` when it stops.
 static inline struct MHD_Daemon *
 wake_http_start(int listening, unsigned int connections, void *owner, MHD_AccessHandlerCallback request,
@@ -28,7 +35,7 @@ wake_http_start(int listening, unsigned int connections, void *owner, MHD_Access
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, WAKE_HTTP_POOL_BYTES,
         MHD_OPTION_CONNECTION_TIMEOUT, WAKE_HTTP_SILENCE_SECONDS,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        WAKE_HTTP_STRICTNESS, 1,
         MHD_OPTION_END);
 }
 

@@ -10,6 +10,8 @@ final class HTTPEdge {
         /// Connections by those who will only be told that they may not; more are cut off unheard.
         var strangers = 8
         var bodyBytes = 64 * 1024
+        /// What is too large is read to its end and thrown away up to here: many clients see an answer only after that.
+        var discardedBytes = 1024 * 1024
     }
 
     private var daemon: OpaquePointer?
@@ -19,7 +21,7 @@ final class HTTPEdge {
     private let loop: EventLoop
     private var peers: [OpaquePointer: Peer?] = [:]
     private var transmissions: [ObjectIdentifier: Transmission] = [:]
-    /// Called when a sleeping connection has something to do: the library's descriptor does not tell that by itself.
+    /// Called when it must be run again though its descriptor stays silent: the library does not tell that by itself.
     var onWake: (() -> Void)?
 
     /// Nil where the library will not start: the process is out of memory or of descriptors.
@@ -77,6 +79,8 @@ final class HTTPEdge {
 
     private func connection(_ connection: OpaquePointer, hasStarted: Bool) {
         guard hasStarted else {
+            // At its limit the library stops listening, and listens again only in a later run, which nothing would cause.
+            if peers.count >= Int(limits.connections) { onWake?() }
             peers[connection] = nil
             return
         }
@@ -103,9 +107,12 @@ final class HTTPEdge {
         }
         let exchange = Unmanaged<Exchange>.fromOpaque(opaque).takeUnretainedValue()
         if count.pointee > 0 {
-            exchange.append(bytes, count.pointee)
+            exchange.append(bytes, count.pointee, limit: limits.bodyBytes)
             count.pointee = 0
-            return exchange.request.body.count <= limits.bodyBytes
+            return exchange.receivedBytes <= limits.discardedBytes
+        }
+        guard exchange.receivedBytes <= limits.bodyBytes else {
+            return answer(.refusal(tooLarge(exchange.receivedBytes)), exchange, on: connection)
         }
         return answer(handle(exchange.request), exchange, on: connection)
     }
@@ -115,11 +122,14 @@ final class HTTPEdge {
         guard let peer = exchange.peer, admission.admits(peer) else {
             return answer(.refusal(admission.refusal(of: exchange.peer)), exchange, on: connection)
         }
-        guard exchange.announcedBytes > limits.bodyBytes else { return true }
-        let refusal = ControlRefusal(
-            .tooLarge, code: "too-large", message: "a body of \(exchange.announcedBytes) bytes is too large",
+        guard exchange.announcedBytes > limits.discardedBytes else { return true }
+        return answer(.refusal(tooLarge(exchange.announcedBytes)), exchange, on: connection)
+    }
+
+    private func tooLarge(_ count: Int) -> ControlRefusal {
+        ControlRefusal(
+            .tooLarge, code: "too-large", message: "a body of \(count) bytes is too large",
             advice: "send at most \(limits.bodyBytes) bytes")
-        return answer(.refusal(refusal), exchange, on: connection)
     }
 
     private func answer(_ response: ControlResponse, _ exchange: Exchange, on connection: OpaquePointer) -> Bool {
@@ -179,6 +189,7 @@ private final class Exchange {
     /// What the client said the body would measure; 0 where it did not say.
     let announcedBytes: Int
     var request: ControlRequest
+    private(set) var receivedBytes = 0
     var transmission: Transmission?
 
     init(_ connection: OpaquePointer, _ url: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?, by peer: Peer?) {
@@ -191,8 +202,11 @@ private final class Exchange {
             query: Exchange.query(of: connection), user: peer?.user ?? .max)
     }
 
-    func append(_ bytes: UnsafePointer<CChar>?, _ count: Int) {
-        UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count).withMemoryRebound(to: UInt8.self) {
+    /// Counts the bytes, and keeps them while all of them together are within `limit`.
+    func append(_ bytes: UnsafePointer<CChar>?, _ count: Int, limit: Int) {
+        receivedBytes += count
+        guard let bytes, receivedBytes <= limit else { return }
+        UnsafeRawBufferPointer(start: bytes, count: count).withMemoryRebound(to: UInt8.self) {
             request.body.append(contentsOf: $0)
         }
     }

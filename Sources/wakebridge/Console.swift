@@ -19,6 +19,9 @@ enum Console {
     static func print(_ bytes: [UInt8]) { write(bytes, to: 1) }
     static func say(_ sentence: String) { write(Array((sentence + "\n").utf8), to: 2) }
 
+    /// Talk that is only for somebody who sits and waits.
+    static func tell(_ sentence: String) { if isatty(2) == 1 { say(sentence) } }
+
     static func styled(_ text: String, _ style: Style) -> String {
         isColoured ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
     }

@@ -2,6 +2,7 @@
 import CCurl
 import Glibc
 import WakeModel
+import WakeSystem
 
 /// A daemon's control socket, as this tool was told to find it.
 struct ControlClient {
@@ -18,9 +19,15 @@ struct ControlClient {
     /// Asks and waits for the whole answer, at most 30 s. An answer that refuses is thrown as its own sentence.
     func ask(_ method: Method, _ path: String, body: [UInt8] = []) throws(Complaint) -> ControlAnswer {
         let transfer = try Transfer(to: socketPath, method, path, body: body, timeoutMilliseconds: 30_000)
+        let start = SystemClock.now().monotonic
+        var hasToldOfWaiting = false
         while true {
-            switch transfer.turn(interrupt: -1) {
-            case WAKE_CURL_GOES_ON, WAKE_CURL_INTERRUPTED: continue
+            switch transfer.turn(interrupt: -1, waitMilliseconds: 1000) {
+            case WAKE_CURL_GOES_ON, WAKE_CURL_INTERRUPTED:
+                if !hasToldOfWaiting, SystemClock.now().monotonic - start > .seconds(1) {
+                    hasToldOfWaiting = true
+                    Console.tell("waiting for wakebridged at \(socketPath) …")
+                }
             case WAKE_CURL_DONE: return try transfer.answer(from: socketPath)
             default: throw transfer.failure(on: socketPath)
             }
@@ -36,7 +43,7 @@ struct ControlClient {
         let interrupt = wake_interrupt_descriptor()
         defer { if interrupt >= 0 { close(interrupt) } }
         while true {
-            switch transfer.turn(interrupt: interrupt) {
+            switch transfer.turn(interrupt: interrupt, waitMilliseconds: 60_000) {
             case WAKE_CURL_GOES_ON: continue
             case WAKE_CURL_INTERRUPTED: return .interrupted
             case WAKE_CURL_DONE:
@@ -102,7 +109,9 @@ private final class Transfer {
         body.deallocate()
     }
 
-    func turn(interrupt: Int32) -> wake_curl_turn { wake_curl_turn(multi, interrupt) }
+    func turn(interrupt: Int32, waitMilliseconds: Int32) -> wake_curl_turn {
+        wake_curl_turn(multi, interrupt, waitMilliseconds)
+    }
 
     private func take(_ bytes: [UInt8]) {
         received += bytes

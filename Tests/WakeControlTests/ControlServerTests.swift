@@ -66,12 +66,25 @@ import WakeSystem
         #expect(try fixture.curl("--data-binary", "@\(file)", "http://w/v1/x").output == "taken")
         _ = try fixture.run(["sh", "-c", "head -c 65537 /dev/zero > \(file)"])
         let refused = try fixture.curl("-w", "%{http_code}", "--data-binary", "@\(file)", "http://w/v1/x")
-        #expect(refused.output.contains("too-large"))
+        #expect(refused.output.contains("a body of 65537 bytes is too large"))
         #expect(refused.output.hasSuffix("413"))
         #expect(sizes == [65536])
     }
 
-    @Test("a body that does not say its length is cut off past 64 KiB")
+    @Test("a body that announces more than 1 MiB is answered 413 before it is sent")
+    func hugeBody() throws {
+        let fixture = try simple()
+        let client = try RawClient(fixture.path)
+        client.send("POST /v1/reload HTTP/1.1\r\nHost: w\r\nContent-Length: 1048577\r\n\r\n")
+        var text = ""
+        #expect(
+            try fixture.turn {
+                text += client.receive() ?? ""
+                return text.contains("413")
+            })
+    }
+
+    @Test("a body that does not say its length is cut off past 1 MiB")
     func endlessBody() throws {
         let fixture = try simple()
         let curl = "curl -sS --max-time 10 --unix-socket \(fixture.path) -X POST -T - http://w/v1/reload"
@@ -120,6 +133,22 @@ import WakeSystem
         let outcome = try fixture.run(holder)
         #expect(outcome.output == "12\n")
         #expect(try fixture.curl("http://w/v1/status").exit == 0)
+    }
+
+    @Test("past sixty-four connections the next one waits, and is served as soon as one has gone")
+    func fullHouse() throws {
+        let fixture = try simple()
+        var held: [RawClient] = []
+        for _ in 0..<64 {
+            held.append(try RawClient(fixture.path))
+            try fixture.loop.runOnce(timeout: .milliseconds(1))
+        }
+        let waiting = try RawClient(fixture.path)
+        waiting.send("GET /v1/status HTTP/1.1\r\nHost: w\r\n\r\n")
+        for _ in 0..<50 { try fixture.loop.runOnce(timeout: .milliseconds(1)) }
+        #expect(waiting.receive() == "")
+        held.removeLast()
+        #expect(try fixture.turn { (waiting.receive() ?? "").contains("200 OK") })
     }
 
     @Test("a thousand requests one after another leave the number of descriptors as it was")

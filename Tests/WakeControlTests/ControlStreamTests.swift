@@ -97,16 +97,18 @@ import WakeSystem
         let slow = try client(of: fixture)
         #expect(try fixture.turn { stream != nil })
         let line = Array((String(repeating: "x", count: 1023) + "\n").utf8)
-        var longest = TimeSpan.zero
+        var slowTurns = 0
         for _ in 0..<4096 where closed == 0 {
             let start = SystemClock.now().monotonic
             stream?.send(line)
             try fixture.loop.runOnce(timeout: .zero)
-            longest = max(longest, SystemClock.now().monotonic - start)
+            if SystemClock.now().monotonic - start > .milliseconds(50) { slowTurns += 1 }
         }
         #expect(closed == 1)
         #expect(stream?.isOpen == false)
-        #expect(longest < .milliseconds(50))
+        // A machine that is busy elsewhere may take the processor away once or twice; waiting for the reader would show
+        // in every turn.
+        #expect(slowTurns <= 2)
         #expect(try fixture.curl("http://w/other").output == "ok")
         var text = ""
         var ended = false
