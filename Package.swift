@@ -40,5 +40,6 @@ let package = Package(
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+        .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
     ]
 )
