@@ -50,5 +50,6 @@ let package = Package(
 
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
         .testTarget(name: "WakeDaemonTests", dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles"]),
+        .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
     ]
 )
