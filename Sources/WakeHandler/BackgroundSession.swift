@@ -11,7 +11,8 @@ internal import WakeModel
 public final class BackgroundSession {
     private let delegate: any AccessoryDelegate
     private let input: Int32
-    private var replies: ReplyDescriptor
+    private var replies: OutputDescriptor
+    private var output = OutputDescriptor(1)
     private var open = OpenEvents()
     private var tasks = OpenTasks()
     private var requests: [Int64: (Result<[UInt8], BridgeError>) -> Void] = [:]
@@ -28,7 +29,7 @@ public final class BackgroundSession {
     init(delegate: any AccessoryDelegate, input: Int32, replies: Int32) {
         self.delegate = delegate
         self.input = input
-        self.replies = ReplyDescriptor(replies)
+        self.replies = OutputDescriptor(replies)
     }
 
     /// Takes events until stdin ends. While it waits here with nothing owed, the bridge may freeze the process.
@@ -69,6 +70,9 @@ public final class BackgroundSession {
 
     /// Keeps up to 16 KiB of text, no later than the next acknowledgement; ``Restoration/checkpoint`` gives it back.
     public func checkpoint(_ text: String) { send(.checkpoint(text), nil) }
+
+    /// Writes a line to stdout, and so to the log, at once: what `print` keeps in its buffer is lost if the process is ended.
+    public func log(_ line: String) { output.write(Array("\(line)\n".utf8)) }
 
     /// For manifests that say `ready: "explicit"`: events come after this.
     public func declareReady() { send(.ready, nil) }

@@ -21,8 +21,8 @@ func readInput(_ descriptor: Int32) -> ReadResult {
     return failure != 0 || bytes.isEmpty ? .end : .bytes(bytes)
 }
 
-/// Where replies go; nowhere when the program was started without descriptor 3.
-struct ReplyDescriptor {
+/// Where replies and log lines go; nowhere when the program was started without the descriptor.
+struct OutputDescriptor {
     private var descriptor: Int32?
 
     /// Looks once, at the start: a closed descriptor 3 would be given to the next file that the handler opens.
