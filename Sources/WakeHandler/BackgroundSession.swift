@@ -136,8 +136,10 @@ extension BackgroundSession {
         switch inbound {
         case .event(let event, let budget): deliver(event, budget)
         case .restored(let restoration): delegate.session(self, wasRestored: restoration)
-        case .resumed(let frozenFor, let reason, _):
+        case .resumed(let frozenFor, let reason, let owed):
             deadline = nil
+            open.keep(only: owed)
+            acknowledge(open.acknowledgeable())
             delegate.session(self, didResumeAfter: frozenFor, reason: reason)
         case .expiring(let reason, let remaining): expire(reason, remaining)
         case .remaining(let remaining, let number):

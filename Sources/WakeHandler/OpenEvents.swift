@@ -12,13 +12,13 @@ struct OpenEvents {
     /// For each device with a nacked event, its sequence: until it comes again, what follows it comes again as well.
     private var nacked: [String: UInt64] = [:]
 
-    var isEmpty: Bool { entries.isEmpty }
-
     /// Takes a delivery. False for what stands behind a nack of its device: it will come again, in order.
     mutating func open(_ event: AccessoryEvent) -> Bool {
         if let awaited = nacked[event.source], awaited != event.sequence, !event.isGap { return false }
         // A gap ends the wait too: the awaited event may be what was lost.
         nacked[event.source] = nil
+        // A lease that was kept too long is given again: only the later delivery can be acknowledged.
+        entries.removeAll { $0.sequence == event.sequence }
         entries.append(Entry(sequence: event.sequence, device: event.source))
         return true
     }
@@ -39,6 +39,9 @@ struct OpenEvents {
         entries = entries.enumerated().filter { $0.offset < index || $0.element.device != device }.map(\.element)
         return true
     }
+
+    /// After a thaw, forgets what the bridge took back meanwhile.
+    mutating func keep(only owed: [UInt64]) { entries.removeAll { !owed.contains($0.sequence) } }
 
     /// What can be acknowledged now: the closed entries that no open one precedes.
     mutating func acknowledgeable() -> (sequence: UInt64, result: WorkResult)? {

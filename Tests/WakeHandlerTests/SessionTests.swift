@@ -136,6 +136,14 @@ struct SessionTests {
         #expect(answers == ["{\"nack\":2}", "{\"ack\":9}", "{\"ack\":10}"])
     }
 
+    @Test("a pending event that the bridge took back or gives again holds nothing up")
+    func forgetsTakenBack() {
+        recorder.answer = { event, _ in event.attempt == 1 && event.sequence != 2 ? .pending : .useful }
+        let thaw = notice("resumed", "{\"frozen_for_ms\":1,\"reason\":\"event\",\"open\":[2]}")
+        #expect(replies(of: recorder, to: [event(1), event(2), thaw]) == ["{\"ack\":2}"])
+        #expect(replies(of: recorder, to: [event(1), event(1, attempt: 2)]) == ["{\"ack\":1}"])
+    }
+
     @Test("a task is begun, ended once, and gets a name of its own")
     func runsTasks() {
         recorder.answer = { _, session in
