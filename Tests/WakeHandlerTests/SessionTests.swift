@@ -1,4 +1,5 @@
 // The library for handler authors, over pipes, with no bridge.
+import Glibc
 import Testing
 
 @testable import WakeHandler
@@ -175,6 +176,22 @@ struct SessionTests {
         #expect(answers == ["{\"begin\":\"up\",\"ref\":1}", "{\"ack\":1}", "{\"end\":\"up\"}"])
     }
 
+    @Test("a task that goes on after its expiration is warned once and can still be ended")
+    func warnsOnce() {
+        var task: BackgroundTask?
+        recorder.answer = { [recorder] event, session in
+            if event.sequence == 2 { task?.end() }
+            if event.sequence == 1 {
+                task = session.beginBackgroundTask(named: "up") { recorder.told.append("expired") }
+            }
+            return .useful
+        }
+        let expiring = notice("expiring", "{\"reason\":\"pool\",\"remaining_ms\":2000,\"tasks\":[\"up\"],\"open\":[]}")
+        let answers = replies(of: recorder, to: [event(1), expiring, expiring, event(2)])
+        #expect(recorder.told.filter { $0 == "expired" }.count == 1)
+        #expect(answers.contains("{\"end\":\"up\"}"))
+    }
+
     @Test("a task that the bridge refuses expires at once and is not ended")
     func refusesTasks() {
         var task: BackgroundTask?
@@ -238,5 +255,18 @@ struct SessionTests {
             replies(of: recorder, to: [event(1)]) == [
                 "{\"checkpoint\":\"at 1\"}", "{\"ack\":1,\"result\":\"nothing\"}",
             ])
+    }
+
+    @Test("replies of a program without descriptor 3 never go into a file that it opens later")
+    func leavesOtherFilesAlone() {
+        let number: Int32 = 200
+        var output = OutputDescriptor(number)
+        let path = "\(temporaryDirectory())/mine"
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        dup2(file, number)
+        output.write([1, 2, 3])
+        #expect(fileLines(path).isEmpty)
+        close(number)
+        close(file)
     }
 }
