@@ -18,7 +18,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Pure: no clock, no descriptor, no log.
-        .target(name: "WakeModel"),
+        .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
 
@@ -51,5 +51,12 @@ let package = Package(
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
         .testTarget(name: "WakeDaemonTests", dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles"]),
         .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
+        .executableTarget(
+            name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
+
+        // What the tests run.
+        .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
+        .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
     ]
 )
