@@ -39,7 +39,7 @@ let package = Package(
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
-        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "CCurl"]),
 
         .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(

@@ -64,7 +64,7 @@ private func profiles() -> ProfileLibrary {
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
     let replay = try VirtualReplay(reader, profiles: profiles())
     if let decisions { replay.logDecisions { decisions.write($0) } }
-    let printer = LineFile.standardOutput
+    let printer = try LineFile.standardOutput()
     let outcome = try replay.play { printer.write($0) }
     printer.close()
     return outcome.deadLetters + outcome.quarantines == 0 ? 0 : 1

@@ -11,7 +11,8 @@ final class LineFile {
 
     private init(_ file: consuming FileDescriptor) { self.file = file }
 
-    static var standardOutput: LineFile { LineFile(FileDescriptor(owning: duplicateOfStandardOutput())) }
+    /// Standard output; the tool writes to it through one of these or through ``Console``, not both at a time.
+    static func standardOutput() throws(SystemError) -> LineFile { LineFile(try FileDescriptor.duplicate(of: 1)) }
 
     func write(_ lines: [UInt8]) {
         gathered.append(contentsOf: lines)

@@ -1,10 +1,7 @@
 // wakebridge replay: its words; the engine that plays a trace is called from Engine+Replay.swift.
+import WakeSources
 
-/// How fast a trace's devices speak; the engine's own timers are never scaled.
-enum ReplaySpeed: Hashable {
-    case times(Double)
-    case max
-
+extension ReplaySpeed {
     /// `max`, or a factor from 0.01 to 1,000, with or without an `x` after it.
     init(_ text: String) throws(Complaint) {
         if text == "max" {

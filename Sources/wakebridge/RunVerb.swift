@@ -1,4 +1,5 @@
-// wakebridge run: its words; the engine that runs bridge and handler is called from Engine+Run.swift.
+// wakebridge run: its words; the engine that runs bridge and handler is called from Engine+Replay.swift.
+import WakeSources
 
 struct RunOptions: Hashable {
     /// A handler's program and its arguments.
