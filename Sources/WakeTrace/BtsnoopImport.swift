@@ -57,7 +57,10 @@ struct LinkFollower {
     private var isClockWarned = false
 
     mutating func warn(_ reason: String, at offset: Int) {
-        guard warnings.count < Self.warningLimit else { return unsaid += 1 }
+        guard warnings.count < Self.warningLimit else {
+            unsaid += 1
+            return
+        }
         warnings.append("at byte \(offset): \(reason)")
     }
 
@@ -96,7 +99,8 @@ struct LinkFollower {
         counts.records = records
         let devices = peers.enumerated().map { index, peer in
             TraceDevice(
-                number: index + 1, mode: .bluetoothCentral, address: peer.address, name: peer.name, services: peer.services)
+                number: index + 1, mode: .bluetoothCentral, address: peer.address, name: peer.name,
+                services: peer.services)
         }
         let header = TraceHeader(start: WallTime(microseconds: start ?? 0), devices: devices)
         let operations = entries.map { TraceOperation(offset: $0.time, device: $0.peer, kind: kind($0)) }
@@ -132,6 +136,7 @@ struct LinkFollower {
             return "\(place), with \(count) notifications, is never named in the capture; "
                 + "it stands in the trace as \(ImportedPeer.placeholder(handle))"
         }
-        return peer.contradicted.contains(handle) ? "\(place) is named twice, differently; the later name was used" : nil
+        return peer.contradicted.contains(handle)
+            ? "\(place) is named twice, differently; the later name was used" : nil
     }
 }

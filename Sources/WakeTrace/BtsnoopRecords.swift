@@ -34,7 +34,9 @@ struct BtsnoopRecords {
             throw ImportError(offset: bytes.count, reason: "the file was cut inside its 16-byte header")
         }
         let version = bytes.bigEndian(8, 4)
-        guard version == 1 else { throw ImportError(offset: 8, reason: "btsnoop version \(version) is not known; known is 1") }
+        guard version == 1 else {
+            throw ImportError(offset: 8, reason: "btsnoop version \(version) is not known; known is 1")
+        }
         switch bytes.bigEndian(12, 4) {
         case 1001: dataLink = .unencapsulated
         case 1002: dataLink = .h4
@@ -49,10 +51,13 @@ struct BtsnoopRecords {
     /// The next packet; nil exactly at the end of the file's last record.
     mutating func next() throws(ImportError) -> HCIPacket? {
         guard position < bytes.count else { return nil }
-        guard bytes.count - position >= 24 else { throw cut("a 24-byte record header of which \(bytes.count - position) are there") }
+        guard bytes.count - position >= 24 else {
+            throw cut("a 24-byte record header of which \(bytes.count - position) are there")
+        }
         let length = Int(bytes.bigEndian(position + 4, 4))
         guard length <= Self.recordLimit else {
-            throw ImportError(offset: position, reason: "the record there claims \(length) bytes, more than any packet has")
+            throw ImportError(
+                offset: position, reason: "the record there claims \(length) bytes, more than any packet has")
         }
         guard bytes.count - position - 24 >= length else {
             throw cut("a record of \(length) bytes of which \(bytes.count - position - 24) are there")
@@ -71,7 +76,8 @@ struct BtsnoopRecords {
         let flags = bytes.bigEndian(start + 8, 4)
         let stamp = Int64(bitPattern: bytes.bigEndian(start + 16, 8))
         var packet = HCIPacket(
-            kind: .other, isReceived: flags & 1 == 1, adapter: 0, time: stamp.subtractingReportingOverflow(Self.epoch).partialValue,
+            kind: .other, isReceived: flags & 1 == 1, adapter: 0,
+            time: stamp.subtractingReportingOverflow(Self.epoch).partialValue,
             offset: start, bytes: bytes[range])
         guard bytes.bigEndian(start, 4) == UInt64(range.count) else {
             shortened.append(start)

@@ -3,7 +3,10 @@ import WakeModel
 
 struct ImportedLink {
     /// The question last asked of the peer, which says what its answer means.
-    enum Question { case none, services, characteristics, name, service(BluetoothUUID) }
+    enum Question {
+        case none, services, characteristics, name
+        case service(BluetoothUUID)
+    }
 
     var peer: Int
     var question = Question.none
@@ -13,7 +16,9 @@ struct ImportedLink {
     init(peer: Int) { self.peer = peer }
 
     /// Adds an ACL packet's data; gives a whole L2CAP frame, header and all, when this was its last fragment.
-    mutating func add(_ data: ArraySlice<UInt8>, boundary: UInt16, isReceived: Bool) throws(Reassembly.Fault) -> [UInt8]? {
+    mutating func add(_ data: ArraySlice<UInt8>, boundary: UInt16, isReceived: Bool) throws(Reassembly.Fault)
+        -> [UInt8]?
+    {
         isReceived ? try received.add(data, boundary: boundary) : try sent.add(data, boundary: boundary)
     }
 }

@@ -27,7 +27,9 @@ extension LinkFollower {
         }
     }
 
-    private mutating func take(frame: ArraySlice<UInt8>, of link: inout ImportedLink, _ key: LinkKey, _ packet: HCIPacket) {
+    private mutating func take(
+        frame: ArraySlice<UInt8>, of link: inout ImportedLink, _ key: LinkKey, _ packet: HCIPacket
+    ) {
         guard frame.word(2) == 4 else { return }
         let unit = frame.dropFirst(4)
         guard let opcode = unit.first else { return warn("an ATT unit is empty", at: packet.offset) }
@@ -48,7 +50,9 @@ extension LinkFollower {
         let address = (["00", "00"] + adapter + handle).joined(separator: ":")
         link.peer = peer(at: address)
         counts.links += 1
-        warn("the link was up before the capture began, so its peer is unknown; it stands as \(address)", at: packet.offset)
+        warn(
+            "the link was up before the capture began, so its peer is unknown; it stands as \(address)",
+            at: packet.offset)
         add(.connected, peer: link.peer)
         return link.peer
     }
@@ -85,7 +89,10 @@ extension LinkFollower {
         case 0x08: link.question = question(unit.word(5), isShort: unit.count == 7)
         case 0x0a:
             let name = BluetoothUUID(short: 0x2a00)
-            guard link.peer >= 0, let handle = unit.word(1) else { return link.question = .none }
+            guard link.peer >= 0, let handle = unit.word(1) else {
+                link.question = .none
+                return
+            }
             link.question = peers[link.peer].uuid(handle) == name ? .name : .none
         case 0x10: link.question = unit.word(5) == 0x2800 && unit.count == 7 ? .services : .none
         default: break
@@ -101,19 +108,24 @@ extension LinkFollower {
         _ opcode: UInt8, _ unit: ArraySlice<UInt8>, _ link: inout ImportedLink, _ packet: HCIPacket
     ) {
         // Discovery on a link that was up before the capture began names that link's data too.
-        let peer = identify(&link, LinkKey(adapter: packet.adapter, handle: (packet.bytes.word(0) ?? 0) & 0x0fff), packet)
+        let peer = identify(
+            &link, LinkKey(adapter: packet.adapter, handle: (packet.bytes.word(0) ?? 0) & 0x0fff), packet)
         switch (opcode, link.question) {
         case (0x05, _): findInformation(unit, peer, packet)
         case (0x07, .service(let uuid)): peers[peer].offer(uuid)
-        case (0x09, .characteristics): eachEntry(unit, 7, packet) { peers, entry in
-            guard let handle = entry.word(3), let uuid = BluetoothUUID(littleEndian: entry.dropFirst(5)) else { return }
-            peers[peer].declare(handle, uuid)
-        }
+        case (0x09, .characteristics):
+            eachEntry(unit, 7, packet) { peers, entry in
+                guard let handle = entry.word(3), let uuid = BluetoothUUID(littleEndian: entry.dropFirst(5)) else {
+                    return
+                }
+                peers[peer].declare(handle, uuid)
+            }
         case (0x09, .name): eachEntry(unit, 2, packet) { peers, entry in peers[peer].setName(entry.dropFirst(2)) }
         case (0x0b, .name): peers[peer].setName(unit.dropFirst())
-        case (0x11, .services): eachEntry(unit, 6, packet) { peers, entry in
-            if let uuid = BluetoothUUID(littleEndian: entry.dropFirst(4)) { peers[peer].offer(uuid) }
-        }
+        case (0x11, .services):
+            eachEntry(unit, 6, packet) { peers, entry in
+                if let uuid = BluetoothUUID(littleEndian: entry.dropFirst(4)) { peers[peer].offer(uuid) }
+            }
         default: break
         }
     }

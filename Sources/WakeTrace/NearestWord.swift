@@ -4,7 +4,9 @@
 func suggestion(for word: String, among known: [String]) -> String {
     let ranked = known.map { (distance: editDistance(Array(word.utf8.prefix(64)), Array($0.utf8)), word: $0) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return "" }
-    guard best.distance <= max(2, best.word.utf8.count / 2) else { return "; known are " + known.joined(separator: ", ") }
+    guard best.distance <= max(2, best.word.utf8.count / 2) else {
+        return "; known are " + known.joined(separator: ", ")
+    }
     return "; did you mean `\(best.word)`?"
 }
 

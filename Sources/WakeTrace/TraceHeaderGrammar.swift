@@ -17,7 +17,8 @@ extension TraceLine {
     mutating func clock() throws(TraceError) -> WallTime {
         let word = try token("`clock`")
         guard matches(word, "clock") else {
-            throw error("the second line must be `clock` and a time such as 2026-11-21T07:42:46.727125Z", at: word.lowerBound)
+            throw error(
+                "the second line must be `clock` and a time such as 2026-11-21T07:42:46.727125Z", at: word.lowerBound)
         }
         let range = try token("the time")
         guard let time = WallTime(rfc3339: text(range)) else {
@@ -59,7 +60,8 @@ extension TraceLine {
         guard !device.address.isEmpty else { throw error("the identity is empty", at: place) }
         guard device.mode == .bluetoothCentral else { return }
         let text = Array(device.address.utf8)
-        let isAddress = text.count == 17
+        let isAddress =
+            text.count == 17
             && text.enumerated().allSatisfy { index, byte in
                 index % 3 == 2 ? byte == UInt8(ascii: ":") : digitValue(byte) != nil
             }

@@ -21,6 +21,16 @@ public struct ImportResult: Sendable {
     /// Where the file was cut, when only the part before that was wanted.
     public var cut: ImportError?
 
+    public init(
+        header: TraceHeader, operations: [TraceOperation], warnings: [String], counts: Counts, cut: ImportError?
+    ) {
+        self.header = header
+        self.operations = operations
+        self.warnings = warnings
+        self.counts = counts
+        self.cut = cut
+    }
+
     /// The whole trace in its canonical form.
     public var trace: [UInt8] {
         var bytes: [UInt8] = []
@@ -63,7 +73,8 @@ public enum TraceImport {
         if bytes.starts(with: magic) { return .btsnoop }
         guard !bytes.isEmpty else { throw ImportError(offset: 0, reason: "the file is empty") }
         if magic.starts(with: bytes) {
-            throw ImportError(offset: bytes.count, reason: "the file was cut inside the first 8 bytes of a btsnoop capture")
+            throw ImportError(
+                offset: bytes.count, reason: "the file was cut inside the first 8 bytes of a btsnoop capture")
         }
         guard let found = unsupported(bytes) else {
             throw ImportError(offset: 0, reason: "this is no recording that is known; btsnoop captures can be imported")
@@ -74,7 +85,7 @@ public enum TraceImport {
     private static func unsupported(_ bytes: [UInt8]) -> String? {
         let head = Array(bytes.prefix(4))
         let pcap: [[UInt8]] = [
-            [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d]
+            [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0xc3, 0xd4], [0x4d, 0x3c, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d],
         ]
         if head == [0x0a, 0x0d, 0x0d, 0x0a] { return "a pcapng capture" }
         if pcap.contains(head) { return "a pcap capture" }
@@ -85,7 +96,9 @@ public enum TraceImport {
         if text.hasPrefix("wakebridge-trace") { return "a trace already" }
         if text.hasPrefix("# EVEMU") || text.hasPrefix("E: 0") { return "an evemu recording" }
         let lines = text.split(whereSeparator: \.isNewline)
-        if lines.contains(where: { $0.hasPrefix("P: /devices/") || $0.hasPrefix("@DEV ") }) { return "a umockdev recording" }
+        if lines.contains(where: { $0.hasPrefix("P: /devices/") || $0.hasPrefix("@DEV ") }) {
+            return "a umockdev recording"
+        }
         if lines.contains(where: { $0.hasPrefix("R: ") || $0.hasPrefix("I: ") }) { return "a hid-recorder dump" }
         if lines.prefix(3).contains(where: { $0.hasPrefix("$G") }) { return "an NMEA log" }
         return nil

@@ -76,7 +76,9 @@ extension TraceLine {
         }
         guard position > first else { throw error("\(wanted) must be a whole number, no sign") }
         guard value <= limit else { throw error("\(wanted) is over \(limit)", at: first) }
-        guard position == end || bytes[position] <= UInt8(ascii: " ") else { throw error("\(wanted) must be a whole number") }
+        guard position == end || bytes[position] <= UInt8(ascii: " ") else {
+            throw error("\(wanted) must be a whole number")
+        }
         return value
     }
 
@@ -162,7 +164,9 @@ extension TraceLine {
         }
         guard next != nil else { throw error("\(wanted) has no closing quotation mark", at: first) }
         position += 1
-        guard isAtEnd || bytes[position] <= UInt8(ascii: " ") else { throw error("a space belongs after the quotation mark") }
+        guard isAtEnd || bytes[position] <= UInt8(ascii: " ") else {
+            throw error("a space belongs after the quotation mark")
+        }
         return try checkedText(result, wanted, at: first)
     }
 

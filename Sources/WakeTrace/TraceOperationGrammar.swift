@@ -69,7 +69,9 @@ extension TraceLine {
         var reason: String?
         let place = position
         try eachKey(["reason", "folded"]) { (line, key) throws(TraceError) in
-            if key == "reason" { reason = try line.value("reason") } else {
+            if key == "reason" {
+                reason = try line.value("reason")
+            } else {
                 folded = UInt32(try line.unsigned("folded", upTo: UInt64(UInt32.max)))
             }
         }
@@ -82,7 +84,9 @@ extension TraceLine {
         var count: UInt64?
         var length = TimeSpan.zero
         try eachKey(["count", "for"]) { (line, key) throws(TraceError) in
-            if key == "count" { count = try line.unsigned("count", upTo: UInt64(Int64.max)) } else {
+            if key == "count" {
+                count = try line.unsigned("count", upTo: UInt64(Int64.max))
+            } else {
                 length = try line.span("for")
             }
         }

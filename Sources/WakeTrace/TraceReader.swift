@@ -125,7 +125,8 @@ public struct TraceReader {
         }
         let name = current.text(word)
         let hint = suggestion(for: name, among: ["device", "end"])
-        return current.error("`\(name)` starts no line; operations start with `+` and seconds" + hint, at: word.lowerBound)
+        return current.error(
+            "`\(name)` starts no line; operations start with `+` and seconds" + hint, at: word.lowerBound)
     }
 
     private func truncated(_ wanted: String) -> TraceError {
@@ -161,7 +162,8 @@ extension TraceReader {
                 searched += 1
             }
             guard searched - position <= TraceLimit.lineBytes else {
-                throw TraceError(line: line + 1, column: TraceLimit.lineBytes + 1, reason: "the line is over 128 KiB long")
+                throw TraceError(
+                    line: line + 1, column: TraceLimit.lineBytes + 1, reason: "the line is over 128 KiB long")
             }
             if searched < buffer.count { return searched }
             guard let chunk = supply() else { return try endOfFile() }

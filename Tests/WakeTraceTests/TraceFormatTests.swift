@@ -11,21 +11,22 @@ private let prologue = """
 
     """
 
-private let everything = prologue + """
-    +0.000000 1 connect
-    +0.812000 1 data 2a37 10495403
-    +0.000001 1 data 49535343-1e4d-4bd9-ba61-23c647249616 f0bc
-    +0.000000001 7 data serial 24
-    +0.000000 7 data report-3
-    +0.000000 7 data input 00
-    +1.004000 1 disconnect reason=remote-user folded=2
-    +0.000000 1 connect folded=4
-    +0.000000 1 attention bond-invalid "Pair it again,\\nplease.\\x01"
-    +3.000000 1 gap link count=3 for=1.500000
-    +0.000000 7 gap overflow
-    end
+private let everything =
+    prologue + """
+        +0.000000 1 connect
+        +0.812000 1 data 2a37 10495403
+        +0.000001 1 data 49535343-1e4d-4bd9-ba61-23c647249616 f0bc
+        +0.000000001 7 data serial 24
+        +0.000000 7 data report-3
+        +0.000000 7 data input 00
+        +1.004000 1 disconnect reason=remote-user folded=2
+        +0.000000 1 connect folded=4
+        +0.000000 1 attention bond-invalid "Pair it again,\\nplease.\\x01"
+        +3.000000 1 gap link count=3 for=1.500000
+        +0.000000 7 gap overflow
+        end
 
-    """
+        """
 
 private func read(_ text: String, chunk: Int = .max) throws -> (TraceHeader, [TraceOperation]) {
     var rest = Array(text.utf8)[...]
@@ -84,9 +85,11 @@ func truncation() throws {
         ("+0 1 gap link count=-1", 21, "whole number"), ("+0 1 attention pairing", 23, "sentence"),
         ("+0 1 attention pairing \"x", 24, "no closing"), ("+999999999999 1 connect", 2, "over ten years"),
         ("+400000000 1 connect", 2, "over ten years"), ("+1.0000000001 1 connect", 13, "nine digits"),
-        ("device 2 bluetooth C0:F1:F2:F3:F4:02", 1, "before the first operation"), ("+0 1 connect x", 15, "`=`"),
+        ("device 2 bluetooth C0:F1:F2:F3:F4:02", 1, "before the first operation"),
+        ("+0 1 connect x", 14, "unknown key"), ("+0 1 connect folded", 20, "`=`"),
         ("+0 1 connect\r", 13, "carriage return"), ("+0 99999 connect", 4, "over 65535"), ("ned", 1, "`end`"),
-        ("+1e3 1 connect", 2, "must be seconds"), ("+0 1", 5, "operation is missing"), ("+0 1 connect folded=", 21, "whole number"),
+        ("+1e3 1 connect", 2, "must be seconds"), ("+0 1", 5, "operation is missing"),
+        ("+0 1 connect folded=", 21, "whole number"),
     ])
 func faults(line: String, column: Int, reason: String) throws {
     let error = #expect(throws: TraceError.self) { try read(prologue + "+0 1 connect\n" + line + "\nend\n") }
@@ -98,7 +101,8 @@ func faults(line: String, column: Int, reason: String) throws {
 @Test(
     "A faulty header is refused with its reason",
     arguments: [
-        ("hello\n", "no trace"), ("wakebridge-trace 2\n", "not known"), ("wakebridge-trace 1\nclock yesterday\n", "no time"),
+        ("hello\n", "no trace"), ("wakebridge-trace 2\n", "not known"),
+        ("wakebridge-trace 1\nclock yesterday\n", "no time"),
         (prologue + "device 1 bluetooth C0:F1:F2:F3:F4:02\n", "declared twice"),
         (prologue + "device 0 bluetooth C0:F1:F2:F3:F4:02\n", "start at 1"),
         (prologue + "device 2 bluetoth C0:F1:F2:F3:F4:02\n", "did you mean `bluetooth`?"),
