@@ -40,5 +40,7 @@ let package = Package(
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+        .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
+        .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
     ]
 )

@@ -32,19 +32,6 @@ public struct Subscription: Hashable, Sendable {
     }
 }
 
-/// What an event survives.
-public enum Durability: String, Hashable, Comparable, Sendable, CaseIterable {
-    /// Lost with the daemon.
-    case ram
-    /// Survives the daemon's death.
-    case run
-    /// Survives power loss.
-    case disk
-
-    private var strength: Int { self == .ram ? 0 : self == .run ? 1 : 2 }
-    public static func < (left: Durability, right: Durability) -> Bool { left.strength < right.strength }
-}
-
 public struct HandlerSettings: Hashable, Sendable {
     public enum Lifecycle: String, Hashable, Sendable, CaseIterable { case resident, oneshot }
     public enum Readiness: String, Hashable, Sendable, CaseIterable { case implicit, explicit }
