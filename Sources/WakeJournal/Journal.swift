@@ -175,8 +175,18 @@ public final class Journal {
     func heal() -> [CommitOutcome] {
         commitsSinceFault = 0
         let healed = stores.filter { $0.heal(if: agrees) }
+        for store in healed { restate(in: store) }
         if !healed.isEmpty, ram.events.isEmpty, stores.allSatisfy({ $0.fault == nil }) { unnoteRam() }
         return healed.map { .restored($0.which) }
+    }
+
+    /// A file that was begun anew knows nothing of the numbers given out in this life.
+    private func restate(in store: EventStore) {
+        store.perform(.fact("journal", id))
+        if store.which == .disk { store.perform(.fact("reserved", String(reserved.rawValue))) }
+        for (id, device) in identities.devices { store.perform(.device(id, device)) }
+        for (id, name) in identities.handlers { store.perform(.handler(id, name)) }
+        _ = store.commit()
     }
 
     /// Everything is in the databases again, so a crash from here on need not skip to the end of the reservation.
