@@ -56,26 +56,6 @@ public struct DeadLetter: Hashable, Sendable {
     public var at: WallTime
 }
 
-/// An event that is still owed to a handler, without its payload.
-public struct RecoveredEvent: Hashable, Sendable {
-    public enum Content: Hashable, Sendable {
-        case connected, disconnected
-        case data(Channel)
-        case gap, attention
-    }
-    public var seq: Sequence
-    public var device: DeviceID
-    public var content: Content
-    /// Bytes of the payload.
-    public var size: Int
-    public var stamp: Stamp
-    public var attempts: Int
-    public var charges: Int
-    /// It was in the batch last delivered to the handler.
-    public var wasDelivered: Bool
-    public var durability: Durability
-}
-
 public struct Recovery: Sendable {
     /// Numbers whose events may have existed and are gone: an upper bound.
     public struct Lost: Hashable, Sendable {
