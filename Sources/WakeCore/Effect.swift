@@ -48,9 +48,9 @@ public struct Delivery: Hashable, Sendable {
 }
 
 /// What a handler asks of a device; answered later by `Input.answered`.
-public enum DeviceRequest: Sendable {
-    case read(ReadRequest)
-    case write(WriteRequest)
+public enum DeviceRequest: Hashable, Sendable {
+    case read(DeviceAddress)
+    case write(DeviceAddress, bytes: [UInt8])
 }
 
 public enum Effect: Sendable {
@@ -76,7 +76,7 @@ public enum Effect: Sendable {
     case kill(HandlerID, Epoch)
     /// It is dead, or never dies: give up its descriptors and its leaf.
     case discard(HandlerID, Epoch, isEmpty: Bool)
-    case perform(HandlerID, Epoch, DeviceRequest, ref: JSONValue?)
+    case perform(HandlerID, Epoch, DeviceRequest, ref: Reference?)
 
     /// For the decision log, `why` and the counters.
     case decision(HandlerID, Decision)

@@ -5,96 +5,136 @@ extension HandlerLifecycle {
     mutating func hear(_ line: ReplyLine, _ step: inout Step) {
         hasSpoken = true
         switch line.reply {
-        case .acknowledge(let sequence, _): acknowledge(sequence, ref: line.ref, &step)
-        case .refuse(let sequence, let delay): refuse(sequence, after: delay, ref: line.ref, &step)
-        case .ready: becomeReady(line.ref, &step)
-        case .begin(let name): begin(name, line.ref, &step)
-        case .end(let name): end(name, line.ref, &step)
-        case .remaining: step.emit(.notify(id, epoch, .remaining(ref: line.ref, remaining: remaining(step))))
+        case .ack(let sequence, _): acknowledge(sequence, line.reference, &step)
+        case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
+        case .ready: becomeReady(line.reference, &step)
+        case .begin(let name): begin(name, line.reference, &step)
+        case .end(let name): end(name, line.reference, &step)
+        case .remaining: tellRemaining(line.reference, &step)
         case .checkpoint(let text): step.emit(.checkpoint(id, text))
-        case .write(let request): open(.write(request), line.ref, &step)
-        case .read(let request): open(.read(request), line.ref, &step)
+        case .write(let address, let bytes): open(.write(address, bytes: bytes), line.reference, &step)
+        case .read(let address): open(.read(address), line.reference, &step)
         }
     }
 
     mutating func hear(_ fault: ProtocolFault, _ step: inout Step) {
         hasSpoken = true
-        answer(fault, &step)
+        answer(fault, fault.reference, &step)
     }
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
-    mutating func acknowledge(_ sequence: Sequence, ref: JSONValue? = nil, _ step: inout Step) {
-        switch batch.close(through: sequence) {
-        case .closed(let closed):
-            penalty.progress()
-            budget.renew(at: step.now, timers)
-            step.emit(.acknowledge(id, closed))
-            step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
-        case .nothingLeft: break
-        case .notDelivered: answer(.notDelivered(sequence, ref: ref), &step)
+    mutating func acknowledge(_ sequence: Sequence, _ reference: Reference? = nil, _ step: inout Step) {
+        switch batch.tenure(of: sequence) {
+        case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
+        case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
+        case .leased, .answered: break
         }
+        let closed = batch.close(through: sequence)
+        guard !closed.isEmpty else { return }
+        penalty.progress()
+        budget.renew(at: step.now, timers)
+        hurriedBy = nil
+        forgiveOverrunInDrain()
+        step.emit(.acknowledge(id, closed))
+        step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
+    }
+
+    /// What was written is acknowledged, where the manifest says so.
+    mutating func acknowledgeWritten(_ step: inout Step) {
+        guard settings.acknowledgement == .delivery, let last = batch.events.last else { return }
+        acknowledge(last.sequence, nil, &step)
     }
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
-    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, ref: JSONValue? = nil, _ step: inout Step) {
+    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.device else {
-            return answer(.notDelivered(sequence, ref: ref), &step)
+            let isUnknown = batch.tenure(of: sequence) == .unknown
+            let fault: ProtocolFault =
+                isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")
+            return answer(fault, reference, &step)
         }
         refused[0].nacks = min(refused[0].nacks + 1, 32)
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
-        nackHolds[device] = max(nackHolds[device] ?? .zero, until)
         step.emit(.decision(id, .refused(sequence, until: until)))
         giveBack(refused, &step)
+        queue.hold(device, until: until)
+        forgiveOverrunIfNothingOpen()
+    }
+
+    private mutating func forgiveOverrunIfNothingOpen() {
+        if !batch.hasOpen { forgiveOverrunInDrain() }
     }
 
     private func retryDelay(nacks: UInt8) -> TimeSpan {
         min(timers.retryBase * (1 << Int64(nacks - 1)), timers.retryCap)
     }
 
-    private mutating func becomeReady(_ ref: JSONValue?, _ step: inout Step) {
-        guard case .launching = phase else { return answer(.unexpectedReady(ref: ref), &step) }
+    private mutating func becomeReady(_ reference: Reference?, _ step: inout Step) {
+        guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
+        isStarting = false
         move(to: .active, because: "ready", &step)
     }
 
-    private mutating func begin(_ name: String, _ ref: JSONValue?, _ step: inout Step) {
+    private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
         switch budget.begin(name, at: step.now, timers) {
         case nil: step.emit(.decision(id, .began(name)))
-        case .alreadyOpen: answer(.alreadyOpen(name, ref: ref), &step)
-        case .tooMany: answer(.tooManyTasks(limit: BudgetLedger.taskLimit, ref: ref), &step)
-        case .noExtensionLeft: answer(.noExtensionLeft(name, ref: ref), &step)
+        case .alreadyOpen: answer(.alreadyOpen(task: name), reference, &step)
+        case .tooMany: answer(.tooManyTasks(task: name, limit: BudgetLedger.taskLimit), reference, &step)
+        case .noExtensionLeft: answer(.noExtensionLeft(task: name), reference, &step)
         case .notOpen: break
         }
     }
 
-    private mutating func end(_ name: String, _ ref: JSONValue?, _ step: inout Step) {
+    private mutating func end(_ name: String, _ reference: Reference?, _ step: inout Step) {
         if budget.end(name, at: step.now, timers) == .notOpen {
-            answer(.notOpen(name, ref: ref), &step)
+            answer(.notOpen(task: name), reference, &step)
         } else {
             step.emit(.decision(id, .ended(name)))
         }
     }
 
-    private mutating func open(_ request: DeviceRequest, _ ref: JSONValue?, _ step: inout Step) {
-        requests.append(OpenRequest(ref: ref, deadline: step.now + timers.budget))
-        step.emit(.perform(id, epoch, request, ref: ref))
+    private mutating func open(_ request: DeviceRequest, _ reference: Reference?, _ step: inout Step) {
+        requests.removeAll { $0.deadline <= step.now }
+        requests.append(OpenRequest(ref: reference, deadline: step.now + timers.budget))
+        step.emit(.perform(id, epoch, request, ref: reference))
     }
 
     /// A late answer comes with the next wake and never causes one.
-    mutating func pass(_ notice: Notice, ref: JSONValue?, _ step: inout Step) {
-        if let index = requests.firstIndex(where: { $0.ref == ref }) { requests.remove(at: index) }
+    mutating func pass(_ notice: Notice, _ reference: Reference?, _ step: inout Step) {
+        if let index = requests.firstIndex(where: { $0.ref == reference }) { requests.remove(at: index) }
         switch phase {
         case .launching, .active, .expiring: step.emit(.notify(id, epoch, notice))
-        case .suspending, .suspended: if lateAnswers.count < 64 { lateAnswers.append(notice) }
+        case .suspending, .suspended: if lateAnswers.count < Self.lateAnswerLimit { lateAnswers.append(notice) }
         case .stopped, .idle, .terminating, .quarantined: break
         }
     }
 
-    private mutating func answer(_ fault: ProtocolFault, _ step: inout Step) {
-        step.emit(.decision(id, .faulted(fault.code.rawValue)))
-        step.emit(.notify(id, epoch, .error(fault)))
+    static let lateAnswerLimit = 64
+
+    /// Until the awake deadline; with none, for as long as it likes.
+    private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
+        let remaining = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
+        let left = budget.extensionLeft(at: step.now, timers)
+        tell(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
-    private func remaining(_ step: Step) -> TimeSpan? {
-        awakeDeadline.map { max(.zero, $0 - step.now) }
+    private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
+        var fault = fault
+        fault.reference = reference
+        step.emit(.decision(id, .faulted(fault.code.rawValue)))
+        tell(.error(fault), &step)
     }
+
+    /// A program that ends has nobody to read it.
+    private mutating func tell(_ notice: Notice, _ step: inout Step) {
+        guard isLive else { return }
+        if case .suspending = phase { hasUnreadAnswer = true }
+        step.emit(.notify(id, epoch, notice))
+    }
+}
+
+extension ProtocolFault {
+    fileprivate static let unexpectedReady = ProtocolFault(
+        .malformed, "ready: no ready is awaited.",
+        advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
 }

@@ -47,12 +47,23 @@ public enum OperatorVerb: Hashable, Sendable {
     case detach
     /// Wakes as an event would, for tests and the curious.
     case wake
-    /// Brings the deadline of what is open to now.
+    /// Brings the deadline of what is open so near that its warning is sent at once.
     case expire
     case kill
 }
 
-public enum MemoryLevel: String, Hashable, Sendable, CaseIterable { case normal, warning, critical }
+public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {
+    case normal, warning, critical
+
+    /// As `wakebridge.memory` says it, in the words of the kernel's pressure files.
+    public var written: String {
+        switch self {
+        case .normal: "none"
+        case .warning: "some"
+        case .critical: "full"
+        }
+    }
+}
 
 public enum Input: Sendable {
     case device(DeviceID, Device)
@@ -71,7 +82,7 @@ public enum Input: Sendable {
     case launchFailed(HandlerID, Epoch, reason: String)
     case suspended(HandlerID, Epoch, SuspensionFinding)
     case locksInspected(HandlerID, Epoch, SuspensionFinding)
-    case answered(HandlerID, Epoch, ref: JSONValue?, Notice)
+    case answered(HandlerID, Epoch, ref: Reference?, Notice)
     case exited(HandlerID, Epoch, ExitStatus)
     /// No process is left in the leaf.
     case emptied(HandlerID, Epoch)
