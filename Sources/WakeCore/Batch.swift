@@ -4,37 +4,49 @@ import WakeModel
 struct Batch: Sendable {
     private(set) var events: [QueuedEvent] = []
     private var isOpen: [Bool] = []
+    /// Before this place nothing is open.
+    private var firstOpen = 0
     private(set) var openCount = 0
     /// Sequences of earlier batches of this process, so that a repeated acknowledgement is known from a false one.
     private var earlier = RecentSequences()
+    /// Those of the process before, whose word comes too late.
+    private var former = RecentSequences()
 
     var hasOpen: Bool { openCount > 0 }
-    var openSequences: [Sequence] { openIndices.map { events[$0].sequence } }
+    var openSequences: [Sequence] { openCount == 0 ? [] : openIndices.map { events[$0].sequence } }
     /// The oldest event that was delivered and not answered.
-    var oldestOpen: QueuedEvent? { openIndices.first.map { events[$0] } }
+    var oldestOpen: QueuedEvent? { openCount == 0 ? nil : openIndices.first.map { events[$0] } }
 
-    enum Closing { case closed([Sequence]), nothingLeft, notDelivered }
+    /// What is known of a number that a handler names.
+    enum Tenure { case leased, answered, former, unknown }
 
     mutating func deliver(_ batch: [QueuedEvent]) {
         for event in events { earlier.insert(event.sequence) }
         events = batch
-        isOpen = Array(repeating: true, count: batch.count)
+        isOpen.removeAll(keepingCapacity: true)
+        isOpen.append(contentsOf: repeatElement(true, count: batch.count))
+        firstOpen = 0
         openCount = batch.count
     }
 
-    /// Closes every lease delivered no later than `sequence`.
-    mutating func close(through sequence: Sequence) -> Closing {
-        guard let position = position(of: sequence) else {
-            return earlier.contains(sequence) ? .nothingLeft : .notDelivered
-        }
+    func tenure(of sequence: Sequence) -> Tenure {
+        if let position = position(of: sequence) { return isOpen[position] ? .leased : .answered }
+        if earlier.contains(sequence) { return .answered }
+        return former.contains(sequence) ? .former : .unknown
+    }
+
+    /// Closes every lease of this batch delivered no later than `sequence`, which is of this batch or of none open.
+    mutating func close(through sequence: Sequence) -> [Sequence] {
+        guard let position = position(of: sequence), firstOpen <= position else { return [] }
         var closed: [Sequence] = []
         closed.reserveCapacity(openCount)
-        for index in 0...position where isOpen[index] {
+        for index in firstOpen...position where isOpen[index] {
             isOpen[index] = false
             closed.append(events[index].sequence)
         }
+        firstOpen = position + 1
         openCount -= closed.count
-        return closed.isEmpty ? .nothingLeft : .closed(closed)
+        return closed
     }
 
     /// Takes `sequence` and every open event of its device after it out of the batch. Nil where it holds no lease.
@@ -44,7 +56,7 @@ struct Batch: Sendable {
         return release(from: position) { $0.device == device }
     }
 
-    mutating func releaseAll() -> [QueuedEvent] { release(from: 0) { _ in true } }
+    mutating func releaseAll() -> [QueuedEvent] { openCount == 0 ? [] : release(from: 0) { _ in true } }
 
     /// Takes one event out without an answer.
     mutating func drop(_ sequence: Sequence) {
@@ -54,14 +66,16 @@ struct Batch: Sendable {
     }
 
     /// A process began: nothing was delivered to it yet.
-    mutating func reset() { self = Batch() }
+    mutating func reset() {
+        for event in events { earlier.insert(event.sequence) }
+        let past = earlier
+        self = Batch()
+        former = past
+    }
 
     mutating func changeOldestOpen(_ change: (inout QueuedEvent) -> Void) {
         if let index = openIndices.first { change(&events[index]) }
     }
-
-    /// True for a sequence that some batch of this process held.
-    func wasDelivered(_ sequence: Sequence) -> Bool { position(of: sequence) != nil || earlier.contains(sequence) }
 
     private mutating func release(from start: Int, where belongs: (QueuedEvent) -> Bool) -> [QueuedEvent] {
         var released: [QueuedEvent] = []

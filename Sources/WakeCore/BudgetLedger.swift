@@ -10,6 +10,8 @@ struct BudgetLedger: Sendable {
     private var drainingSince: Instant?
     private var idleOfTasksSince: Instant?
     private(set) var awakeSince: Instant?
+    /// In the foreground nothing runs out.
+    private var isPaused = false
 
     enum TaskFault { case alreadyOpen, tooMany, noExtensionLeft, notOpen }
     static let taskLimit = 64
@@ -30,38 +32,57 @@ struct BudgetLedger: Sendable {
     }
 
     /// A process ended, its tasks with it.
-    mutating func reset(_ timers: HandlerTimers) { self = BudgetLedger(timers) }
+    mutating func reset(_ timers: HandlerTimers) {
+        let wasPaused = isPaused
+        self = BudgetLedger(timers)
+        isPaused = wasPaused
+    }
 
     mutating func renew(at now: Instant, _ timers: HandlerTimers) { batchDeadline = now + timers.budget }
 
-    mutating func bringForward(to now: Instant) {
-        batchDeadline = batchDeadline.map { min($0, now) }
-        if !tasks.isEmpty {
-            pool = .zero
-            drainingSince = now
-        }
+    mutating func bringForward(to deadline: Instant, from now: Instant) {
+        batchDeadline = batchDeadline.map { min($0, deadline) }
+        guard let end = poolEnd else { return }
+        pool = max(.zero, min(end, deadline) - now)
+        drainingSince = now
+    }
+
+    /// To the foreground: what ran, stops.
+    mutating func pause(at now: Instant, _ timers: HandlerTimers) {
+        pool = extensionLeft(at: now, timers)
+        drainingSince = nil
+        isPaused = true
+    }
+
+    /// Back from the foreground: everything runs from its beginning.
+    mutating func resume(at now: Instant, _ timers: HandlerTimers) {
+        guard isPaused else { return }
+        isPaused = false
+        pool = timers.maxExtension
+        idleOfTasksSince = now
+        drainingSince = tasks.isEmpty ? nil : now
+        if batchDeadline != nil { renew(at: now, timers) }
     }
 
     mutating func begin(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
         guard !tasks.contains(name) else { return .alreadyOpen }
         guard tasks.count < Self.taskLimit else { return .tooMany }
-        if tasks.isEmpty {
-            if let since = idleOfTasksSince, now - since >= timers.extensionRefill { pool = timers.maxExtension }
-            guard pool > .zero else { return .noExtensionLeft }
+        if !isPaused {
+            let left = extensionLeft(at: now, timers)
+            guard left > .zero else { return .noExtensionLeft }
+            pool = left
             drainingSince = now
-        } else {
-            guard let end = poolEnd, now < end else { return .noExtensionLeft }
         }
         tasks.append(name)
         return nil
     }
 
-    /// Ending the last task gives open leases the time of `warn` more, so that the answer can follow the work.
+    /// Ending the last task gives open leases ``HandlerTimers/closingTime`` more, so that the answer can follow the work.
     mutating func end(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
         guard let index = tasks.firstIndex(of: name) else { return .notOpen }
         tasks.remove(at: index)
-        guard tasks.isEmpty, let since = drainingSince else { return nil }
-        pool = max(.zero, pool - (now - since))
+        guard tasks.isEmpty else { return nil }
+        pool = extensionLeft(at: now, timers)
         drainingSince = nil
         idleOfTasksSince = now
         batchDeadline = batchDeadline.map { max($0, now + timers.closingTime) }
@@ -75,6 +96,13 @@ struct BudgetLedger: Sendable {
     /// When the pool is empty, while a task is open.
     var poolEnd: Instant? { drainingSince.map { $0 + pool } }
 
+    /// What is left of the pool: full again after so long awake without a task.
+    func extensionLeft(at now: Instant, _ timers: HandlerTimers) -> TimeSpan {
+        if let drainingSince { return max(.zero, pool - (now - drainingSince)) }
+        guard tasks.isEmpty, let since = idleOfTasksSince, now - since >= timers.extensionRefill else { return pool }
+        return timers.maxExtension
+    }
+
     func isWindowOver(at now: Instant, _ timers: HandlerTimers) -> Bool {
         guard timers.window > .zero, let since = awakeSince else { return false }
         return now - since >= timers.window
@@ -82,8 +110,8 @@ struct BudgetLedger: Sendable {
 }
 
 extension HandlerTimers {
-    /// How long open leases have after the last task ended: the 2 s of the law, shorter where grace is set shorter.
-    var closingTime: TimeSpan { min(.seconds(2), grace) }
+    /// How long open leases have after the last task ended: the 2 s of the law.
+    var closingTime: TimeSpan { .seconds(2) }
     /// A warning never takes more than half of the budget it warns of.
     var budgetWarning: TimeSpan { min(warn, TimeSpan(nanoseconds: budget.nanoseconds / 2)) }
     var extensionWarning: TimeSpan { min(warn, TimeSpan(nanoseconds: maxExtension.nanoseconds / 2)) }

@@ -50,23 +50,24 @@ public struct Dispatcher: Sendable {
         case .remove(let id): remove(id, &step)
         case .recovered(let id, let events):
             let routes = routes
-            change(id, &step) { handler, _ in
-                handler.recover(events) { routes.subscription(of: id, for: $0) }
+            change(id, &step) { handler, step in
+                let terms = handler.terms
+                handler.recover(events, &step) { device in
+                    routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
+                }
             }
         case .lost(let id, let device, let gap):
-            let subscription = routes.subscription(of: id, for: device) ?? 0
+            let subscription = routes.subscription(of: id, for: device)
             change(id, &step) { $0.tell(gap, of: device, subscription, &$1) }
         case .event(let event): admit(event, &step)
         case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.hear(line, &$1) }
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
         case .written(let id, let epoch):
-            change(id, epoch, &step) { handler, step in
-                if let last = handler.batch.events.last { handler.acknowledge(last.sequence, &step) }
-            }
+            change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
         case .launchFailed(let id, let epoch, let reason): change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
-        case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref: ref, &$1) }
+        case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref, &$1) }
         case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.noteExit(status, &$1) }
         case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.noteEmpty() }
         case .operated(let id, let verb): change(id, &step) { $0.perform(verb, &$1) }
@@ -90,8 +91,19 @@ public struct Dispatcher: Sendable {
         } else {
             change(id, &step) { $0.configure(settings, restarts: restarts, &$1) }
         }
-        routes.rebuild(handlers.map(\.settings), handlers.map(\.id))
+        rebuildRoutes()
         change(id, &step) { _, _ in }
+    }
+
+    /// Events that are queued already are owed on the new terms.
+    private mutating func rebuildRoutes() {
+        routes.rebuild(handlers.map(\.settings), handlers.map(\.id))
+        for slot in handlers.indices {
+            let (id, terms) = (handlers[slot].id, handlers[slot].terms)
+            handlers[slot].queue.reroute { device in
+                routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
+            }
+        }
     }
 
     /// Its events stay with the journal: a manifest that comes back finds them.
@@ -103,7 +115,7 @@ public struct Dispatcher: Sendable {
             settings.subscriptions = []
             handler.configure(settings, restarts: true, &step)
         }
-        routes.rebuild(handlers.map(\.settings), handlers.map(\.id))
+        rebuildRoutes()
     }
 
     private mutating func feelMemory(_ level: MemoryLevel, _ step: inout Step) {
@@ -137,11 +149,15 @@ public struct Dispatcher: Sendable {
         switch event.kind {
         case .connected, .disconnected:
             guard let flips = limits.flips else { return dispatch(event, &step) }
+            let wasFolding = devices[device].flips.isFolding
             let admitted = devices[device].flips.admit(event, at: step.now, flips)
             deviceDeadlines.set(devices[device].flips.releaseAt, for: device)
-            if let admitted { dispatch(admitted, &step) }
+            if let admitted { return dispatch(admitted, &step) }
+            if !wasFolding { tellFlapping(event, flips, &step) }
         case .data: admitData(event, device, &step)
-        case .gap, .attention: dispatch(event, &step)
+        case .gap, .attention:
+            releaseFlips(device, &step)
+            dispatch(event, &step)
         }
     }
 
@@ -158,6 +174,13 @@ public struct Dispatcher: Sendable {
         }
     }
 
+    private mutating func tellFlapping(_ event: DeviceEvent, _ flips: IngressLimits.Flips, _ step: inout Step) {
+        let detail =
+            "connected and disconnected more than \(flips.limit) times in \(flips.window.wholeMilliseconds / 1000) s; "
+            + "what follows is folded until the link settles"
+        dispatch(DeviceEvent(device: event.device, kind: .attention(.flapping, detail: detail), stamp: event.stamp), &step)
+    }
+
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
         guard let event = devices[device].flips.release(at: step.now) else { return }
         deviceDeadlines.set(nil, for: device)
@@ -165,8 +188,10 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func cut(_ event: DeviceEvent, _ step: inout Step) {
+        let subscribers = routes[event.device]
+        guard !subscribers.isEmpty else { return }
         let sequence = step.takeSequence()
-        for route in routes[event.device] {
+        for route in subscribers {
             change(route.slot, &step) {
                 $0.lose(event.device, .storm, sequence, from: event.stamp.wall, route.subscription, &$1)
             }
@@ -177,16 +202,13 @@ public struct Dispatcher: Sendable {
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.device]
         guard !subscribers.isEmpty else { return }
-        for route in subscribers { handlers[route.slot].makeRoom(for: event, route.subscription, &step) }
-        let fates = subscribers.map { handlers[$0.slot].fate(of: event, $0.subscription, step) }
+        let fates = subscribers.map { handlers[$0.slot].admit(event, $0.subscription, &step) }
         let sequence = step.takeSequence()
         append(event, sequence, subscribers, fates, &step)
         for (route, fate) in zip(subscribers, fates) {
             change(route.slot, &step) { handler, step in
                 switch fate {
-                case .queued:
-                    handler.enqueue(event, as: sequence, route.subscription, &step)
-                    handler.enforceCaps(route.subscription, &step)
+                case .queued: handler.enqueue(event, as: sequence, route.subscription, &step)
                 case .lost(let cause):
                     handler.lose(event.device, cause, sequence, from: event.stamp.wall, route.subscription, &step)
                 }
@@ -204,7 +226,7 @@ public struct Dispatcher: Sendable {
         for (route, fate) in zip(subscribers, fates) {
             guard case .queued = fate else { continue }
             owners.append(handlers[route.slot].id)
-            durability = max(durability, handlers[route.slot].durability(of: route.subscription))
+            durability = max(durability, handlers[route.slot].terms(of: route.subscription).durability)
         }
         if !owners.isEmpty { step.emit(.append(sequence, event, owners: owners, durability)) }
     }
@@ -212,25 +234,24 @@ public struct Dispatcher: Sendable {
     /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
     private mutating func tellLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
         guard case .disconnected(let reason, _) = event.kind else { return }
-        for route in subscribers where handlers[route.slot].nackHolds[event.device].map({ step.boottime < $0 }) ?? false {
+        for route in subscribers where handlers[route.slot].queue.isHeld(event.device, at: step.boottime) {
             let detail = "the link went down (\(reason)) while a nack held this device back"
             let notice = DeviceEvent(
                 device: event.device, kind: .attention(.linkDown, detail: detail), stamp: event.stamp)
             let sequence = step.takeSequence()
-            let durability = handlers[route.slot].durability(of: route.subscription)
+            let durability = handlers[route.slot].terms(of: route.subscription).durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
-            change(route.slot, &step) { handler, step in
-                handler.enqueue(notice, as: sequence, route.subscription, &step)
-                handler.queue.update(sequence) { $0.passesNacks = true }
+            change(route.slot, &step) {
+                $0.enqueue(notice, as: sequence, route.subscription, passesNacks: true, &$1)
             }
         }
     }
 
     private mutating func revive(_ event: DeviceEvent, for id: HandlerID, _ step: inout Step) {
-        let subscription = routes.subscription(of: id, for: event.device) ?? 0
-        let sequence = step.takeSequence()
+        let subscription = routes.subscription(of: id, for: event.device)
         change(id, &step) { handler, step in
-            step.emit(.append(sequence, event, owners: [id], handler.durability(of: subscription)))
+            let sequence = step.takeSequence()
+            step.emit(.append(sequence, event, owners: [id], handler.terms(of: subscription).durability))
             handler.enqueue(event, as: sequence, subscription, &step)
         }
     }
@@ -257,7 +278,7 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id], handlers[slot].epoch == epoch else { return }
+        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].hasProcess else { return }
         change(slot, &step, body)
     }
 

@@ -48,7 +48,7 @@ public struct Delivery: Hashable, Sendable {
 }
 
 /// What a handler asks of a device; answered later by `Input.answered`.
-public enum DeviceRequest: Sendable {
+public enum DeviceRequest: Hashable, Sendable {
     case read(DeviceAddress)
     case write(DeviceAddress, bytes: [UInt8])
 }

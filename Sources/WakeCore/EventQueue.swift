@@ -1,157 +1,221 @@
-// The events one handler is owed and has not been given: ordered by sequence, with what may be taken, dropped or must wait.
+// The events one handler is owed and has not been given: a lane a device, so that one held back costs the others nothing.
 import WakeModel
 
-/// What the core knows of a queued event; its bytes stay with the journal.
-struct QueuedEvent: Sendable {
-    enum Class: Hashable, Sendable {
-        case data(Channel), connected, disconnected, attention, gap
-    }
-
-    var sequence: Sequence
-    var device: DeviceID
-    var kind: Class
-    /// Its place in the handler's settings; 0 where the subscription is gone.
-    var subscription: Int
-    var wakes: Bool
-    /// An attention that must not wait behind the nack it tells about.
-    var passesNacks = false
-    var isRedelivered = false
-    var charges: UInt8 = 0
-    var nacks: UInt8 = 0
-    var attempts: UInt32 = 0
-    /// Bytes of its line, estimated.
-    var size: UInt32
-    var due: Instant
-    var arrived: Instant
-    var wall: WallTime
-
-    var isBarrier: Bool {
-        switch kind {
-        case .connected, .disconnected, .attention: true
-        case .data, .gap: false
-        }
-    }
-    var isData: Bool { if case .data = kind { true } else { false } }
-}
-
 struct EventQueue: Sendable {
-    /// Sorted by sequence from `head` on; what stands before it was taken.
-    private var storage: [QueuedEvent] = []
-    private var head = 0
+    private var lanes: [DeviceLane] = []
+    private(set) var count = 0
     private(set) var bytes = 0
     private var bytesOfSubscription: [Int] = []
     /// Connects, disconnects and attentions in the queue.
     private(set) var barrierCount = 0
-    /// No event in the queue is due later than this.
-    private(set) var latestDue = Instant.zero
+    /// How many barriers may stand before they are looked through for stale ones.
+    private var collapseAt = EventQueue.barrierLimit
+    static let barrierLimit = 256
 
-    var isEmpty: Bool { head == storage.count }
-    var count: Int { storage.count - head }
-    var first: QueuedEvent? { isEmpty ? nil : storage[head] }
-    var events: ArraySlice<QueuedEvent> { storage[head...] }
+    var isEmpty: Bool { count == 0 }
 
-    mutating func append(_ event: QueuedEvent) {
-        account(event, 1)
-        storage.append(event)
+    mutating func insert(_ event: QueuedEvent, _ terms: Terms) {
+        let lane = lane(of: event, terms)
+        account(event, lane, 1)
+        lanes[lane].insert(event)
     }
 
-    /// Puts events back that were taken; rare, so a merge may cost what it costs.
+    /// Puts events back that were taken, the newest first so that each goes before the last.
     mutating func giveBack(_ events: [QueuedEvent]) {
-        guard !events.isEmpty else { return }
-        for event in events { account(event, 1) }
-        storage = (events + storage[head...]).sorted { $0.sequence < $1.sequence }
-        head = 0
+        for event in events.reversed() { insert(event, terms(of: event.device)) }
     }
 
-    /// Takes up to `limit` events or `byteLimit` bytes in order, leaving those that `mustWait`; at least one where one may go.
-    mutating func take(limit: Int, byteLimit: Int, unless mustWait: (QueuedEvent) -> Bool) -> [QueuedEvent] {
+    /// Takes up to `limit` events or `byteLimit` bytes in order, past devices held back; at least one where one may go.
+    mutating func take(limit: Int, byteLimit: Int, at boottime: Instant) -> [QueuedEvent] {
+        guard count > 0 else { return [] }
         var taken: [QueuedEvent] = []
-        var skipped: [QueuedEvent] = []
         var size = 0
-        while head < storage.count, taken.count < limit {
-            let event = storage[head]
-            if mustWait(event) {
-                skipped.append(event)
-            } else {
-                guard taken.isEmpty || size + Int(event.size) <= byteLimit else { break }
-                size += Int(event.size)
-                account(event, -1)
-                taken.append(event)
-            }
-            head += 1
+        while taken.count < limit, let lane = firstLane(at: boottime) {
+            size += lanes[lane].firstSize
+            guard taken.isEmpty || size <= byteLimit, let event = lanes[lane].popFirst() else { break }
+            account(event, lane, -1)
+            taken.append(event)
         }
-        restore(skipped)
         return taken
     }
 
-    /// Removes the first event that fits, searching from the newest back while `isReachable` holds.
-    mutating func removeNewest(
-        where fits: (QueuedEvent) -> Bool, while isReachable: (QueuedEvent) -> Bool
-    ) -> QueuedEvent? {
-        var index = storage.count - 1
-        while index >= head {
-            if fits(storage[index]) { return remove(at: index) }
-            guard isReachable(storage[index]) else { return nil }
-            index -= 1
+    private func firstLane(at boottime: Instant) -> Int? {
+        var best: Int?
+        var lowest = Sequence(UInt64.max)
+        for index in lanes.indices {
+            guard let first = lanes[index].firstSequence, first < lowest, !lanes[index].isHeld(at: boottime)
+            else { continue }
+            lowest = first
+            best = index
         }
-        return nil
+        return best
     }
 
-    mutating func removeOldest(where fits: (QueuedEvent) -> Bool) -> QueuedEvent? {
-        storage[head...].firstIndex(where: fits).map { remove(at: $0) }
-    }
-
-    mutating func removeAll() -> [QueuedEvent] {
-        let all = Array(storage[head...])
-        self = EventQueue()
-        return all
-    }
-
-    /// The first event that fits, changed in place.
-    mutating func update(_ sequence: Sequence, _ change: (inout QueuedEvent) -> Void) {
-        guard let index = storage[head...].firstIndex(where: { $0.sequence == sequence }) else { return }
-        change(&storage[index])
-    }
-
-    private mutating func remove(at index: Int) -> QueuedEvent {
-        let event = index == head ? storage[head] : storage.remove(at: index)
-        if index == head {
-            head += 1
-            compact()
+    private mutating func lane(of event: QueuedEvent, _ terms: Terms) -> Int {
+        let found = lanes.indices.first {
+            lanes[$0].device == event.device && lanes[$0].passesNacks == event.passesNacks
         }
-        account(event, -1)
-        return event
+        if let found { return found }
+        lanes.append(DeviceLane(device: event.device, passesNacks: event.passesNacks, terms: terms))
+        return lanes.count - 1
     }
 
-    private mutating func restore(_ skipped: [QueuedEvent]) {
-        if skipped.isEmpty {
-            compact()
-        } else {
-            storage.replaceSubrange(..<head, with: skipped)
-            head = 0
+    private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
+        count += sign
+        bytes += sign * Int(event.size)
+        if event.isBarrier { barrierCount += sign }
+        guard let subscription = lanes[lane].terms.subscription else { return }
+        while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
+        bytesOfSubscription[subscription] += sign * Int(event.size)
+    }
+}
+
+// MARK: - Waking
+
+extension EventQueue {
+    var hasWaking: Bool { count > 0 && lanes.contains { !$0.isEmpty && $0.terms.wakes } }
+
+    /// The event for which a handler must be awake now.
+    func firstWaking(now: Instant, boottime: Instant) -> QueuedEvent? {
+        guard count > 0 else { return nil }
+        var best: QueuedEvent?
+        for index in lanes.indices {
+            guard let due = lanes[index].earliestDue, due <= now, lanes[index].terms.wakes,
+                !lanes[index].isHeld(at: boottime), let event = lanes[index].firstDue(at: now)
+            else { continue }
+            if best.map({ event.sequence < $0.sequence }) ?? true { best = event }
         }
+        return best
     }
 
-    /// Moving the rest down costs its length, so it is done only when the taken part has outgrown it.
-    private mutating func compact() {
-        if head == storage.count {
-            storage.removeAll(keepingCapacity: head <= 1024)
-            head = 0
-        } else if head >= 1024, head * 2 >= storage.count {
-            storage.removeFirst(head)
-            head = 0
+    /// When data has waited long enough for company.
+    func nextDue(after now: Instant, boottime: Instant) -> Instant? {
+        guard count > 0 else { return nil }
+        var next: Instant?
+        for index in lanes.indices {
+            guard let due = lanes[index].earliestDue, due > now, lanes[index].terms.wakes,
+                !lanes[index].isHeld(at: boottime)
+            else { continue }
+            next = min(next ?? due, due)
         }
+        return next
+    }
+}
+
+// MARK: - Nacks
+
+extension EventQueue {
+    /// The latest word counts: it is about the oldest event, and so about all that follow.
+    mutating func hold(_ device: DeviceID, until: Instant) {
+        for index in lanes.indices where lanes[index].device == device { lanes[index].heldUntil = until }
     }
 
+    func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool {
+        lanes.contains { $0.device == device && $0.isHeld(at: boottime) }
+    }
+
+    func hasHeld(at boottime: Instant) -> Bool { lanes.contains { !$0.isEmpty && $0.isHeld(at: boottime) } }
+
+    /// When a device with events waiting is let go on; of those that wake only, where `wakingOnly`.
+    func nextRelease(after boottime: Instant, wakingOnly: Bool) -> Instant? {
+        guard count > 0 else { return nil }
+        var next: Instant?
+        for index in lanes.indices {
+            guard !lanes[index].isEmpty, lanes[index].isHeld(at: boottime), !wakingOnly || lanes[index].terms.wakes
+            else { continue }
+            next = min(next ?? lanes[index].heldUntil, lanes[index].heldUntil)
+        }
+        return next
+    }
+}
+
+// MARK: - Letting go
+
+extension EventQueue {
     func bytes(of subscription: Int) -> Int {
         subscription < bytesOfSubscription.count ? bytesOfSubscription[subscription] : 0
     }
 
-    private mutating func account(_ event: QueuedEvent, _ sign: Int) {
-        while bytesOfSubscription.count <= event.subscription { bytesOfSubscription.append(0) }
-        bytesOfSubscription[event.subscription] += sign * Int(event.size)
-        bytes += sign * Int(event.size)
-        latestDue = max(latestDue, event.due)
-        if event.isBarrier { barrierCount += sign }
+    func gapCount(of device: DeviceID) -> Int {
+        lanes.first { $0.device == device && !$0.passesNacks }?.gapCount ?? 0
+    }
+
+    mutating func removeNewest(of channel: Channel, _ device: DeviceID) -> QueuedEvent? {
+        remove(from: lanes.indices.first { lanes[$0].device == device && !lanes[$0].passesNacks }) {
+            $0.removeNewest(of: channel)
+        }
+    }
+
+    /// What a full queue loses first: what `latest` may drop, then the oldest data. Nil where only barriers are left.
+    mutating func removeForOverflow(of subscription: Int?) -> QueuedEvent? {
+        let lane = laneOfOldestData(of: subscription, .latest) ?? laneOfOldestData(of: subscription, nil)
+        return remove(from: lane) { $0.removeFirstData() }
+    }
+
+    mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
+        var expired: [QueuedEvent] = []
+        for index in lanes.indices where lanes[index].terms.retention != nil {
+            while let event = remove(from: index, { $0.removeFirstExpired(at: boottime) }) { expired.append(event) }
+        }
+        return expired
+    }
+
+    /// Past so many connects, disconnects and attentions only the last state of each device is kept.
+    mutating func collapseBarriers() -> [QueuedEvent] {
+        guard barrierCount >= collapseAt else { return [] }
+        let stale = removeFromAll { $0.removeStaleBarriers() }
+        // With many devices a snapshot is large itself: looking again must not cost every further event.
+        collapseAt = max(Self.barrierLimit, barrierCount * 2)
+        return stale
+    }
+
+    /// Gaps stay: what was lost before is still to be told.
+    mutating func removeAllButGaps() -> [QueuedEvent] {
+        for index in lanes.indices { lanes[index].heldUntil = .zero }
+        return removeFromAll { $0.removeAll { $0.kind != .gap } }
+    }
+
+    private func laneOfOldestData(of subscription: Int?, _ policy: Subscription.Policy?) -> Int? {
+        var best: (lane: Int, sequence: Sequence)?
+        for index in lanes.indices where lanes[index].dataCount > 0 {
+            if let subscription, lanes[index].terms.subscription != subscription { continue }
+            if let policy, lanes[index].terms.policy != policy { continue }
+            guard let first = lanes[index].firstDataSequence else { continue }
+            if best.map({ first < $0.sequence }) ?? true { best = (index, first) }
+        }
+        return best?.lane
+    }
+
+    private mutating func remove(from lane: Int?, _ body: (inout DeviceLane) -> QueuedEvent?) -> QueuedEvent? {
+        guard let lane, let event = body(&lanes[lane]) else { return nil }
+        account(event, lane, -1)
+        return event
+    }
+
+    private mutating func removeFromAll(_ body: (inout DeviceLane) -> [QueuedEvent]) -> [QueuedEvent] {
+        var removed: [QueuedEvent] = []
+        for index in lanes.indices {
+            let events = body(&lanes[index])
+            for event in events { account(event, index, -1) }
+            removed += events
+        }
+        return removed.sorted { $0.sequence < $1.sequence }
+    }
+}
+
+// MARK: - Terms
+
+extension EventQueue {
+    func terms(of device: DeviceID) -> Terms { lanes.first { $0.device == device }?.terms ?? .orphaned }
+
+    /// A changed manifest: what is queued is owed on the new terms.
+    mutating func reroute(_ terms: (DeviceID) -> Terms) {
+        bytesOfSubscription = []
+        for index in lanes.indices {
+            lanes[index].terms = terms(lanes[index].device)
+            guard let subscription = lanes[index].terms.subscription else { continue }
+            while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
+            bytesOfSubscription[subscription] += lanes[index].bytes
+        }
     }
 }

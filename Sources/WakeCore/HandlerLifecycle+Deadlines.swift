@@ -1,23 +1,42 @@
 // What comes next in time for one handler: the instants at which something follows although nothing else happens.
 import WakeModel
 
+/// The earliest of the instants offered that are still to come: what is past has been acted on.
+private struct Earliest {
+    let after: Instant
+    var found: Instant?
+
+    mutating func offer(_ candidate: Instant?) {
+        guard let candidate, candidate > after else { return }
+        found = min(found ?? candidate, candidate)
+    }
+}
+
 extension HandlerLifecycle {
-    /// The next instant on CLOCK_MONOTONIC. What is past has been acted on, so that an idle bridge never ticks.
+    /// The next instant on CLOCK_MONOTONIC.
     func nextMonotonicDeadline(_ step: Step) -> Instant? {
-        let candidates: [Instant?] =
-            switch phase {
-            case .stopped, .quarantined: []
-            case .idle: [nextWakeDeadline(step)]
-            case .launching(let deadline): [isAttached ? nil : deadline]
-            case .active: [lingerUntil, rescueUntil, warningAt, requestDeadline(after: step.now)]
-            case .expiring: [awakeDeadline.map { $0 + timers.grace }]
-            case .suspending(let suspension): [suspension.deadline]
-            case .suspended: [lockInspection, idleExitAt, nextWakeDeadline(step)]
-            case .terminating(let termination): [termination.killAt ?? termination.abandonAt]
-            }
-        var next: Instant?
-        for case let candidate? in candidates where candidate > step.now { next = min(next ?? candidate, candidate) }
-        return next
+        var next = Earliest(after: step.now)
+        switch phase {
+        case .stopped, .quarantined: break
+        case .idle: next.offer(nextWakeDeadline(step))
+        case .launching(let deadline): if !isAttached { next.offer(deadline) }
+        case .active: offerActive(&next)
+        case .expiring: next.offer(awakeDeadline.map { $0 + timers.grace })
+        case .suspending(let suspension): next.offer(suspension.deadline)
+        case .suspended:
+            next.offer(lockInspection)
+            next.offer(idleExitAt)
+            next.offer(nextWakeDeadline(step))
+        case .terminating(let termination): next.offer(termination.killAt ?? termination.abandonAt)
+        }
+        return next.found
+    }
+
+    private func offerActive(_ next: inout Earliest) {
+        if let rescue { return next.offer(rescue.until) }
+        next.offer(lingerUntil)
+        next.offer(warningAt)
+        for request in requests { next.offer(request.deadline) }
     }
 
     /// The next instant on CLOCK_BOOTTIME at which a hold ends that keeps work waiting.
@@ -25,18 +44,15 @@ extension HandlerLifecycle {
         guard !step.isFinishing else { return nil }
         switch phase {
         case .stopped, .quarantined, .launching, .expiring, .suspending, .terminating: return nil
-        case .active: return nextNackRelease(step)
+        case .active:
+            return batch.hasOpen || isOneshot ? nil : queue.nextRelease(after: step.boottime, wakingOnly: false)
         case .idle, .suspended: break
         }
-        guard hasWork else { return nil }
-        return penalty.heldUntil ?? nextNackRelease(step)
+        if penalty.isHeld(at: step.boottime) { return hasWork ? penalty.heldUntil : nil }
+        return queue.nextRelease(after: step.boottime, wakingOnly: true)
     }
 
-    private var hasWork: Bool { wanted != nil || batch.hasOpen || queue.events.contains(where: \.wakes) }
-
-    private func nextNackRelease(_ step: Step) -> Instant? {
-        nackHolds.values.filter { $0 > step.boottime }.min()
-    }
+    private var hasWork: Bool { wanted != nil || batch.hasOpen || queue.hasWaking }
 
     /// A oneshot cannot be warned: its input is closed.
     var warningAt: Instant? {
@@ -50,14 +66,9 @@ extension HandlerLifecycle {
         return since + timers.idleExit
     }
 
-    private func requestDeadline(after now: Instant) -> Instant? {
-        requests.lazy.map(\.deadline).filter { $0 > now }.min()
-    }
-
     private func nextWakeDeadline(_ step: Step) -> Instant? {
-        guard !step.isFinishing, penalty.heldUntil == nil else { return nil }
+        guard !step.isFinishing, !penalty.isHeld(at: step.boottime) else { return nil }
         if let rest = restUntil, rest > step.now { return hasWork ? rest : nil }
-        guard queue.latestDue > step.now else { return nil }
-        return queue.events.lazy.filter { $0.wakes && $0.due > step.now }.map(\.due).min()
+        return queue.nextDue(after: step.now, boottime: step.boottime)
     }
 }

@@ -4,85 +4,90 @@ import WakeModel
 extension HandlerLifecycle {
     enum Fate { case queued, lost(GapCause) }
 
-    /// Past so many connects, disconnects and attentions only the last state of each device is kept.
-    static let barrierLimit = 256
-
-    /// Frees the place of what `event` replaces, before `event` has its number: a gap's number stays below it.
-    mutating func makeRoom(for event: DeviceEvent, _ subscription: Int, _ step: inout Step) {
-        guard case .data(let channel, _) = event.kind, policy(of: subscription) == .latest,
-            !canTakeAtOnce(event, subscription, step)
-        else { return }
-        let device = event.device
-        let older = queue.removeNewest(
-            where: { $0.device == device && $0.kind == .data(channel) },
-            while: { !($0.device == device && $0.isBarrier) })
-        if let older { discard(older, .policy, &step) }
+    /// Decides on an event that has no number yet, and frees its place: so the gap that tells of what had to go for it
+    /// has a lower number than it.
+    mutating func admit(_ event: DeviceEvent, _ subscription: Int?, _ step: inout Step) -> Fate {
+        if isBarred, settings.stoppedEvents == .drop { return .lost(.stopped) }
+        guard case .data(let channel, _) = event.kind else {
+            for stale in queue.collapseBarriers() { discard(stale, .overflow, &step) }
+            return .queued
+        }
+        let terms = terms(of: subscription)
+        if canTakeAtOnce(event, terms, step) { return .queued }
+        switch terms.policy {
+        case .all: break
+        case .drop: return .lost(.policy)
+        case .latest:
+            if let older = queue.removeNewest(of: channel, event.device) { discard(older, .policy, &step) }
+        }
+        return makeRoom(for: QueuedEvent.size(of: event), terms, &step) ? .queued : .lost(.overflow)
     }
 
-    func fate(of event: DeviceEvent, _ subscription: Int, _ step: Step) -> Fate {
-        if phase == .stopped, settings.stoppedEvents == .drop { return .lost(.stopped) }
-        guard case .data = event.kind, policy(of: subscription) == .drop else { return .queued }
-        return canTakeAtOnce(event, subscription, step) ? .queued : .lost(.policy)
+    /// False where nothing is left that may go: connects, disconnects and attentions never do.
+    private mutating func makeRoom(for size: Int, _ terms: Terms, _ step: inout Step) -> Bool {
+        while true {
+            let isFull = queue.bytes + size > settings.queueCap
+            let isShareFull = terms.subscription.map { queue.bytes(of: $0) + size > terms.queueCap } ?? false
+            guard isFull || isShareFull else { return true }
+            guard let victim = queue.removeForOverflow(of: isFull ? nil : terms.subscription) else { return false }
+            discard(victim, .overflow, &step)
+        }
     }
 
     mutating func enqueue(
-        _ event: DeviceEvent, as sequence: Sequence, _ subscription: Int, _ step: inout Step
+        _ event: DeviceEvent, as sequence: Sequence, _ subscription: Int?, passesNacks: Bool = false,
+        _ step: inout Step
     ) {
-        let queued = QueuedEvent(event, sequence, subscription, settings.subscriptions, due: due(event, subscription, step))
-        if event.isBarrier { gaps.seal(event.device) }
-        queue.append(queued)
-        explainSleep(queued, step).map { step.emit(.decision(id, .notWoken(sequence, $0))) }
+        let terms = terms(of: subscription)
+        var queued = QueuedEvent(event, sequence, due: due(event, terms, step))
+        queued.passesNacks = passesNacks
+        // A link that flaps for days must not leave a gap for each time: past a few they grow across barriers.
+        if event.isBarrier, queue.gapCount(of: event.device) < Self.gapLimit {
+            for entry in gaps.seal(event.device) { rewrite(entry, &step) }
+        }
+        queue.insert(queued, terms)
+        if let why = explainSleep(queued, terms, step) { step.emit(.decision(id, .notWoken(sequence, why))) }
     }
 
-    /// Keeps the queue within its caps; called when the journal holds what was just queued.
-    mutating func enforceCaps(_ subscription: Int, _ step: inout Step) {
-        let cap = subscription < settings.subscriptions.count ? settings.subscriptions[subscription].queueCap : .max
-        while queue.bytes > settings.queueCap || queue.bytes(of: subscription) > cap {
-            let isOverall = queue.bytes > settings.queueCap
-            guard let victim = removeForOverflow(of: isOverall ? nil : subscription) else { break }
-            discard(victim, .overflow, &step)
-        }
-        while queue.barrierCount > Self.barrierLimit, let victim = removeStaleBarrier() {
-            discard(victim, .overflow, &step)
-        }
-    }
+    /// Undelivered gaps of one device between barriers.
+    private static let gapLimit = 64
 
     /// An event that has a number is lost to this handler: it is told in one gap per device and cause.
     mutating func lose(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
-        lose(event.device, cause, event.sequence, from: event.wall, event.subscription, &step)
+        lose(event.device, cause, event.sequence, from: event.wall, nil, &step)
     }
 
     mutating func lose(
-        _ device: DeviceID, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, _ subscription: Int,
+        _ device: DeviceID, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, _ subscription: Int?,
         _ step: inout Step
     ) {
         if let grown = gaps.grow(device, cause, by: sequence, at: wall) {
-            let event = DeviceEvent(device: device, kind: .gap(grown.gap), stamp: step.stamp)
-            step.emit(.update(grown.sequence, event))
+            if !grown.isAhead { rewrite(grown, &step) }
             return
         }
         let gap = Gap(cause: cause, count: 1, first: sequence, last: sequence, from: wall, to: wall)
         tell(gap, of: device, subscription, &step)
     }
 
-    mutating func tell(_ gap: Gap, of device: DeviceID, _ subscription: Int, _ step: inout Step) {
+    /// Brings the journal's copy of a gap up to date.
+    func rewrite(_ entry: PendingGaps.Entry, _ step: inout Step) {
+        step.emit(.update(entry.sequence, DeviceEvent(device: entry.device, kind: .gap(entry.gap), stamp: step.stamp)))
+    }
+
+    mutating func tell(_ gap: Gap, of device: DeviceID, _ subscription: Int?, _ step: inout Step) {
         let event = DeviceEvent(device: device, kind: .gap(gap), stamp: step.stamp)
+        let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
         let sequence = step.takeSequence()
-        step.emit(.append(sequence, event, owners: [id], durability(of: subscription)))
+        step.emit(.append(sequence, event, owners: [id], terms.durability))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
-        queue.append(QueuedEvent(event, sequence, subscription, settings.subscriptions, due: step.now))
+        queue.insert(QueuedEvent(event, sequence, due: step.now), terms)
         gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap))
     }
 
     /// What is too old for its subscription is let go before anything is delivered.
     mutating func expireRetention(_ step: inout Step) {
-        while let first = queue.first, first.kind != .gap, first.subscription < settings.subscriptions.count,
-            let retention = settings.subscriptions[first.subscription].retention,
-            step.boottime - first.arrived > retention,
-            let expired = queue.removeOldest(where: { _ in true })
-        {
-            discard(expired, .retention, &step)
-        }
+        guard !queue.isEmpty else { return }
+        for expired in queue.removeExpired(at: step.boottime) { discard(expired, .retention, &step) }
     }
 
     mutating func discard(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
@@ -92,34 +97,26 @@ extension HandlerLifecycle {
 
     // MARK: Questions
 
-    private func policy(of subscription: Int) -> Subscription.Policy {
-        subscription < settings.subscriptions.count ? settings.subscriptions[subscription].policy : .all
+    private func due(_ event: DeviceEvent, _ terms: Terms, _ step: Step) -> Instant {
+        if case .data = event.kind { step.now + terms.maxLatency } else { step.now }
     }
 
-    func durability(of subscription: Int) -> Durability {
-        subscription < settings.subscriptions.count ? settings.subscriptions[subscription].durability : .run
-    }
-
-    private func due(_ event: DeviceEvent, _ subscription: Int, _ step: Step) -> Instant {
-        guard case .data = event.kind, subscription < settings.subscriptions.count else { return step.now }
-        return step.now + settings.subscriptions[subscription].maxLatency
-    }
-
-    /// True where the event would be delivered in this very step.
-    private func canTakeAtOnce(_ event: DeviceEvent, _ subscription: Int, _ step: Step) -> Bool {
-        if let until = nackHolds[event.device], step.boottime < until { return false }
+    /// True where the event would be delivered in this very step, or starts what it is delivered to.
+    private func canTakeAtOnce(_ event: DeviceEvent, _ terms: Terms, _ step: Step) -> Bool {
+        if queue.isHeld(event.device, at: step.boottime) { return false }
         switch phase {
-        case .active: return !batch.hasOpen && rescueUntil == nil && !isOneshot
+        case .active: return canTakeBatch(step)
+        case .suspending(let suspension):
+            guard !suspension.isOverrun, !budget.isWindowOver(at: step.now, timers) else { return false }
         case .idle, .suspended: break
-        case .stopped, .launching, .expiring, .suspending, .terminating, .quarantined: return false
+        case .stopped, .launching, .expiring, .terminating, .quarantined: return false
         }
-        let wakes = subscription < settings.subscriptions.count ? settings.subscriptions[subscription].wakes : true
-        return wakes && !batch.hasOpen && !penalty.isHeld(at: step.boottime) && !step.isFinishing
-            && due(event, subscription, step) <= step.now && restUntil.map { $0 <= step.now } ?? true
+        return terms.wakes && terms.maxLatency == .zero && !batch.hasOpen && !penalty.isHeld(at: step.boottime)
+            && !step.isFinishing && restUntil.map { $0 <= step.now } ?? true
     }
 
     /// Why the event does not wake its handler now; nil where it does, or where nothing sleeps.
-    private func explainSleep(_ event: QueuedEvent, _ step: Step) -> NotWoken? {
+    private func explainSleep(_ event: QueuedEvent, _ terms: Terms, _ step: Step) -> NotWoken? {
         switch phase {
         case .stopped: return .stopped
         case .quarantined: return .quarantined
@@ -128,31 +125,11 @@ extension HandlerLifecycle {
         case .idle, .suspended: break
         }
         if step.isFinishing { return .finishing }
-        if isAttached || wanted != nil { return nil }
         if penalty.isHeld(at: step.boottime) { return .held }
         if let rest = restUntil, step.now < rest { return .resting }
-        if !event.wakes { return .subscription }
-        if isHeldBack(event, at: step.boottime) { return .nacked }
+        if !terms.wakes { return .subscription }
+        if !event.passesNacks, queue.isHeld(event.device, at: step.boottime) { return .nacked }
         return event.due > step.now ? .coalescing : nil
-    }
-
-    private mutating func removeForOverflow(of subscription: Int?) -> QueuedEvent? {
-        let policies = settings.subscriptions.map(\.policy)
-        let belongs = { (event: QueuedEvent) in subscription.map { $0 == event.subscription } ?? true }
-        if policies.contains(.latest) {
-            let replaceable = queue.removeOldest {
-                $0.isData && belongs($0) && $0.subscription < policies.count && policies[$0.subscription] == .latest
-            }
-            if let replaceable { return replaceable }
-        }
-        return queue.removeOldest { $0.isData && belongs($0) }
-    }
-
-    /// The oldest connect, disconnect or attention after which its device has another.
-    private mutating func removeStaleBarrier() -> QueuedEvent? {
-        var last: [DeviceID: Sequence] = [:]
-        for event in queue.events where event.isBarrier { last[event.device] = event.sequence }
-        return queue.removeOldest { $0.isBarrier && last[$0.device] != $0.sequence }
     }
 }
 
@@ -160,24 +137,25 @@ extension QueuedEvent {
     /// An estimate is enough: it bounds a batch and a queue, not a buffer.
     private static let envelopeBytes = 320
 
-    init(_ event: DeviceEvent, _ sequence: Sequence, _ subscription: Int, _ all: [Subscription], due: Instant) {
-        var size = Self.envelopeBytes
+    static func size(of event: DeviceEvent) -> Int {
         switch event.kind {
-        case .data(let channel, let bytes):
-            kind = .data(channel)
-            size += bytes.count * 4
+        case .data(_, let bytes): envelopeBytes + bytes.count * 4
+        case .attention(_, let detail): envelopeBytes + detail.utf8.count
+        case .connected, .disconnected, .gap: envelopeBytes
+        }
+    }
+
+    init(_ event: DeviceEvent, _ sequence: Sequence, due: Instant) {
+        switch event.kind {
+        case .data(let channel, _): kind = .data(channel)
         case .connected: kind = .connected
         case .disconnected: kind = .disconnected
-        case .attention(_, let detail):
-            kind = .attention
-            size += detail.utf8.count
+        case .attention: kind = .attention
         case .gap: kind = .gap
         }
         self.sequence = sequence
         device = event.device
-        self.subscription = subscription
-        wakes = subscription < all.count ? all[subscription].wakes : true
-        self.size = UInt32(clamping: size)
+        size = UInt32(clamping: Self.size(of: event))
         self.due = due
         arrived = event.stamp.moment.boottime
         wall = event.stamp.wall

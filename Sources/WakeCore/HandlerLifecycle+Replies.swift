@@ -5,12 +5,12 @@ extension HandlerLifecycle {
     mutating func hear(_ line: ReplyLine, _ step: inout Step) {
         hasSpoken = true
         switch line.reply {
-        case .ack(let sequence, _): acknowledge(sequence, ref: line.reference, &step)
-        case .nack(let sequence, let delay): refuse(sequence, after: delay, ref: line.reference, &step)
+        case .ack(let sequence, _): acknowledge(sequence, line.reference, &step)
+        case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
-        case .remaining: step.emit(.notify(id, epoch, remaining(line.reference, step)))
+        case .remaining: tellRemaining(line.reference, &step)
         case .checkpoint(let text): step.emit(.checkpoint(id, text))
         case .write(let address, let bytes): open(.write(address, bytes: bytes), line.reference, &step)
         case .read(let address): open(.read(address), line.reference, &step)
@@ -23,91 +23,118 @@ extension HandlerLifecycle {
     }
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
-    mutating func acknowledge(_ sequence: Sequence, ref: Reference? = nil, _ step: inout Step) {
-        switch batch.close(through: sequence) {
-        case .closed(let closed):
-            penalty.progress()
-            budget.renew(at: step.now, timers)
-            step.emit(.acknowledge(id, closed))
-            step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
-        case .nothingLeft: break
-        case .notDelivered: answer(.notDelivered(sequence, verb: "ack"), ref, &step)
+    mutating func acknowledge(_ sequence: Sequence, _ reference: Reference? = nil, _ step: inout Step) {
+        switch batch.tenure(of: sequence) {
+        case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
+        case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
+        case .leased, .answered: break
         }
+        let closed = batch.close(through: sequence)
+        guard !closed.isEmpty else { return }
+        penalty.progress()
+        budget.renew(at: step.now, timers)
+        hurriedBy = nil
+        forgiveOverrunInDrain()
+        step.emit(.acknowledge(id, closed))
+        step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
+    }
+
+    /// What was written is acknowledged, where the manifest says so.
+    mutating func acknowledgeWritten(_ step: inout Step) {
+        guard settings.acknowledgement == .delivery, let last = batch.events.last else { return }
+        acknowledge(last.sequence, nil, &step)
     }
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
-    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, ref: Reference? = nil, _ step: inout Step) {
+    mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.device else {
-            return answer(.notDelivered(sequence, verb: "nack"), ref, &step)
+            let isUnknown = batch.tenure(of: sequence) == .unknown
+            let fault: ProtocolFault =
+                isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")
+            return answer(fault, reference, &step)
         }
         refused[0].nacks = min(refused[0].nacks + 1, 32)
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
-        nackHolds[device] = max(nackHolds[device] ?? .zero, until)
         step.emit(.decision(id, .refused(sequence, until: until)))
         giveBack(refused, &step)
+        queue.hold(device, until: until)
+        forgiveOverrunIfNothingOpen()
+    }
+
+    private mutating func forgiveOverrunIfNothingOpen() {
+        if !batch.hasOpen { forgiveOverrunInDrain() }
     }
 
     private func retryDelay(nacks: UInt8) -> TimeSpan {
         min(timers.retryBase * (1 << Int64(nacks - 1)), timers.retryCap)
     }
 
-    private mutating func becomeReady(_ ref: Reference?, _ step: inout Step) {
-        guard case .launching = phase else { return answer(.unexpectedReady, ref, &step) }
+    private mutating func becomeReady(_ reference: Reference?, _ step: inout Step) {
+        guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
+        isStarting = false
         move(to: .active, because: "ready", &step)
     }
 
-    private mutating func begin(_ name: String, _ ref: Reference?, _ step: inout Step) {
+    private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
         switch budget.begin(name, at: step.now, timers) {
         case nil: step.emit(.decision(id, .began(name)))
-        case .alreadyOpen: answer(.alreadyOpen(task: name), ref, &step)
-        case .tooMany: answer(.tooManyTasks(task: name, limit: BudgetLedger.taskLimit), ref, &step)
-        case .noExtensionLeft: answer(.noExtensionLeft(task: name), ref, &step)
+        case .alreadyOpen: answer(.alreadyOpen(task: name), reference, &step)
+        case .tooMany: answer(.tooManyTasks(task: name, limit: BudgetLedger.taskLimit), reference, &step)
+        case .noExtensionLeft: answer(.noExtensionLeft(task: name), reference, &step)
         case .notOpen: break
         }
     }
 
-    private mutating func end(_ name: String, _ ref: Reference?, _ step: inout Step) {
+    private mutating func end(_ name: String, _ reference: Reference?, _ step: inout Step) {
         if budget.end(name, at: step.now, timers) == .notOpen {
-            answer(.notOpen(task: name), ref, &step)
+            answer(.notOpen(task: name), reference, &step)
         } else {
             step.emit(.decision(id, .ended(name)))
         }
     }
 
-    private mutating func open(_ request: DeviceRequest, _ ref: Reference?, _ step: inout Step) {
-        requests.append(OpenRequest(ref: ref, deadline: step.now + timers.budget))
-        step.emit(.perform(id, epoch, request, ref: ref))
+    private mutating func open(_ request: DeviceRequest, _ reference: Reference?, _ step: inout Step) {
+        requests.removeAll { $0.deadline <= step.now }
+        requests.append(OpenRequest(ref: reference, deadline: step.now + timers.budget))
+        step.emit(.perform(id, epoch, request, ref: reference))
     }
 
     /// A late answer comes with the next wake and never causes one.
-    mutating func pass(_ notice: Notice, ref: Reference?, _ step: inout Step) {
-        if let index = requests.firstIndex(where: { $0.ref == ref }) { requests.remove(at: index) }
-        announce(notice, &step)
-    }
-
-    /// Tells a process that is awake now, one that sleeps with its next wake.
-    mutating func announce(_ notice: Notice, _ step: inout Step) {
+    mutating func pass(_ notice: Notice, _ reference: Reference?, _ step: inout Step) {
+        if let index = requests.firstIndex(where: { $0.ref == reference }) { requests.remove(at: index) }
         switch phase {
         case .launching, .active, .expiring: step.emit(.notify(id, epoch, notice))
-        case .suspending, .suspended: if lateAnswers.count < 64 { lateAnswers.append(notice) }
+        case .suspending, .suspended: if lateAnswers.count < Self.lateAnswerLimit { lateAnswers.append(notice) }
         case .stopped, .idle, .terminating, .quarantined: break
         }
+    }
+
+    static let lateAnswerLimit = 64
+
+    /// Until the awake deadline; with none, for as long as it likes.
+    private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
+        let remaining = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
+        let left = budget.extensionLeft(at: step.now, timers)
+        tell(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
     private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
         var fault = fault
         fault.reference = reference
         step.emit(.decision(id, .faulted(fault.code.rawValue)))
-        step.emit(.notify(id, epoch, .error(fault)))
+        tell(.error(fault), &step)
     }
 
-    private func remaining(_ reference: Reference?, _ step: Step) -> Notice {
-        let left = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
-        return .remaining(left, extensionLeft: budget.extensionLeft(at: step.now), reference: reference)
+    /// A program that ends has nobody to read it.
+    private mutating func tell(_ notice: Notice, _ step: inout Step) {
+        guard isLive else { return }
+        if case .suspending = phase { hasUnreadAnswer = true }
+        step.emit(.notify(id, epoch, notice))
     }
 }
 
 extension ProtocolFault {
     fileprivate static let unexpectedReady = ProtocolFault(
-        .malformed, "ready: nothing waits for it.", advice: "Send it once a launch, and only with ready: \"explicit\".")
+        .malformed, "ready: no ready is awaited.",
+        advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
 }

@@ -1,4 +1,4 @@
-// The way into sleep: freeze, wait for the proof, look for locks, and turn back where a reason to be awake appears.
+// Into sleep: the freeze is asked for, proven, looked at for locks, and taken back where a reason to be awake appears.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -11,8 +11,7 @@ extension HandlerLifecycle {
 
     mutating func advanceSuspending(_ suspension: Suspension, _ step: inout Step) -> Bool {
         if hasReasonToTurnBack(suspension, step) {
-            step.emit(.thaw(id, epoch))
-            move(to: .active, because: "turned-back", &step)
+            turnBack(&step)
             return true
         }
         guard step.now >= suspension.deadline else { return false }
@@ -29,47 +28,80 @@ extension HandlerLifecycle {
         return false
     }
 
-    /// An overrun is frozen whatever waits; an idle handler stays awake when work comes before the proof does.
+    private mutating func turnBack(_ step: inout Step) {
+        wanted = nil
+        if hasUnreadAnswer { wasLetReadAnswer = true }
+        hasUnreadAnswer = false
+        for answer in lateAnswers { step.emit(.notify(id, epoch, answer)) }
+        lateAnswers = []
+        step.emit(.thaw(id, epoch))
+        move(to: .active, because: "turned-back", &step)
+    }
+
+    /// An overrun is frozen whatever waits, but for a task begun in time; an idle handler stays awake when work comes
+    /// before the proof does.
     private func hasReasonToTurnBack(_ suspension: Suspension, _ step: Step) -> Bool {
-        if isAttached || !budget.tasks.isEmpty || hasOpenRequest(at: step.now) { return true }
-        guard !suspension.isOverrun, !budget.isWindowOver(at: step.now, timers) else { return false }
-        return wakeReason(step) != nil
+        if isAttached || !budget.tasks.isEmpty { return true }
+        guard !suspension.isOverrun else { return false }
+        if hasOpenRequest(at: step.now) || (hasUnreadAnswer && !wasLetReadAnswer) { return true }
+        return !budget.isWindowOver(at: step.now, timers) && wakeReason(step) != nil
+    }
+
+    /// An acknowledgement found in the drain is on time: the overrun was none.
+    mutating func forgiveOverrunInDrain() {
+        guard case .suspending(var suspension) = phase, suspension.isOverrun else { return }
+        suspension.isOverrun = false
+        phase = .suspending(suspension)
     }
 
     /// The leaf is frozen and every line the handler wrote before that has been heard.
     mutating func confirmSuspension(_ finding: SuspensionFinding, _ step: inout Step) {
         guard case .suspending(let suspension) = phase else { return }
+        let isOverrun = suspension.isOverrun && batch.hasOpen
         switch finding {
         case .escaped: kill(.escaped, &step)
-        case .blocksOthers: rescueFromLock(&step)
+        case .blocksOthers: rescueFromLock(isOverrun: isOverrun, &step)
         case .clean, .holdsLock:
-            let isOverrun = suspension.isOverrun && batch.hasOpen
-            fallAsleep(holdsLock: finding == .holdsLock, isOverrun: isOverrun, &step)
+            if isOverrun {
+                punishOverrun(holdsLock: finding == .holdsLock, &step)
+            } else {
+                fallAsleep(holdsLock: finding == .holdsLock, because: "frozen", &step)
+            }
         }
     }
 
-    private mutating func fallAsleep(holdsLock: Bool, isOverrun: Bool, _ step: inout Step) {
+    private mutating func fallAsleep(holdsLock: Bool, because reason: String, _ step: inout Step) {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
         if budget.isWindowOver(at: step.now, timers) { restUntil = step.now + timers.rest }
         budget.sleep(timers)
         wasRescued = false
+        hasUnreadAnswer = false
+        hurriedBy = nil
         suspendedSince = step.now
         lockInspection = holdsLock ? step.now + Self.lockInspectionInterval : nil
-        move(to: .suspended, because: isOverrun ? "overrun" : "frozen", &step)
-        if isOverrun { punishOverrun(&step) }
+        if batch.hasOpen, leasesKeptSince == nil { leasesKeptSince = step.boottime }
+        move(to: .suspended, because: reason, &step)
     }
 
-    private mutating func punishOverrun(_ step: inout Step) {
+    /// Nothing was said in time: a strike and a hold with the lease kept, or the end of the process.
+    private mutating func punishOverrun(holdsLock: Bool, _ step: inout Step) {
         let strikes = penalty.strike(at: step.now, timers)
         step.emit(.decision(id, .struck(strikes: strikes)))
+        guard strikes < Penalty.strikeLimit, settings.onOverrun == .suspend else {
+            penalty.forgiveStrikes()
+            return kill(.overrun, &step)
+        }
+        fallAsleep(holdsLock: holdsLock, because: "overrun", &step)
         hold(atLeast: .seconds(1), because: "overrun", &step)
-        if leasesKeptSince == nil { leasesKeptSince = step.boottime }
     }
 
     mutating func hold(atLeast least: TimeSpan = .zero, because reason: String, _ step: inout Step) {
         let until = penalty.hold(from: step.boottime, atLeast: least, timers)
         step.emit(.decision(id, .held(until: until, because: reason)))
     }
+
+    /// How soon a lock held in sleep is looked at again: no waiter is left blocked for a second.
+    static let lockInspectionInterval = TimeSpan.milliseconds(500)
 
     /// Asleep it held a lock that nobody wanted then; now somebody may.
     mutating func reportLocks(_ finding: SuspensionFinding, _ step: inout Step) {
@@ -78,19 +110,28 @@ extension HandlerLifecycle {
         case .holdsLock: break
         case .clean: lockInspection = nil
         case .escaped: kill(.escaped, &step)
-        case .blocksOthers:
-            lockInspection = nil
-            suspendedSince = nil
-            budget.wake(at: step.now)
-            rescueFromLock(&step)
+        case .blocksOthers: wakeForLock(&step)
         }
     }
 
+    private mutating func wakeForLock(_ step: inout Step) {
+        let frozenFor = step.now - (suspendedSince ?? step.now)
+        let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: batch.openSequences)
+        lockInspection = nil
+        suspendedSince = nil
+        restUntil = nil
+        wasLetReadAnswer = false
+        budget.wake(at: step.now)
+        step.emit(.deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
+        lateAnswers = []
+        rescueFromLock(isOverrun: false, &step)
+    }
+
     /// One second to let go of a lock that somebody waits for; the next time it costs the process.
-    private mutating func rescueFromLock(_ step: inout Step) {
+    private mutating func rescueFromLock(isOverrun: Bool, _ step: inout Step) {
         guard !wasRescued else { return kill(.lockHeld, &step) }
         wasRescued = true
-        rescueUntil = step.now + timers.rescue
+        rescue = Rescue(until: step.now + timers.rescue, isOverrun: isOverrun)
         move(to: .active, because: "lock", &step)
         notifyExpiring("lock", remaining: timers.rescue, &step)
         step.emit(.thaw(id, epoch))

@@ -6,62 +6,94 @@ extension HandlerLifecycle {
         switch verb {
         case .start: start(&step)
         case .stop: stop(&step)
-        case .attach: isAttached = true
+        case .attach: attach(step)
         case .detach: detach(step)
-        case .wake: if phase != .stopped { wanted = .operator }
-        case .expire: budget.bringForward(to: step.now)
-        case .kill: if isLive { kill(.killedByOperator, &step) }
+        case .wake: want(.operator)
+        case .expire: hurry("operator", step)
+        case .kill: if hasProcess { kill(.killedByOperator, &step) }
         }
     }
 
     /// Lifts a stop, a quarantine and a penalty.
     private mutating func start(_ step: inout Step) {
         penalty.clear()
-        switch phase {
-        case .stopped:
+        if isStoppedByOperator {
+            isStoppedByOperator = false
             step.emit(.setStopped(id, false))
-            move(to: .idle, because: "start", &step)
-        case .quarantined: move(to: .idle, because: "start", &step)
-        case .idle, .launching, .active, .expiring, .suspending, .suspended, .terminating: break
+            if settings.startsAtBoot { wanted = .autostart }
         }
+        if phase == .quarantined { move(to: .idle, because: "start", &step) }
+        leaveStopped(because: "start", &step)
+    }
+
+    private mutating func leaveStopped(because reason: String, _ step: inout Step) {
+        if phase == .stopped, !isBarred { move(to: .idle, because: reason, &step) }
     }
 
     /// A force-quit: sticky, over a reboot too.
     private mutating func stop(_ step: inout Step) {
         step.emit(.setStopped(id, true))
-        isAttached = false
+        isStoppedByOperator = true
+        detach(step)
+        bar(.stopped, &step)
+    }
+
+    /// It must not run from now on; what it holds comes back when it is gone, unless it is acknowledged before.
+    private mutating func bar(_ reason: EndReason, _ step: inout Step) {
         wanted = nil
         switch phase {
         case .stopped: break
-        case .idle, .quarantined: move(to: .stopped, because: "stop", &step)
-        case .launching, .active, .expiring, .suspending, .suspended: requestTermination(.stopped, &step)
+        case .idle, .quarantined: move(to: .stopped, because: reason.written, &step)
+        case .launching, .active, .expiring, .suspending, .suspended: requestTermination(reason, &step)
         case .terminating(var termination):
-            termination.reason = .stopped
+            termination.reason = reason
             phase = .terminating(termination)
         }
-        if settings.stoppedEvents == .drop { dropForStop(&step) }
+        dropWhereStoppedDrops(&step)
     }
 
-    /// What a process still holds is dropped when it is gone, unless it is acknowledged before.
-    mutating func dropForStop(_ step: inout Step) {
-        let all = queue.removeAll()
-        queue.giveBack(all.filter { $0.kind == .gap })
-        for event in all where event.kind != .gap { discard(event, .stopped, &step) }
+    mutating func dropWhereStoppedDrops(_ step: inout Step) {
+        guard settings.stoppedEvents == .drop else { return }
+        for event in queue.removeAllButGaps() { discard(event, .stopped, &step) }
+    }
+
+    /// While attached there is neither budget nor penalty.
+    private mutating func attach(_ step: Step) {
+        guard !isAttached else { return }
+        isAttached = true
+        penalty.release()
+        budget.pause(at: step.now, timers)
+        want(.attach)
     }
 
     private mutating func detach(_ step: Step) {
+        guard isAttached else { return }
         isAttached = false
-        if batch.hasOpen { budget.renew(at: step.now, timers) }
+        budget.resume(at: step.now, timers)
+        if wanted == .attach { wanted = nil }
+        if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
+    }
+
+    /// A wake that no event asks for; one that is awake already needs none.
+    private mutating func want(_ reason: WakeReason) {
+        switch phase {
+        case .idle, .suspended, .suspending, .terminating: if !isBarred { wanted = reason }
+        case .launching, .active, .expiring, .stopped, .quarantined: break
+        }
+    }
+
+    /// The deadline of what is open comes now but for its warning.
+    private mutating func hurry(_ reason: String, _ step: Step) {
+        guard phase == .active, let deadline = awakeDeadline else { return }
+        let warning = budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning
+        hurriedBy = reason
+        budget.bringForward(to: min(deadline, step.now + warning), from: step.now)
     }
 
     mutating func configure(_ next: HandlerSettings, restarts: Bool, _ step: inout Step) {
-        let wasEnabled = settings.isEnabled
         settings = next
-        if !next.isEnabled {
-            if isLive { requestTermination(.stopped, &step) } else { move(to: .stopped, because: "disabled", &step) }
-            return
-        }
-        if !wasEnabled, phase == .stopped { move(to: .idle, because: "enabled", &step) }
+        guard next.isEnabled else { return bar(.reconfigured, &step) }
+        leaveStopped(because: "enabled", &step)
         if phase == .quarantined {
             penalty.clear()
             move(to: .idle, because: "reconfigured", &step)
@@ -70,7 +102,7 @@ extension HandlerLifecycle {
     }
 
     mutating func finish(_ step: inout Step) {
-        isAttached = false
+        detach(step)
         if isLive { requestTermination(.finished, &step) }
     }
 
@@ -79,21 +111,24 @@ extension HandlerLifecycle {
 
     mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: step.emit(.notify(id, epoch, .memory(level: level.rawValue)))
+        case .launching, .active, .expiring: if !isOneshot { step.emit(.notify(id, epoch, .memory(level: level.written))) }
         case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: break
         }
     }
 
-    mutating func recover(_ events: [RecoveredEvent], route: (DeviceID) -> Int?) {
-        queue.giveBack(
-            events.map { recovered in
-                var event = QueuedEvent(
-                    recovered.event, recovered.sequence, route(recovered.event.device) ?? 0, settings.subscriptions,
-                    due: .zero)
-                event.attempts = recovered.attempts
-                event.charges = recovered.charges
-                event.isRedelivered = recovered.wasInFlight
-                return event
-            })
+    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from the
+    /// wall clock, and is none where that cannot be.
+    mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (DeviceID) -> Terms) {
+        for recovered in events {
+            var event = QueuedEvent(recovered.event, recovered.sequence, due: .zero)
+            event.attempts = recovered.attempts
+            event.charges = recovered.charges
+            event.isRedelivered = recovered.wasInFlight
+            let age = step.stamp.wall.microseconds - recovered.event.stamp.wall.microseconds
+            let isKnown = step.stamp.isClockSynchronized && recovered.event.stamp.isClockSynchronized
+            event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
+            queue.insert(event, terms(event.device))
+        }
+        if phase == .stopped { dropWhereStoppedDrops(&step) }
     }
 }

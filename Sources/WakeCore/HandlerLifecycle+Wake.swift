@@ -5,27 +5,17 @@ extension HandlerLifecycle {
     /// The pipe takes 256 KiB, of which notices keep some; a batch stays well below it.
     static let batchByteLimit = 48 << 10
 
-    func isHeldBack(_ event: QueuedEvent, at boottime: Instant) -> Bool {
-        guard !nackHolds.isEmpty, !event.passesNacks, let until = nackHolds[event.device] else { return false }
-        return boottime < until
-    }
-
     /// Why it should be awake now; nil leaves it asleep.
     func wakeReason(_ step: Step) -> WakeReason? {
-        if step.isFinishing { return nil }
-        if isAttached { return .attach }
-        if penalty.isHeld(at: step.boottime) { return nil }
+        if step.isFinishing || penalty.isHeld(at: step.boottime) { return nil }
         if let rest = restUntil, step.now < rest { return nil }
         if let wanted { return wanted }
         if batch.hasOpen { return .owed }
-        return queue.events.lazy
-            .first { $0.wakes && $0.due <= step.now && !isHeldBack($0, at: step.boottime) }
-            .map(\.wakeReason)
+        return queue.firstWaking(now: step.now, boottime: step.boottime)?.wakeReason
     }
 
     mutating func launchIfDue(_ step: inout Step) -> Bool {
-        releaseNacks(step)
-        penalty.releaseIfOver(at: step.boottime)
+        guard !step.isFinishing else { return false }
         expireRetention(&step)
         guard let reason = wakeReason(step) else { return false }
         launch(reason, &step)
@@ -33,8 +23,6 @@ extension HandlerLifecycle {
     }
 
     mutating func advanceSuspended(_ step: inout Step) -> Bool {
-        releaseNacks(step)
-        penalty.releaseIfOver(at: step.boottime)
         if let reason = wakeReason(step) {
             resume(reason, &step)
             return true
@@ -50,33 +38,34 @@ extension HandlerLifecycle {
         return false
     }
 
-    /// How soon a lock held in sleep is looked at again: no waiter is left blocked for a second.
-    static let lockInspectionInterval = TimeSpan.milliseconds(500)
-
     private mutating func launch(_ reason: WakeReason, _ step: inout Step) {
-        epoch = epoch.next
-        launchedAt = step.now
-        hasSpoken = false
-        wanted = nil
-        statistics.launches += 1
-        batch.reset()
-        budget.reset(timers)
-        budget.wake(at: step.now)
+        prepareProcess(at: step.now)
         step.emit(.launch(id, epoch, reason))
-        var delivery = Delivery(preface: .restored(reason), notices: lateAnswers, events: [], budget: timers.budget)
-        lateAnswers = []
-        if settings.readiness == .explicit, !isOneshot {
+        var delivery = Delivery(preface: .restored(reason), notices: [], events: [], budget: timers.budget)
+        if isStarting {
             move(to: .launching(deadline: step.now + timers.launch), because: reason.written, &step)
         } else {
             move(to: .active, because: reason.written, &step)
             delivery.events = takeBatch(&step)
         }
-        write(delivery, &step)
+        step.emit(.deliver(id, epoch, delivery))
+        // Its input has an end before it runs: what is read to the end is the whole batch.
+        if isOneshot { step.emit(.closeInput(id, epoch)) }
         step.emit(.thaw(id, epoch))
-        if isOneshot {
-            if !batch.hasOpen { budget.renew(at: step.now, timers) }
-            step.emit(.closeInput(id, epoch))
-        }
+    }
+
+    private mutating func prepareProcess(at now: Instant) {
+        epoch = epoch.next
+        launchedAt = now
+        hasSpoken = false
+        isStarting = settings.readiness == .explicit && !isOneshot
+        wanted = nil
+        statistics.launches += 1
+        batch.reset()
+        budget.reset(timers)
+        budget.wake(at: now)
+        // A oneshot that was given nothing has its time too.
+        if isOneshot { budget.renew(at: now, timers) }
     }
 
     private mutating func resume(_ reason: WakeReason, _ step: inout Step) {
@@ -87,11 +76,8 @@ extension HandlerLifecycle {
         var delivery = Delivery(
             preface: .resumed(frozenFor: frozenFor, reason, open: owed), notices: lateAnswers, events: [],
             budget: timers.budget)
-        wanted = nil
-        lateAnswers = []
-        suspendedSince = nil
-        restUntil = nil
-        lockInspection = nil
+        forgetSleep()
+        statistics.wakes += 1
         move(to: .active, because: reason.written, &step)
         if owed.isEmpty {
             delivery.events = takeBatch(&step)
@@ -99,42 +85,46 @@ extension HandlerLifecycle {
             leaseWakes += 1
             budget.renew(at: step.now, timers)
         }
-        statistics.wakes += 1
-        write(delivery, &step)
+        step.emit(.deliver(id, epoch, delivery))
         step.emit(.thaw(id, epoch))
     }
 
-    private func write(_ delivery: Delivery, _ step: inout Step) {
-        step.emit(.deliver(id, epoch, delivery))
+    private mutating func forgetSleep() {
+        wanted = nil
+        lateAnswers = []
+        suspendedSince = nil
+        restUntil = nil
+        lockInspection = nil
+        wasLetReadAnswer = false
     }
 
     mutating func deliverNextBatch(_ step: inout Step) -> Bool {
-        guard !batch.hasOpen, !queue.isEmpty, !isOneshot || batch.events.isEmpty, rescueUntil == nil,
-            !step.isFinishing, !isResting(step)
-        else { return false }
+        guard canTakeBatch(step), !queue.isEmpty else { return false }
         let events = takeBatch(&step)
         guard !events.isEmpty else { return false }
-        lingerUntil = nil
-        write(Delivery(preface: .none, notices: [], events: events, budget: timers.budget), &step)
+        let delivery = Delivery(preface: .none, notices: [], events: events, budget: timers.budget)
+        step.emit(.deliver(id, epoch, delivery))
         return true
     }
 
-    private func isResting(_ step: Step) -> Bool { !isAttached && budget.isWindowOver(at: step.now, timers) }
+    /// Awake, with nothing in flight. A oneshot has its one batch from the start, and an end of input after it.
+    func canTakeBatch(_ step: Step) -> Bool {
+        guard !batch.hasOpen, !isOneshot, rescue == nil, !step.isFinishing else { return false }
+        return isAttached || !budget.isWindowOver(at: step.now, timers)
+    }
 
     /// Leases the next batch: from here on its events are owed an answer by this process.
     private mutating func takeBatch(_ step: inout Step) -> [DeliveredEvent] {
-        releaseNacks(step)
         expireRetention(&step)
-        let boottime = step.boottime
-        let holds = nackHolds
-        var taken = queue.take(limit: settings.batchLimit, byteLimit: Self.batchByteLimit) { event in
-            !holds.isEmpty && !event.passesNacks && holds[event.device].map { boottime < $0 } ?? false
-        }
+        var taken = queue.take(limit: settings.batchLimit, byteLimit: Self.batchByteLimit, at: step.boottime)
         guard let first = taken.first, let last = taken.last else { return [] }
         for index in taken.indices { taken[index].attempts += 1 }
-        gaps.seal(taken)
+        for entry in gaps.seal(taken) { rewrite(entry, &step) }
         batch.deliver(taken)
         budget.renew(at: step.now, timers)
+        lingerUntil = nil
+        hurriedBy = nil
+        wasRescued = false
         leaseWakes = 0
         leasesKeptSince = nil
         step.emit(.lease(id, taken.map(\.sequence)))
@@ -149,11 +139,6 @@ extension HandlerLifecycle {
         guard batch.hasOpen, let since = leasesKeptSince else { return }
         guard leaseWakes >= 3 || step.boottime - since >= timers.leaseKeep else { return }
         giveBack(batch.releaseAll(), &step)
-    }
-
-    private mutating func releaseNacks(_ step: Step) {
-        guard !nackHolds.isEmpty else { return }
-        nackHolds = nackHolds.filter { step.boottime < $0.value }
     }
 }
 

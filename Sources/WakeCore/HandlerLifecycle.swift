@@ -17,6 +17,7 @@ struct HandlerLifecycle: Sendable {
     }
 
     struct Suspension: Hashable, Sendable {
+        /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
         var isOverrun: Bool
         var deadline: Instant
         var isSecondTry = false
@@ -37,8 +38,17 @@ struct HandlerLifecycle: Sendable {
         var deadline: Instant
     }
 
+    /// Time given to let go of a lock that somebody waits for.
+    struct Rescue: Hashable, Sendable {
+        var until: Instant
+        /// What it was frozen for counts again when this is over.
+        var isOverrun: Bool
+    }
+
     let id: HandlerID
-    var settings: HandlerSettings
+    var settings: HandlerSettings { didSet { terms = settings.terms } }
+    /// One a subscription.
+    private(set) var terms: [Terms]
     var phase = Phase.idle
     var epoch = Epoch(rawValue: 0)
 
@@ -47,16 +57,15 @@ struct HandlerLifecycle: Sendable {
     var budget: BudgetLedger
     var penalty = Penalty()
     var gaps = PendingGaps()
-    /// Devices that a nack holds back, and until when.
-    var nackHolds: [DeviceID: Instant] = [:]
     var requests: [OpenRequest] = []
     var lateAnswers: [Notice] = []
 
+    /// An operator's word; a disabled manifest stops it beside this.
+    var isStoppedByOperator: Bool
     var isAttached = false
     /// A wake that no event asks for: at boot, or by an operator.
     var wanted: WakeReason?
-    /// Set while a lock is given time to be released.
-    var rescueUntil: Instant?
+    var rescue: Rescue?
     var wasRescued = false
     var lockInspection: Instant?
     /// How many wakes and since when leases were kept over a suspension.
@@ -66,10 +75,17 @@ struct HandlerLifecycle: Sendable {
     var launchedAt = Instant.zero
     /// True from the process's first line on descriptor 3: before it, a death is nobody's event's fault.
     var hasSpoken = false
+    /// Launched and not ready yet: no end of it is clean.
+    var isStarting = false
     var lingerUntil: Instant?
     var suspendedSince: Instant?
     /// Held frozen for the rest after an awake window.
     var restUntil: Instant?
+    /// Why a deadline came early; nil where it did not.
+    var hurriedBy: String?
+    /// An answer was written to it while it was being frozen: it is let read it, once a wake.
+    var hasUnreadAnswer = false
+    var wasLetReadAnswer = false
     var statistics = Statistics()
 
     struct Statistics: Hashable, Sendable {
@@ -82,13 +98,22 @@ struct HandlerLifecycle: Sendable {
     init(id: HandlerID, settings: HandlerSettings, isStopped: Bool) {
         self.id = id
         self.settings = settings
+        terms = settings.terms
         budget = BudgetLedger(settings.timers)
+        isStoppedByOperator = isStopped
         if settings.startsAtBoot { wanted = .autostart }
-        if isStopped || !settings.isEnabled { phase = .stopped }
+        if isBarred { phase = .stopped }
     }
 
     var timers: HandlerTimers { settings.timers }
     var isOneshot: Bool { settings.lifecycle == .oneshot }
+    /// It must not run, whatever comes.
+    var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
+
+    func terms(of subscription: Int?) -> Terms {
+        guard let subscription, subscription < terms.count else { return .orphaned }
+        return terms[subscription]
+    }
 
     var state: HandlerState {
         switch phase {
@@ -136,98 +161,20 @@ struct HandlerLifecycle: Sendable {
         guard from != state else { return }
         step.emit(.decision(id, .moved(from: from, to: state, because: reason)))
     }
-}
 
-// MARK: - Awake
-
-extension HandlerLifecycle {
     private mutating func expireLaunch(_ deadline: Instant, _ step: inout Step) -> Bool {
         guard step.now >= deadline, !isAttached else { return false }
         kill(.launchTimeout, &step)
         return true
     }
+}
 
-    private mutating func advanceActive(_ step: inout Step) -> Bool {
-        if deliverNextBatch(&step) { return true }
-        if let warning = warningAt, step.now >= warning {
-            beginExpiring(&step)
-            return true
-        }
-        if let rescue = rescueUntil {
-            guard step.now >= rescue else { return false }
-            rescueUntil = nil
-            freeze(isOverrun: false, because: "lock", &step)
-            return true
-        }
-        return lingerOrFreeze(&step)
-    }
-
-    private mutating func lingerOrFreeze(_ step: inout Step) -> Bool {
-        guard !isKeptAwake(at: step.now) else {
-            lingerUntil = nil
-            return false
-        }
-        let deadline = lingerUntil ?? step.now + timers.linger
-        lingerUntil = deadline
-        guard step.now >= deadline else { return false }
-        freeze(isOverrun: false, because: "linger", &step)
-        return true
-    }
-
-    /// A reason to be awake beside the linger.
-    func isKeptAwake(at now: Instant) -> Bool {
-        isAttached || isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
-    }
-
-    func hasOpenRequest(at now: Instant) -> Bool { requests.contains { now < $0.deadline } }
-
-    /// While a task is open, leases expire with it.
-    var awakeDeadline: Instant? {
-        if isAttached { return nil }
-        if !budget.tasks.isEmpty { return budget.poolEnd }
-        return batch.hasOpen || isOneshot ? budget.batchDeadline : nil
-    }
-
-    private mutating func beginExpiring(_ step: inout Step) {
-        guard let deadline = awakeDeadline else { return }
-        if isOneshot {
-            requestTermination(.deadline, &step)
-            return
-        }
-        let reason = budget.tasks.isEmpty ? "budget" : "extension"
-        move(to: .expiring, because: reason, &step)
-        notifyExpiring(reason, remaining: max(.zero, deadline - step.now), &step)
-    }
-
-    func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
-        let notice = Notice.expiring(
-            reason: reason, remaining: remaining, tasks: budget.tasks, open: batch.openSequences)
-        step.emit(.notify(id, epoch, notice))
-    }
-
-    private mutating func advanceExpiring(_ step: inout Step) -> Bool {
-        guard let deadline = awakeDeadline, let warning = warningAt, step.now >= warning else {
-            move(to: .active, because: isAttached ? "attached" : "progress", &step)
-            return true
-        }
-        guard step.now >= deadline + timers.grace else { return false }
-        if !budget.tasks.isEmpty {
-            kill(.taskLeak, &step)
-        } else {
-            overrun(&step)
-        }
-        return true
-    }
-
-    /// The budget and its grace are over with a lease open: freeze with the lease kept, or kill on the third strike.
-    private mutating func overrun(_ step: inout Step) {
-        let isLastStrike = penalty.strikeCount(at: step.now, timers) + 1 >= Penalty.strikeLimit
-        if isLastStrike || settings.onOverrun == .terminate {
-            let strikes = penalty.strike(at: step.now, timers)
-            step.emit(.decision(id, .struck(strikes: strikes)))
-            kill(.overrun, &step)
-        } else {
-            freeze(isOverrun: true, because: "overrun", &step)
+extension HandlerSettings {
+    fileprivate var terms: [Terms] {
+        subscriptions.enumerated().map { index, one in
+            Terms(
+                subscription: index, wakes: one.wakes, policy: one.policy, durability: one.durability,
+                maxLatency: one.maxLatency, queueCap: one.queueCap, retention: one.retention)
         }
     }
 }

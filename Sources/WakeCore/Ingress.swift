@@ -58,6 +58,7 @@ struct FlipFolder: Sendable {
     private(set) var pending: DeviceEvent?
     private var folded: UInt32 = 0
     private(set) var releaseAt: Instant?
+    var isFolding: Bool { pending != nil }
 
     /// Nil where the event is folded into what comes later.
     mutating func admit(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> DeviceEvent? {

@@ -47,12 +47,23 @@ public enum OperatorVerb: Hashable, Sendable {
     case detach
     /// Wakes as an event would, for tests and the curious.
     case wake
-    /// Brings the deadline of what is open to now.
+    /// Brings the deadline of what is open so near that its warning is sent at once.
     case expire
     case kill
 }
 
-public enum MemoryLevel: String, Hashable, Sendable, CaseIterable { case normal, warning, critical }
+public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {
+    case normal, warning, critical
+
+    /// As `wakebridge.memory` says it, in the words of the kernel's pressure files.
+    public var written: String {
+        switch self {
+        case .normal: "none"
+        case .warning: "some"
+        case .critical: "full"
+        }
+    }
+}
 
 public enum Input: Sendable {
     case device(DeviceID, Device)

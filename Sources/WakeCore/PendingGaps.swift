@@ -6,6 +6,8 @@ struct PendingGaps: Sendable {
         var sequence: Sequence
         var device: DeviceID
         var gap: Gap
+        /// The journal's copy counts less than this one.
+        var isAhead = false
     }
 
     private var entries: [Entry] = []
@@ -14,22 +16,32 @@ struct PendingGaps: Sendable {
     mutating func grow(_ device: DeviceID, _ cause: GapCause, by lost: Sequence?, at wall: WallTime) -> Entry? {
         guard let index = entries.firstIndex(where: { $0.device == device && $0.gap.cause == cause }) else { return nil }
         entries[index].gap.include(lost, at: wall)
+        entries[index].isAhead = cause == .storm && !entries[index].gap.isWorthWriting
         return entries[index]
     }
 
     mutating func insert(_ entry: Entry) { entries.append(entry) }
 
-    /// What is delivered is told as it stands; the next loss gets a gap of its own.
-    mutating func seal(_ delivered: [QueuedEvent]) {
-        guard !entries.isEmpty else { return }
-        entries.removeAll { entry in delivered.contains { $0.sequence == entry.sequence } }
+    /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those the journal is behind on.
+    mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
+        guard !entries.isEmpty else { return [] }
+        return seal { entry in delivered.contains { $0.sequence == entry.sequence } }
     }
 
     /// Nothing is joined across a connect or a disconnect.
-    mutating func seal(_ device: DeviceID) { entries.removeAll { $0.device == device } }
+    mutating func seal(_ device: DeviceID) -> [Entry] { entries.isEmpty ? [] : seal { $0.device == device } }
+
+    private mutating func seal(where isOver: (Entry) -> Bool) -> [Entry] {
+        let behind = entries.filter { $0.isAhead && isOver($0) }
+        entries.removeAll(where: isOver)
+        return behind
+    }
 }
 
 extension Gap {
+    /// A storm must not become as many writes: its gap is written each time its count has doubled, and when it is told.
+    fileprivate var isWorthWriting: Bool { count.map { $0 & ($0 - 1) == 0 } ?? true }
+
     mutating func include(_ lost: Sequence?, at wall: WallTime) {
         if let lost {
             first = first.map { min($0, lost) } ?? lost

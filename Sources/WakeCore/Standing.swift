@@ -91,14 +91,14 @@ extension HandlerLifecycle {
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
         if batch.hasOpen { return "\(batch.openCount) events await its acknowledgement" }
         if !requests.isEmpty { return "a request to a device is open" }
-        if rescueUntil != nil { return "it holds a lock that somebody waits for" }
+        if rescue != nil { return "it holds a lock that somebody waits for" }
         return isOneshot ? "running" : "lingering before the freeze"
     }
 
     private func sleepExplanation(at moment: Moment) -> String {
-        if nackHolds.values.contains(where: { moment.boottime < $0 }) { return "asleep: a nack holds its device back" }
+        if queue.hasHeld(at: moment.boottime) { return "asleep: a nack holds its device back" }
         if let rest = restUntil, moment.monotonic < rest { return "resting after its awake window" }
-        if queue.events.contains(where: \.wakes) { return "asleep: its data waits for company (max_latency)" }
+        if queue.hasWaking { return "asleep: its data waits for company (max_latency)" }
         return "asleep: what is queued does not wake it (wake: false)"
     }
 }

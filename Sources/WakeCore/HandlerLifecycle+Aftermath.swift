@@ -1,0 +1,111 @@
+// After the end of a process: what was open goes back, who is charged for it, and what it costs the handler.
+import WakeModel
+
+extension HandlerLifecycle {
+    static let chargeLimit: UInt8 = 5
+
+    mutating func afterEnd(_ reason: EndReason, _ step: inout Step) {
+        let wasAsleep = suspendedSince != nil
+        if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
+        statistics.lastEnd = reason
+        let isFailure = isFailure(reason, wasAsleep: wasAsleep)
+        if isFailure { chargeOldest(reason, &step) }
+        giveBackAfter(reason, &step)
+        forgetProcess()
+        move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
+        if phase == .stopped { dropWhereStoppedDrops(&step) }
+        if isFailure { punishFailure(reason, &step) }
+    }
+
+    private mutating func punishFailure(_ reason: EndReason, _ step: inout Step) {
+        let isLoop = penalty.crash()
+        guard phase == .idle else { return }
+        if isLoop {
+            wanted = nil
+            move(to: .quarantined, because: "crash-loop", &step)
+        } else if !isAttached {
+            hold(because: reason.written, &step)
+        }
+    }
+
+    private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
+        switch reason {
+        case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
+        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .lockHeld, .escaped, .unfreezable, .deadline: true
+        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator: false
+        }
+    }
+
+    private func isClean(_ status: ExitStatus) -> Bool {
+        switch status {
+        case .exited(code: 0): !batch.hasOpen
+        case .exited(code: 75): isOneshot
+        case .exited, .signalled: false
+        }
+    }
+
+    /// Only the oldest unanswered event can have done it; five times is enough.
+    private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) {
+        guard hasSpoken, !reason.isLaunchFailure, let oldest = batch.oldestOpen else { return }
+        if isOneshot, case .exit(.exited) = reason, step.now - launchedAt < .seconds(1) { return }
+        batch.changeOldestOpen { $0.charges += 1 }
+        step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
+        guard oldest.charges + 1 >= Self.chargeLimit else { return }
+        deadLetter(oldest, because: reason.written, &step)
+        penalty.forgiveCrashes()
+    }
+
+    private mutating func deadLetter(_ event: QueuedEvent, because reason: String, _ step: inout Step) {
+        batch.drop(event.sequence)
+        step.emit(.deadLetter(id, event.sequence, reason: reason))
+        step.emit(.decision(id, .deadLettered(event.sequence)))
+        lose(event, .deadLetter, &step)
+    }
+
+    /// What never reached a program keeps its number of attempts; what the bridge's own end cuts short stays in flight
+    /// in the journal, to come again as redelivered.
+    private mutating func giveBackAfter(_ reason: EndReason, _ step: inout Step) {
+        let open = batch.releaseAll()
+        if reason == .finished {
+            for event in open { queue.insert(event, queue.terms(of: event.device)) }
+        } else {
+            giveBack(open, isUndelivered: reason.isLaunchFailure, &step)
+        }
+    }
+
+    /// Back to the queue, to be sent again with a higher attempt.
+    mutating func giveBack(_ events: [QueuedEvent], isUndelivered: Bool = false, _ step: inout Step) {
+        var returned = events
+        for index in returned.indices {
+            if isUndelivered { returned[index].attempts -= 1 }
+            let event = returned[index]
+            step.emit(.giveBack(id, event.sequence, attempts: event.attempts, charges: event.charges))
+        }
+        queue.giveBack(returned)
+    }
+
+    private mutating func forgetProcess() {
+        budget.reset(timers)
+        requests = []
+        lateAnswers = []
+        rescue = nil
+        wasRescued = false
+        lockInspection = nil
+        lingerUntil = nil
+        suspendedSince = nil
+        restUntil = nil
+        hurriedBy = nil
+        isStarting = false
+        hasUnreadAnswer = false
+        wasLetReadAnswer = false
+        leaseWakes = 0
+        leasesKeptSince = nil
+    }
+}
+
+extension EndReason {
+    /// The program never saw what was written to it.
+    var isLaunchFailure: Bool {
+        if case .launchFailed = self { true } else { false }
+    }
+}
