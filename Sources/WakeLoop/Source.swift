@@ -1,5 +1,5 @@
 // What the loop calls. Each source lives as long as somebody keeps it: letting go of it, or cancelling it, ends it at once,
-// even from inside its own call.
+// even from inside its own call. Keep it in a stored property: an optimised build lets go of a local after its last use.
 import CSystemd
 import WakeModel
 import WakeSystem

@@ -15,6 +15,7 @@ public struct CgroupTree: Sendable {
             try Directory.create(tree.path, mode: 0o755)
             try tree.prove(from: own)
         } catch {
+            tree.remove()
             throw SystemError(error.attempted, error.subject, error.errno, advice: advice(for: error.errno))
         }
         return tree

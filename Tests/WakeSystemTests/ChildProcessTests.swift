@@ -181,6 +181,25 @@ import WakeModel
         try child.signal(SIGTERM)
     }
 
+    @Test("a child that is to die with the daemon carries the kernel's promise to kill it, over the switch of user")
+    func diesWithDaemon() throws {
+        let bench = try TestTree()
+        let leaf = try bench.tree.makeLeaf(named: "tied")
+        let script = """
+            import ctypes, os, sys, time
+            tied = ctypes.c_int()
+            ctypes.CDLL(None).prctl(2, ctypes.byref(tied))
+            print(tied.value, flush=True)
+            """
+        var request = python(script)
+        request.diesWithDaemon = true
+        request.account = geteuid() == 0 ? try Account(named: "nobody") : nil
+        let child = try ChildProcess.spawn(request, into: .cgroup(leaf))
+        try child.container.thaw()
+        #expect(try readLine(child.output) == "\(SIGKILL)")
+        try finish(child)
+    }
+
     @Test("a leaf counts the processor time of what ran in it")
     func cpuUsage() throws {
         let bench = try TestTree()

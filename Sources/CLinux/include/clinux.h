@@ -86,6 +86,9 @@ struct clinux_spawn_request {
 
 /// Starts the child in a session and process group of its own. Returns at once with its pid and, in `*pidfd`, a
 /// close-on-exec descriptor for it; whether the program could be executed shows later on the startup pipe.
+///
+/// A child born into a frozen cgroup has not run yet, and so holds copies of all our descriptors until it is thawed: until
+/// then nobody else sees an end-of-file on a pipe that we close, and a descriptor closed without leaving epoll stays in it.
 int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd);
 
 // ---- Users ------------------------------------------------------------------------------------------------------
