@@ -18,28 +18,6 @@ public enum SuspensionFinding: Hashable, Sendable {
     case escaped
 }
 
-/// An event that was owed to a handler when the bridge went down.
-public struct RecoveredEvent: Sendable {
-    public var sequence: Sequence
-    public var event: DeviceEvent
-    public var attempts: UInt32
-    public var charges: UInt8
-    public var wasInFlight: Bool
-    public var durability: Durability
-
-    public init(
-        sequence: Sequence, event: DeviceEvent, attempts: UInt32, charges: UInt8, wasInFlight: Bool,
-        durability: Durability
-    ) {
-        self.sequence = sequence
-        self.event = event
-        self.attempts = attempts
-        self.charges = charges
-        self.wasInFlight = wasInFlight
-        self.durability = durability
-    }
-}
-
 public enum OperatorVerb: Hashable, Sendable {
     case start
     case stop

@@ -38,7 +38,7 @@ extension Journal {
             }
             highest = max(highest, readOwed(from: store, into: &recovery))
         }
-        for handler in recovery.owed.keys { recovery.owed[handler]?.sort { $0.seq < $1.seq } }
+        for handler in recovery.owed.keys { recovery.owed[handler]?.sort { $0.sequence < $1.sequence } }
         placeNumbers(above: highest, at: now ?? .now, into: &recovery)
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))
         if case .lost(let loss) = commit() { recovery.losses.append(loss) }
@@ -150,7 +150,7 @@ struct OwedReader {
                 found(
                     handler,
                     RecoveredEvent(
-                        seq: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
+                        sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
                         stamp: event.stamp, attempts: count.0, charges: count.1,
                         wasDelivered: delivered[handler]?.contains(seq) == true, durability: store.which))
             }

@@ -63,7 +63,7 @@ struct JournalTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.owed[a] == nil)
-        #expect(recovery.owed[b]?.map(\.seq) == [Sequence(1)])
+        #expect(recovery.owed[b]?.map(\.sequence) == [Sequence(1)])
     }
 
     @Test("A ram event lost in a crash makes the reservation's rest one hole; a clean close leaves none")
@@ -89,7 +89,7 @@ struct JournalTests {
         shell("rm \(scratch.path)/run.sqlite*")
         let recovery = try scratch.journal(boot: "next").recover()
         #expect(recovery.lost?.first == Sequence(3))
-        #expect(recovery.owed[a]?.map(\.seq) == [Sequence(2)])
+        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
     }
 
     @Test("A full file system degrades to memory, loses nothing and heals when there is room")

@@ -129,7 +129,7 @@ public final class Bridge {
         catalog.set(manifest, as: id)
         engine.feed(
             .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
-        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed.map(\.forCore))) }
+        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
         if earlier == nil { tellLosses(to: id, manifest) }
         return id
     }
@@ -142,10 +142,9 @@ public final class Bridge {
     /// What `ram` or a reboot lost is one gap for each device that the handler watches.
     private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
         guard let lost = recovery.lost else { return }
-        let now = engine.clock.stamp().wall
         let gap = Gap(
-            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? now,
-            to: lost.to ?? now)
+            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
+            to: lost.to)
         for (index, entry) in catalog.devices.enumerated() {
             guard let entry, manifest.settings.modes.contains(entry.device.mode),
                 manifest.settings.subscriptions.contains(where: { $0.matches(entry.device) })
@@ -155,7 +154,7 @@ public final class Bridge {
     }
 
     /// What the journal knows of how far a trace was played.
-    var replayPosition: (source: String, line: Int)? { recovery.replayPosition }
+    var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
 
     func take(_ event: DeviceEvent) {
         catalog.note(event)
@@ -203,9 +202,9 @@ public final class Bridge {
     private static func openJournal(_ options: BridgeOptions) throws -> Journal {
         try Directory.create(options.stateDirectory)
         try Directory.create(options.runtimeDirectory)
-        var settings = JournalSettings()
-        settings.stateDirectory = options.stateDirectory
-        settings.runtimeDirectory = options.runtimeDirectory
+        var settings = JournalSettings(
+            runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory)
+        settings.maxBytes = options.settings.journal.maxSize
         return try Journal(opening: settings, bootID: SystemClock.bootID)
     }
 
@@ -239,13 +238,5 @@ extension HandlerManifest {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
             && settings.readiness == other.settings.readiness
-    }
-}
-
-extension WakeJournal.RecoveredEvent {
-    fileprivate var forCore: WakeCore.RecoveredEvent {
-        WakeCore.RecoveredEvent(
-            sequence: sequence, event: event, attempts: UInt32(clamping: attempts), charges: UInt8(clamping: charges),
-            wasInFlight: wasDelivered, durability: durability)
     }
 }

@@ -32,6 +32,9 @@ public final class Engine {
     private var feedsInTurn = 0
     /// A flood must not starve the commit that everything waits for.
     private static let feedsPerTurn = 512
+    private var commitsSinceUpkeep = 0
+    /// Emptying the write-ahead log costs more than a commit, so it is done once for many.
+    private static let commitsPerUpkeep = 256
     private let log = Log("journal")
 
     init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
@@ -92,22 +95,37 @@ public final class Engine {
 
     private func commit() {
         if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
-        report(journal.commit())
+        let outcome = journal.commit()
+        if outcome != .nothing { commitsSinceUpkeep += 1 }
+        report(outcome)
     }
 
-    /// What was kept only in memory is told to operators and handlers, once.
+    /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
     private func report(_ outcome: CommitOutcome) {
         switch outcome {
         case .nothing, .committed: break
         case .lost(let loss):
             log.error(loss.sentence)
-            core.step(.announced(.bridge(condition: "durability-lost", detail: loss.sentence)), at: clock.stamp(), into: &effects)
-            for effect in effects { record(effect, at: clock.stamp()) }
-            effects.removeAll(keepingCapacity: true)
+            announce(.bridge(condition: "durability-lost", detail: loss.sentence))
+        case .restored(let durability):
+            log.notice("events of durability \(durability.rawValue) are kept on disk again")
+            announce(.bridge(condition: "durability-restored", detail: durability.rawValue))
         }
     }
 
-    private func keepHouse() { report(journal.compact()) }
+    private func announce(_ notice: Notice) {
+        let stamp = clock.stamp()
+        core.step(.announced(notice), at: stamp, into: &effects)
+        for effect in effects { record(effect, at: stamp) }
+        effects.removeAll(keepingCapacity: true)
+    }
+
+    /// Nobody runs, so nobody waits for what this costs.
+    private func keepHouse() {
+        guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
+        commitsSinceUpkeep = 0
+        for outcome in journal.compact().outcomes { report(outcome) }
+    }
 }
 
 // MARK: - Questions

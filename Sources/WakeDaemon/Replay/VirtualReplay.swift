@@ -31,8 +31,9 @@ public final class VirtualReplay {
         self.reader = reader
         header = try self.reader.header()
         clock = VirtualClock(wall: header.start)
-        let journal = try Journal(opening: JournalSettings(), bootID: "replay")
-        engine = Engine(journal: journal, clock: clock, from: Sequence(1), limits: .none)
+        let journal = try Journal(
+            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "replay")
+        engine = Engine(journal: journal, clock: clock, from: journal.recover(at: header.start).next, limits: .none)
         catalog = Catalog(profiles: profiles)
         composer = LineComposer(
             catalog: catalog, journal: journal, idPrefix: LineComposer.replayPrefix,
