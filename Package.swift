@@ -41,6 +41,7 @@ let package = Package(
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
+        .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
     ]
 )
