@@ -8,19 +8,36 @@ final class Auditor {
     enum Place: Equatable { case queued, leased, acknowledged, deadLettered, lost }
 
     struct Books {
-        var places: [Sequence: Place] = [:]
+        private(set) var places: [Sequence: Place] = [:]
+        private(set) var queued: Set<Sequence> = []
+        private(set) var leasedCount = 0
         var devices: [Sequence: DeviceID] = [:]
         var attempts: [Sequence: UInt32] = [:]
         var overtaking: Set<Sequence> = []
-        var gaps: [Sequence: (device: DeviceID, gap: Gap)] = [:]
+        private(set) var gaps: [Sequence: (device: DeviceID, gap: Gap)] = [:]
         /// Events that came for it, of the kinds that are counted: all but gaps told by the host.
         var arrived = 0
         var appended = 0
         var discarded = 0
+        /// What all gaps together tell of.
+        private(set) var told = 0
         var live: Epoch?
         var lastEpoch = Epoch(rawValue: 0)
         var budgetFrom = Instant.zero
         var wasHurried = false
+
+        mutating func put(_ sequence: Sequence, _ place: Place) {
+            if places[sequence] == .queued { queued.remove(sequence) }
+            if places[sequence] == .leased { leasedCount -= 1 }
+            places[sequence] = place
+            if place == .queued { queued.insert(sequence) }
+            if place == .leased { leasedCount += 1 }
+        }
+
+        mutating func write(_ gap: Gap, of device: DeviceID, as sequence: Sequence) {
+            told += Int(gap.count ?? 0) - Int(gaps[sequence]?.gap.count ?? 0)
+            gaps[sequence] = (device, gap)
+        }
     }
 
     private(set) var books: [HandlerID: Books] = [:]
@@ -31,10 +48,10 @@ final class Auditor {
 
     func complain(_ text: String) { if complaints.count < 20 { complaints.append(text) } }
 
-    func expectArrival(_ handler: HandlerID) { books[handler, default: Books()].arrived += 1 }
+    func expectArrival(_ handler: HandlerID, _ count: Int = 1) { books[handler, default: Books()].arrived += count }
     func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
     func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
-        books[handler, default: Books()].places[event.sequence] = .queued
+        books[handler, default: Books()].put(event.sequence, .queued)
         books[handler, default: Books()].devices[event.sequence] = event.event.device
         books[handler, default: Books()].attempts[event.sequence] = event.attempts
     }
@@ -58,7 +75,7 @@ final class Auditor {
         case .giveBack(let id, let sequence, let attempts, _): giveBack(id, sequence, attempts)
         case .deadLetter(let id, let sequence, _):
             expectPlace(id, sequence, [.leased], "dead-lettered")
-            books[id, default: Books()].places[sequence] = .deadLettered
+            books[id, default: Books()].put(sequence, .deadLettered)
             books[id, default: Books()].discarded += 1
         case .checkpoint, .setStopped: break
         case .launch(let id, let epoch, _):
@@ -87,11 +104,11 @@ final class Auditor {
         if sequence <= lastAppended { complain("seq \(sequence.rawValue) appended after \(lastAppended.rawValue)") }
         lastAppended = sequence
         for id in owners {
-            books[id, default: Books()].places[sequence] = .queued
+            books[id, default: Books()].put(sequence, .queued)
             books[id]?.devices[sequence] = event.device
             books[id]?.attempts[sequence] = 0
             switch event.kind {
-            case .gap(let gap): books[id]?.gaps[sequence] = (event.device, gap)
+            case .gap(let gap): books[id]?.write(gap, of: event.device, as: sequence)
             case .attention(.linkDown, _): books[id]?.overtaking.insert(sequence)
             case .attention(.storm, _), .attention(.flapping, _): break
             case .data, .connected, .disconnected, .attention: books[id]?.appended += 1
@@ -103,14 +120,14 @@ final class Auditor {
         guard case .gap(let gap) = event.kind else { return complain("only gaps change") }
         for id in books.keys where books[id]?.gaps[sequence] != nil {
             if books[id]?.places[sequence] != .queued { complain("gap \(sequence.rawValue) changed after its delivery") }
-            books[id]?.gaps[sequence] = (event.device, gap)
+            books[id]?.write(gap, of: event.device, as: sequence)
         }
     }
 
     private func lease(_ id: HandlerID, _ sequences: [Sequence]) {
         for sequence in sequences {
             expectPlace(id, sequence, [.queued], "leased")
-            books[id]?.places[sequence] = .leased
+            books[id]?.put(sequence, .leased)
         }
         leasedNow[id, default: []] += sequences
     }
@@ -119,14 +136,14 @@ final class Auditor {
         for sequence in sequences {
             expectPlace(id, sequence, [.leased, .queued], "acknowledged")
             let wasQueued = books[id]?.places[sequence] == .queued
-            books[id]?.places[sequence] = wasQueued ? .lost : .acknowledged
+            books[id]?.put(sequence, wasQueued ? .lost : .acknowledged)
             if wasQueued { books[id]?.discarded += 1 } else { books[id]?.budgetFrom = now.monotonic }
         }
     }
 
     private func giveBack(_ id: HandlerID, _ sequence: Sequence, _ attempts: UInt32) {
         expectPlace(id, sequence, [.leased], "given back")
-        books[id]?.places[sequence] = .queued
+        books[id]?.put(sequence, .queued)
         books[id]?.attempts[sequence] = attempts
     }
 
@@ -156,7 +173,7 @@ final class Auditor {
         for sequence in sequences where !books.overtaking.contains(sequence) {
             if let device = books.devices[sequence] { highest[device] = sequence }
         }
-        for (sequence, place) in books.places where place == .queued && sequence < last {
+        for sequence in books.queued where sequence < last {
             guard let device = books.devices[sequence], let highest = highest[device], sequence < highest,
                 !books.overtaking.contains(sequence)
             else { continue }
@@ -210,16 +227,14 @@ extension Auditor {
     }
 
     private func checkCounts(_ handler: HandlerLifecycle, _ books: Books) {
-        let queued = books.places.values.count { $0 == .queued }
-        if queued != handler.queue.count {
-            complain("\(handler.id.rawValue): \(queued) should be queued, \(handler.queue.count) are")
-        }
-        let leased = books.places.values.count { $0 == .leased }
-        if leased != handler.batch.openCount { complain("\(handler.id.rawValue): \(leased) should be open, \(handler.batch.openCount) are") }
+        let (name, queued, leased) = (handler.id.rawValue, books.queued.count, books.leasedCount)
+        if queued != handler.queue.count { complain("\(name): \(queued) should be queued, \(handler.queue.count) are") }
+        if leased != handler.batch.openCount { complain("\(name): \(leased) should be open, \(handler.batch.openCount) are") }
         let lost = books.arrived - books.appended + books.discarded
         // A storm's gap is written now and then only; what is told is exact.
-        let told = books.gaps.values.reduce(0) { $0 + Int($1.gap.count ?? 0) }
-        let mayLag = books.gaps.contains { $0.value.gap.cause == .storm && books.places[$0.key] == .queued }
-        if told > lost || (told < lost && !mayLag) { complain("\(handler.id.rawValue): \(lost) lost, gaps tell of \(told)") }
+        let told = books.told
+        guard told != lost else { return }
+        let mayLag = books.gaps.contains { $0.value.gap.cause == .storm && books.queued.contains($0.key) }
+        if told > lost || !mayLag { complain("\(name): \(lost) lost, gaps tell of \(told)") }
     }
 }

@@ -26,6 +26,7 @@ final class Scenario {
     }
 
     private(set) var core: Dispatcher
+    var keepsLog = true
     private(set) var now = Moment(
         monotonic: Instant(nanoseconds: 1_000_000_000_000), boottime: Instant(nanoseconds: 1_000_000_000_000))
     let auditor = Auditor()
@@ -46,8 +47,11 @@ final class Scenario {
     /// False leaves a leaf populated whatever is done.
     var diesWhenKilled = true
     var emptiesAfterExit = true
+    var launchesFail = false
 
-    init(_ limits: IngressLimits = .none) { core = Dispatcher(from: Sequence(1), limits: limits) }
+    init(_ limits: IngressLimits = .none, from first: UInt64 = 1) {
+        core = Dispatcher(from: Sequence(first), limits: limits)
+    }
 
     // MARK: Who is there
 
@@ -154,10 +158,16 @@ final class Scenario {
     // MARK: Steps
 
     func step(_ input: Input) {
-        if case .event(let event) = input { expectArrival(event) }
+        switch input {
+        case .event(let event): expectArrival(event)
+        case .revived(let id, _): auditor.expectArrival(id)
+        case .lost(let id, _, let gap): auditor.expectArrival(id, Int(gap.count ?? 0))
+        case .recovered(let id, let events): for event in events { auditor.noteRecovered(id, event) }
+        default: break
+        }
         var effects: [Effect] = []
         core.step(input, at: stamp, into: &effects)
-        log += effects.map { (now, $0) }
+        if keepsLog { log += effects.map { (now, $0) } }
         auditor.enter(effects, core, at: now)
         for effect in effects { perform(effect) }
     }
@@ -190,7 +200,9 @@ final class Scenario {
 
     private func perform(_ effect: Effect) {
         switch effect {
-        case .launch(let id, let epoch, _): processes[id] = Process(epoch: epoch, isFrozen: true)
+        case .launch(let id, let epoch, _):
+            processes[id] = Process(epoch: epoch, isFrozen: true)
+            if launchesFail { schedule(.launchFailed(id, epoch, reason: "no such file"), after: .milliseconds(1)) }
         case .deliver(let id, let epoch, let delivery):
             work(id, epoch, delivery)
             if settings[id]?.acknowledgement == .delivery, !delivery.events.isEmpty {
