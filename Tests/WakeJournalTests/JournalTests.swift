@@ -143,7 +143,7 @@ struct JournalTests {
             write(bytes, scratch.path + "/run.sqlite")
             let damaged = try? scratch.journal()
             for event in damaged?.recover().owed[a] ?? [] {
-                #expect(damaged?.event(event.seq) == data(Array(repeating: UInt8(event.seq.rawValue), count: 40)))
+                #expect(damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
             }
         }
     }
