@@ -15,12 +15,14 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Pure: no clock, no descriptor, no log.
         .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
+        .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
         // Thin edges.
         .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux"]),
@@ -35,16 +37,16 @@ let package = Package(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
-                "WakeSources", "WakeControl",
+                "WakeSources", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
-        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "CCurl"]),
+        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
 
         .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["wakebridge", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+            dependencies: ["wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
 

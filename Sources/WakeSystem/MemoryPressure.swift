@@ -24,6 +24,12 @@ public enum MemoryPressure {
         return (total, available)
     }
 
+    /// What this process holds in memory, in bytes; 0 where /proc does not tell.
+    public static var ownResidentBytes: Int {
+        let fields = ((try? File.text(at: "/proc/self/statm")) ?? "").split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
+    }
+
     private static func bytes(of name: String, in text: String) -> UInt64? {
         for line in text.split(separator: "\n") where line.hasPrefix(name) {
             let fields = line.split(separator: " ")

@@ -1,4 +1,5 @@
 // wakebridge attach: holds a handler awake from this terminal and shows its log; the connection is the lease.
+import WakeWords
 
 extension Verb {
     static var attach: Verb {

@@ -3,6 +3,7 @@ import CCurl
 import Glibc
 import WakeModel
 import WakeSystem
+import WakeWords
 
 /// A daemon's control socket, as this tool was told to find it.
 struct ControlClient {

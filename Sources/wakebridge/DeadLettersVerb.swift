@@ -1,6 +1,7 @@
 // wakebridge dead-letters: the events that no attempt could deliver; seen, tried again, or given up.
 import WakeControl
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var deadLetters: Verb {

@@ -1,5 +1,6 @@
 // wakebridge handlers: the table of handlers, or all that is known of one.
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var handlers: Verb {

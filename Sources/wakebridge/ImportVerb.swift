@@ -1,4 +1,5 @@
 // wakebridge import: its words; the reading of captures is called from Engine+Import.swift.
+import WakeWords
 
 struct ImportOptions: Hashable {
     var capture: String

@@ -1,5 +1,6 @@
 // wakebridge logs: what handlers wrote to their standard output and error, and what the bridge has to say about them.
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var logs: Verb {

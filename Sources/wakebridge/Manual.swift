@@ -1,4 +1,5 @@
 // The help texts, made from the verbs' own descriptions so that they cannot differ.
+import WakeWords
 
 enum Manual {
     static var overview: String {

@@ -1,5 +1,6 @@
 // wakebridge reload: has the daemon read its manifests and settings now.
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var reload: Verb {

@@ -1,20 +1,7 @@
 // wakebridge replay: its words; the engine that plays a trace is called from Engine+Replay.swift.
+import WakeDaemon
 import WakeSources
-
-extension ReplaySpeed {
-    /// `max`, or a factor from 0.01 to 1,000, with or without an `x` after it.
-    init(_ text: String) throws(Complaint) {
-        if text == "max" {
-            self = .max
-            return
-        }
-        guard let factor = Double(text.hasSuffix("x") ? String(text.dropLast()) : text), (0.01...1000).contains(factor)
-        else {
-            throw .usage("--speed '\(text)' is neither max nor a factor from 0.01 to 1000")
-        }
-        self = .times(factor)
-    }
-}
+import WakeWords
 
 struct ReplayOptions: Hashable {
     var trace: String

@@ -1,5 +1,7 @@
 // wakebridge run: its words; the engine that runs bridge and handler is called from Engine+Replay.swift.
+import WakeDaemon
 import WakeSources
+import WakeWords
 
 struct RunOptions: Hashable {
     /// A handler's program and its arguments.

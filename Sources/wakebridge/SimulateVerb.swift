@@ -1,5 +1,7 @@
 // wakebridge simulate: makes happen, for a test, what otherwise happens when it likes.
 import WakeControl
+import WakeModel
+import WakeWords
 
 extension Verb {
     static var simulate: Verb {

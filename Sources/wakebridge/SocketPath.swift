@@ -1,5 +1,6 @@
 // Where the daemon's control socket is: what the person said, then the environment, then the default of root or user.
 import Glibc
+import WakeWords
 
 extension ParsedWords {
     var client: ControlClient {

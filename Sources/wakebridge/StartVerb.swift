@@ -1,4 +1,5 @@
 // wakebridge start: lets a handler run again, whatever kept it from running.
+import WakeWords
 
 extension Verb {
     static var start: Verb {

@@ -1,5 +1,6 @@
 // wakebridge status: the bridge, its handlers and its devices, and why each handler is or is not awake.
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var status: Verb {

@@ -1,4 +1,5 @@
 // wakebridge stop: force-quits a handler, until it is started again.
+import WakeWords
 
 extension Verb {
     static var stop: Verb {

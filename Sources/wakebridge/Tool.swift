@@ -1,16 +1,9 @@
 // From the words of the command line to a verb's exit status: 0 done, 1 failed, 2 wrong usage.
-import WakeControl
-
-/// Why a verb did not do what it was asked, as one sentence for the person who asked.
-enum Complaint: Error {
-    /// The words were wrong: exit 2.
-    case usage(String)
-    /// The words were right and it did not work: exit 1.
-    case failure(String)
-}
+import WakeDaemon
+import WakeWords
 
 enum Tool {
-    static let version = "0.1.0"
+    static let version = Daemon.version
 
     static func run(_ words: [String]) -> Int32 {
         var verb: Verb?

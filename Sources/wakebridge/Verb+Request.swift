@@ -1,5 +1,6 @@
 // What most verbs have in common: a question to the daemon, and an order to it about one handler.
 import WakeModel
+import WakeWords
 
 extension Verb {
     /// Asks and prints: the daemon's own bytes with `--json`, else what `show` makes of them.

@@ -1,21 +1,6 @@
 // What a verb is: its name, its words, its options and what it does. Each verb has a file of its own.
-import WakeControl
-
-/// One option of a verb.
-struct Flag {
-    let name: String
-    let short: Character?
-    /// What stands for its value in the help; nil for an option that takes none.
-    let value: String?
-    let help: String
-
-    init(_ name: String, short: Character? = nil, value: String? = nil, _ help: String) {
-        self.name = name
-        self.short = short
-        self.value = value
-        self.help = help
-    }
-}
+import WakeModel
+import WakeWords
 
 struct Verb {
     let name: String

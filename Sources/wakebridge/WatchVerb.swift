@@ -1,5 +1,6 @@
 // wakebridge watch: events as they come, for people, or as the exact lines that handlers get.
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var watch: Verb {

@@ -1,5 +1,6 @@
 // wakebridge why: the one sentence on why a handler is, or is not, awake, and the wakes that did not happen.
 import WakeModel
+import WakeWords
 
 extension Verb {
     static var why: Verb {

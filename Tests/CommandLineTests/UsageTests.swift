@@ -4,6 +4,7 @@ import Testing
 import WakeModel
 
 @testable import wakebridge
+import WakeWords
 
 @Suite("The command line") struct UsageTests {
     static let verbs = Verb.all.map(\.name)

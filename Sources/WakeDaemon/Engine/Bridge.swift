@@ -42,8 +42,8 @@ public final class Bridge {
     private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
     /// Called after every turn, when all is committed and done.
     var didCompleteTurn: [() -> Void] = []
-    /// Hears every device event with its number, for `watch`.
-    var onEvent: (DeviceEvent) -> Void = { _ in }
+    /// Hears what devices did that nobody is owed; it has no number.
+    var onUnowned: (DeviceEvent) -> Void = { _ in }
     private let log = Log("bridge")
 
     public var strength: SuspensionStrength { suspension.strength }
@@ -158,8 +158,9 @@ public final class Bridge {
 
     func take(_ event: DeviceEvent) {
         catalog.note(event)
-        onEvent(event)
+        let before = engine.nextSequence
         engine.feed(.event(event), at: event.stamp)
+        if engine.nextSequence == before { onUnowned(event) }
     }
 
     // MARK: The end

@@ -6,7 +6,8 @@ final class Catalog {
     struct DeviceEntry {
         var device: Device
         var profile: ProfileIndex?
-        var isConnected = false
+        /// Nil before the first word of its link.
+        var isConnected: Bool?
         var lastData: WallTime?
     }
 
@@ -22,7 +23,7 @@ final class Catalog {
         while devices.count <= index { devices.append(nil) }
         devices[index] = DeviceEntry(
             device: device, profile: device.profile.flatMap { profiles.index(named: $0) },
-            isConnected: devices[index]?.isConnected ?? false, lastData: devices[index]?.lastData)
+            isConnected: devices[index]?.isConnected, lastData: devices[index]?.lastData)
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {

@@ -23,6 +23,8 @@ public final class Engine {
     public let clock: any WakeClock
     weak var stage: (any Stage)?
     var listeners: [any DecisionListener] = []
+    /// Hears every event that somebody is owed, with its number.
+    var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
 
@@ -76,6 +78,7 @@ public final class Engine {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
         case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
         case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
@@ -133,6 +136,7 @@ public final class Engine {
 extension Engine {
     var nextMonotonicDeadline: Instant? { core.nextMonotonicDeadline }
     var nextBoottimeDeadline: Instant? { core.nextBoottimeDeadline }
+    var nextSequence: Sequence { core.nextSequence }
     var isSettled: Bool { core.isSettled }
     var isQuiet: Bool { core.isQuiet }
     var isBackedUp: Bool { core.isBackedUp }

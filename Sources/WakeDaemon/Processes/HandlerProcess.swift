@@ -28,7 +28,7 @@ final class HandlerProcess {
     private unowned let loop: EventLoop
     private var watches: [Watch] = []
     private var inputWatch: Watch?
-    private var poll: Timer?
+    private var look: Timer?
     private let log: Log
 
     private var unwritten: [UInt8] = []
@@ -66,9 +66,8 @@ final class HandlerProcess {
         ]
         if let changes = child.container.changesDescriptor {
             watches.append(try loop.watch(changes, for: .priority) { [unowned self] _ in learnContainer() })
-        } else {
-            poll = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
         }
+        look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
     }
 
     // MARK: Input
@@ -204,7 +203,8 @@ final class HandlerProcess {
     func freeze() {
         awaitsFreeze = true
         attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
-        pollSoon()
+        // The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds.
+        look?.arm(at: SystemClock.monotonic() + .microseconds(100))
     }
 
     func thaw() {
@@ -214,7 +214,7 @@ final class HandlerProcess {
 
     func kill() {
         attempt("kill") { () throws(SystemError) in try child.container.kill() }
-        pollSoon()
+        lookAgainIfBlind()
     }
 
     func requestTermination() {
@@ -238,14 +238,14 @@ final class HandlerProcess {
             drainReplies()
             observer.processFroze(self)
         } else {
-            pollSoon()
+            lookAgainIfBlind()
         }
     }
 
-    /// The weak backend cannot tell when something has changed, so it is asked while an answer is awaited.
-    private func pollSoon() {
-        guard let poll, awaitsFreeze || hasExited && !hasEmptied else { return }
-        poll.arm(at: SystemClock.monotonic() + .milliseconds(1))
+    /// The weak backend never tells that something has changed, so it is asked while an answer is awaited.
+    private func lookAgainIfBlind() {
+        guard child.container.changesDescriptor == nil, awaitsFreeze || hasExited && !hasEmptied else { return }
+        look?.arm(at: SystemClock.monotonic() + .milliseconds(1))
     }
 
     @discardableResult

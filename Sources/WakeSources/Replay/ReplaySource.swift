@@ -32,6 +32,7 @@ public final class ReplaySource {
 
     private var reader: TraceReader
     private let speed: ReplaySpeed
+    private let playedLine: Int
     private var start: Instant?
     private var upcoming: TraceOperation?
     private var timer: Timer?
@@ -41,9 +42,10 @@ public final class ReplaySource {
     /// A burst leaves the loop to others after so many operations.
     private static let operationsPerTurn = 256
 
-    /// `reader` stands behind its header, at the first operation to play.
-    public init(_ reader: TraceReader, speed: ReplaySpeed, on loop: EventLoop) throws(SystemError) {
+    /// `after` is the line of the last operation that an earlier life has played; 0 for none.
+    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, on loop: EventLoop) throws(SystemError) {
         self.reader = reader
+        playedLine = line
         self.speed = speed
         timer = try loop.timer(on: .monotonic) { [unowned self] in play() }
         burst = try loop.deferred(priority: .idle) { [unowned self] in play() }
@@ -83,7 +85,7 @@ public final class ReplaySource {
 
     private func advance() {
         do {
-            upcoming = try reader.next()
+            repeat { upcoming = try reader.next() } while upcoming.map { $0.line <= playedLine } ?? false
             if upcoming == nil { end(nil) }
         } catch {
             upcoming = nil

@@ -1,28 +1,28 @@
 // The command line's words after getopt_long: the edge to the C library's parser, whose state is the process's own.
 import CWords
 import Glibc
-import WakeControl
+import WakeModel
 
 /// A verb's options and operands.
-struct ParsedWords {
+public struct ParsedWords {
     /// In the order given; a later one of the same name counts.
-    private(set) var options: [(name: String, value: String?)] = []
-    private(set) var operands: [String] = []
+    public private(set) var options: [(name: String, value: String?)] = []
+    public private(set) var operands: [String] = []
     /// What follows `--`; nil where there is none.
-    private(set) var trailing: [String]?
+    public private(set) var trailing: [String]?
 
     /// `stopsAtOperand` leaves everything from the first operand on untouched.
-    init(_ words: [String], options flags: [Flag], stopsAtOperand: Bool = false) throws(Complaint) {
+    public init(_ words: [String], options flags: [Flag], stopsAtOperand: Bool = false) throws(Complaint) {
         let cut = stopsAtOperand ? nil : words.firstIndex(of: "--")
         trailing = cut.map { Array(words[($0 + 1)...]) }
         try parse(Array(words[..<(cut ?? words.count)]), flags, stopsAtOperand)
     }
 
-    func has(_ name: String) -> Bool { options.contains { $0.name == name } }
-    func value(_ name: String) -> String? { options.last { $0.name == name }?.value }
+    public func has(_ name: String) -> Bool { options.contains { $0.name == name } }
+    public func value(_ name: String) -> String? { options.last { $0.name == name }?.value }
 
     /// The same with the options that stood before the verb, which those after it override.
-    func adding(_ earlier: ParsedWords) -> ParsedWords {
+    public func adding(_ earlier: ParsedWords) -> ParsedWords {
         var both = self
         both.options = earlier.options + options
         return both
@@ -85,25 +85,25 @@ extension Flag {
 
 extension ParsedWords {
     /// The one operand that a verb needs.
-    func only(_ what: String) throws(Complaint) -> String {
+    public func only(_ what: String) throws(Complaint) -> String {
         guard let first = operands.first else { throw .usage("a \(what) must be named") }
         try atMost(1)
         return first
     }
 
     /// The one operand that a verb may have.
-    func optional() throws(Complaint) -> String? {
+    public func optional() throws(Complaint) -> String? {
         try atMost(1)
         return operands.first
     }
 
-    func atMost(_ count: Int, takesProgram: Bool = false) throws(Complaint) {
+    public func atMost(_ count: Int, takesProgram: Bool = false) throws(Complaint) {
         if operands.count > count { throw .usage("'\(operands[count])' is one word too many") }
         if !takesProgram, let word = trailing?.first { throw .usage("'-- \(word)' has no meaning here") }
     }
 
     /// A whole number from `range`; nil where the option is not given.
-    func number(_ name: String, in range: ClosedRange<Int>) throws(Complaint) -> Int? {
+    public func number(_ name: String, in range: ClosedRange<Int>) throws(Complaint) -> Int? {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw .usage("--\(name) '\(text)' is not a whole number from \(range.lowerBound) to \(range.upperBound)")
