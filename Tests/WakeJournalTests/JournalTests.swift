@@ -109,7 +109,7 @@ struct JournalTests {
         #expect(journal?.health.run != .ok)
         #expect((1...2_000).allSatisfy { journal?.event(Sequence($0)) != nil })
         shell("mount -o remount,size=20m \(scratch.path)")
-        let outcomes = try #require(journal?.compact().outcomes)
+        let outcomes = try #require(journal?.compact()).outcomes
         #expect(outcomes.contains(.restored(.run)))
         #expect(journal?.health.run == .ok)
         journal = nil
