@@ -48,6 +48,7 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: ["wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
+        .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
 
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),

@@ -109,7 +109,7 @@ struct JournalTests {
         #expect(journal?.health.run != .ok)
         #expect((1...2_000).allSatisfy { journal?.event(Sequence($0)) != nil })
         shell("mount -o remount,size=20m \(scratch.path)")
-        let outcomes = try #require(journal?.compact().outcomes)
+        let outcomes = try #require(journal?.compact()).outcomes
         #expect(outcomes.contains(.restored(.run)))
         #expect(journal?.health.run == .ok)
         journal = nil
@@ -143,7 +143,7 @@ struct JournalTests {
             write(bytes, scratch.path + "/run.sqlite")
             let damaged = try? scratch.journal()
             for event in damaged?.recover().owed[a] ?? [] {
-                #expect(damaged?.event(event.seq) == data(Array(repeating: UInt8(event.seq.rawValue), count: 40)))
+                #expect(damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
             }
         }
     }

@@ -92,7 +92,7 @@ func truncation() throws {
         ("+0 1 connect folded=", 21, "whole number"),
     ])
 func faults(line: String, column: Int, reason: String) throws {
-    let error = #expect(throws: TraceError.self) { try read(prologue + "+0 1 connect\n" + line + "\nend\n") }
+    let error = thrown(TraceError.self) { try read(prologue + "+0 1 connect\n" + line + "\nend\n") }
     #expect(error?.line == 6)
     #expect(error?.column == column, "\(error?.description ?? "")")
     #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
@@ -113,7 +113,7 @@ func faults(line: String, column: Int, reason: String) throws {
         (prologue + "+0 1 data 2a37 " + String(repeating: "00", count: 70_000) + "\nend\n", "128 KiB"),
     ])
 func headerFaults(text: String, reason: String) throws {
-    let error = #expect(throws: TraceError.self) { try read(text) }
+    let error = thrown(TraceError.self) { try read(text) }
     #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
 }
 

@@ -1,0 +1,249 @@
+// Keeps the books beside the core: every effect is entered, and whatever can never be right is reported at once.
+import WakeModel
+
+@testable import WakeCore
+
+/// Checks what must hold after every step, whatever the story: accounting, order, epochs and deadlines.
+final class Auditor {
+    enum Place: Equatable { case queued, leased, acknowledged, deadLettered, lost }
+
+    struct Books {
+        private(set) var places: [Sequence: Place] = [:]
+        private(set) var queued: Set<Sequence> = []
+        private(set) var leasedCount = 0
+        var devices: [Sequence: DeviceID] = [:]
+        var attempts: [Sequence: UInt32] = [:]
+        var overtaking: Set<Sequence> = []
+        private(set) var gaps: [Sequence: (device: DeviceID, gap: Gap)] = [:]
+        /// Events that came for it, of the kinds that are counted: all but gaps told by the host.
+        var arrived = 0
+        var appended = 0
+        var discarded = 0
+        /// What all gaps together tell of.
+        private(set) var told = 0
+        var live: Epoch?
+        var lastEpoch = Epoch(rawValue: 0)
+        var budgetFrom = Instant.zero
+        var wasHurried = false
+
+        mutating func put(_ sequence: Sequence, _ place: Place) {
+            if places[sequence] == .queued { queued.remove(sequence) }
+            if places[sequence] == .leased { leasedCount -= 1 }
+            places[sequence] = place
+            if place == .queued { queued.insert(sequence) }
+            if place == .leased { leasedCount += 1 }
+        }
+
+        mutating func write(_ gap: Gap, of device: DeviceID, as sequence: Sequence) {
+            told += Int(gap.count ?? 0) - Int(gaps[sequence]?.gap.count ?? 0)
+            gaps[sequence] = (device, gap)
+        }
+    }
+
+    private(set) var books: [HandlerID: Books] = [:]
+    private(set) var complaints: [String] = []
+    private var lastAppended = Sequence(0)
+    /// Seqs the core asked to be leased in this step, and not delivered yet.
+    private var leasedNow: [HandlerID: [Sequence]] = [:]
+
+    func complain(_ text: String) { if complaints.count < 20 { complaints.append(text) } }
+
+    func expectArrival(_ handler: HandlerID, _ count: Int = 1) { books[handler, default: Books()].arrived += count }
+    func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
+    func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
+        books[handler, default: Books()].put(event.sequence, .queued)
+        books[handler, default: Books()].devices[event.sequence] = event.device
+        books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
+    }
+
+    func enter(_ effects: [Effect], _ core: Dispatcher, at now: Moment) {
+        leasedNow = [:]
+        for effect in effects { enter(effect, core, at: now) }
+        for (handler, sequences) in leasedNow where !sequences.isEmpty {
+            complain("\(handler.rawValue): leased and not delivered: \(sequences.map(\.rawValue))")
+        }
+        checkDeadlines(core, at: now)
+        for handler in core.handlers { check(handler, at: now) }
+    }
+
+    private func enter(_ effect: Effect, _ core: Dispatcher, at now: Moment) {
+        switch effect {
+        case .append(let sequence, let event, let owners, _): append(sequence, event, owners)
+        case .update(let sequence, let event): update(sequence, event)
+        case .lease(let id, let sequences): lease(id, sequences)
+        case .acknowledge(let id, let sequences): acknowledge(id, sequences, at: now)
+        case .giveBack(let id, let sequence, let attempts, _): giveBack(id, sequence, attempts)
+        case .deadLetter(let id, let sequence, _):
+            expectPlace(id, sequence, [.leased], "dead-lettered")
+            books[id, default: Books()].put(sequence, .deadLettered)
+            books[id, default: Books()].discarded += 1
+        case .checkpoint, .setStopped: break
+        case .launch(let id, let epoch, _):
+            if books[id]?.live != nil { complain("\(id.rawValue): launched while a process lives") }
+            if let last = books[id]?.lastEpoch, epoch <= last { complain("\(id.rawValue): epoch did not grow") }
+            if core.handler(id)?.isBarred ?? true { complain("\(id.rawValue): launched while stopped") }
+            books[id, default: Books()].live = epoch
+            books[id, default: Books()].lastEpoch = epoch
+        case .deliver(let id, let epoch, let delivery):
+            expectLive(id, epoch, "deliver")
+            deliver(id, delivery, at: now)
+        case .notify(let id, let epoch, _), .closeInput(let id, let epoch), .thaw(let id, let epoch),
+            .freeze(let id, let epoch), .inspectLocks(let id, let epoch), .requestTermination(let id, let epoch),
+            .kill(let id, let epoch), .perform(let id, let epoch, _, _):
+            expectLive(id, epoch, "\(effect)")
+        case .discard(let id, let epoch, _):
+            expectLive(id, epoch, "discard")
+            books[id]?.live = nil
+        case .decision(let id, let decision): judge(id, decision, core, at: now)
+        }
+    }
+
+    // MARK: The journal's part
+
+    private func append(_ sequence: Sequence, _ event: DeviceEvent, _ owners: [HandlerID]) {
+        if sequence <= lastAppended { complain("seq \(sequence.rawValue) appended after \(lastAppended.rawValue)") }
+        lastAppended = sequence
+        for id in owners {
+            books[id, default: Books()].put(sequence, .queued)
+            books[id]?.devices[sequence] = event.device
+            books[id]?.attempts[sequence] = 0
+            switch event.kind {
+            case .gap(let gap): books[id]?.write(gap, of: event.device, as: sequence)
+            case .attention(.linkDown, _): books[id]?.overtaking.insert(sequence)
+            case .attention(.storm, _), .attention(.flapping, _): break
+            case .data, .connected, .disconnected, .attention: books[id]?.appended += 1
+            }
+        }
+    }
+
+    private func update(_ sequence: Sequence, _ event: DeviceEvent) {
+        guard case .gap(let gap) = event.kind else { return complain("only gaps change") }
+        for id in books.keys where books[id]?.gaps[sequence] != nil {
+            if books[id]?.places[sequence] != .queued {
+                complain("gap \(sequence.rawValue) changed after its delivery")
+            }
+            books[id]?.write(gap, of: event.device, as: sequence)
+        }
+    }
+
+    private func lease(_ id: HandlerID, _ sequences: [Sequence]) {
+        for sequence in sequences {
+            expectPlace(id, sequence, [.queued], "leased")
+            books[id]?.put(sequence, .leased)
+        }
+        leasedNow[id, default: []] += sequences
+    }
+
+    private func acknowledge(_ id: HandlerID, _ sequences: [Sequence], at now: Moment) {
+        for sequence in sequences {
+            expectPlace(id, sequence, [.leased, .queued], "acknowledged")
+            let wasQueued = books[id]?.places[sequence] == .queued
+            books[id]?.put(sequence, wasQueued ? .lost : .acknowledged)
+            if wasQueued { books[id]?.discarded += 1 } else { books[id]?.budgetFrom = now.monotonic }
+        }
+    }
+
+    private func giveBack(_ id: HandlerID, _ sequence: Sequence, _ attempts: UInt32) {
+        expectPlace(id, sequence, [.leased], "given back")
+        books[id]?.put(sequence, .queued)
+        books[id]?.attempts[sequence] = attempts
+    }
+
+    // MARK: The process's part
+
+    private func deliver(_ id: HandlerID, _ delivery: Delivery, at now: Moment) {
+        let sequences = delivery.events.map(\.sequence)
+        if sequences != leasedNow[id] ?? [] { complain("\(id.rawValue): delivered other than was leased") }
+        leasedNow[id] = []
+        for event in delivery.events {
+            if event.attempt != (books[id]?.attempts[event.sequence] ?? 0) + 1 {
+                complain("\(id.rawValue): seq \(event.sequence.rawValue) came as attempt \(event.attempt)")
+            }
+            books[id]?.attempts[event.sequence] = event.attempt
+        }
+        if sequences.isEmpty, case .none = delivery.preface { complain("\(id.rawValue): an empty delivery") }
+        books[id]?.budgetFrom = now.monotonic
+        books[id]?.wasHurried = false
+        checkOrder(id, sequences)
+    }
+
+    /// Within a device nothing with a lower number is left behind in the queue.
+    private func checkOrder(_ id: HandlerID, _ sequences: [Sequence]) {
+        guard let books = books[id], let last = sequences.last else { return }
+        if zip(sequences, sequences.dropFirst()).contains(where: { $0 >= $1 }) { complain("a batch out of order") }
+        var highest: [DeviceID: Sequence] = [:]
+        for sequence in sequences where !books.overtaking.contains(sequence) {
+            if let device = books.devices[sequence] { highest[device] = sequence }
+        }
+        for sequence in books.queued where sequence < last {
+            guard let device = books.devices[sequence], let highest = highest[device], sequence < highest,
+                !books.overtaking.contains(sequence)
+            else { continue }
+            complain("\(id.rawValue): seq \(highest.rawValue) overtook \(sequence.rawValue) of its device")
+        }
+    }
+
+    private func judge(_ id: HandlerID, _ decision: Decision, _ core: Dispatcher, at now: Moment) {
+        guard case .struck = decision, let books = books[id], let handler = core.handler(id), !books.wasHurried else {
+            return
+        }
+        if now.monotonic - books.budgetFrom < handler.timers.budget {
+            complain("\(id.rawValue): struck \((now.monotonic - books.budgetFrom).wholeMilliseconds) ms after progress")
+        }
+    }
+
+    private func expectLive(_ id: HandlerID, _ epoch: Epoch, _ what: String) {
+        if books[id]?.live != epoch {
+            complain("\(id.rawValue): \(what) for epoch \(epoch.rawValue), which is not alive")
+        }
+    }
+
+    private func expectPlace(_ id: HandlerID, _ sequence: Sequence, _ places: [Place], _ what: String) {
+        guard let place = books[id]?.places[sequence], places.contains(place) else {
+            return complain(
+                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: books[id]?.places[sequence]))"
+            )
+        }
+    }
+}
+
+// MARK: - After each step
+
+extension Auditor {
+    private func checkDeadlines(_ core: Dispatcher, at now: Moment) {
+        if let next = core.nextMonotonicDeadline, next <= now.monotonic { complain("a monotonic deadline is past") }
+        if let next = core.nextBoottimeDeadline, next <= now.boottime { complain("a boottime deadline is past") }
+    }
+
+    private func check(_ handler: HandlerLifecycle, at now: Moment) {
+        let name = handler.id.rawValue
+        if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.rescue == nil {
+            let until = handler.lingerUntil ?? .zero
+            if until <= now.monotonic || until - now.monotonic > handler.timers.linger {
+                complain("\(name): awake for nothing")
+            }
+        }
+        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
+            let deadline = handler.awakeDeadline, now.monotonic >= deadline + handler.timers.grace
+        {
+            complain("\(name): awake past its deadline")
+        }
+        if handler.isBarred, handler.isLive { complain("\(name): runs although stopped") }
+        guard let books = books[handler.id] else { return }
+        checkCounts(handler, books)
+    }
+
+    private func checkCounts(_ handler: HandlerLifecycle, _ books: Books) {
+        let (name, queued, leased) = (handler.id.rawValue, books.queued.count, books.leasedCount)
+        if queued != handler.queue.count { complain("\(name): \(queued) should be queued, \(handler.queue.count) are") }
+        if leased != handler.batch.openCount {
+            complain("\(name): \(leased) should be open, \(handler.batch.openCount) are")
+        }
+        let lost = books.arrived - books.appended + books.discarded
+        // A storm's gap is written now and then only; what is told is exact.
+        let told = books.told
+        guard told != lost else { return }
+        let mayLag = books.gaps.contains { $0.value.gap.cause == .storm && books.queued.contains($0.key) }
+        if told > lost || !mayLag { complain("\(name): \(lost) lost, gaps tell of \(told)") }
+    }
+}

@@ -1,0 +1,220 @@
+// Thousands of random lives of the core, each audited step by step: what no story thought of.
+import Testing
+import WakeModel
+
+@testable import WakeCore
+
+/// SplitMix64: the same seed walks the same way everywhere.
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+    mutating func isOne(in chances: Int) -> Bool { below(chances) == 0 }
+}
+
+struct RandomWalk {
+    var dice: Dice
+    let story: Scenario
+    var handlers: [HandlerID] = []
+    var devices: [DeviceID] = []
+
+    init(seed: UInt64) {
+        dice = Dice(state: seed)
+        let storms = seed % 4 == 0
+        story = Scenario(
+            IngressLimits(storm: storms ? .init(eventsPerSecond: 20, burst: 8) : nil, flips: nil), from: 1001)
+        story.keepsLog = false
+        devices = (1...3).map { story.device($0) }
+        for number in 1...2 {
+            var dice = dice
+            let id = story.handler(UInt32(number), .silent, isStopped: dice.isOne(in: 8)) {
+                Self.shape(&$0, storms: storms, &dice)
+            }
+            self.dice = dice
+            handlers.append(id)
+        }
+        if seed % 3 == 0 { recover() }
+    }
+
+    private static func shape(_ settings: inout HandlerSettings, storms: Bool, _ dice: inout Dice) {
+        settings.subscriptions = [Subscription(profile: "strap", device: "device-1"), Subscription(profile: "strap")]
+        for index in 0..<2 {
+            settings.subscriptions[index].policy = dice.isOne(in: 2) ? .all : dice.isOne(in: 2) ? .latest : .drop
+            if dice.isOne(in: 4) { settings.subscriptions[index].maxLatency = .seconds(2) }
+            if dice.isOne(in: 5) { settings.subscriptions[index].retention = .seconds(20) }
+            if dice.isOne(in: 5) { settings.subscriptions[index].queueCap = 2000 }
+            if dice.isOne(in: 6) { settings.subscriptions[index].wakes = false }
+        }
+        if dice.isOne(in: 4) { settings.queueCap = 3000 }
+        if dice.isOne(in: 3) { settings.lifecycle = .oneshot }
+        if dice.isOne(in: 4) { settings.readiness = .explicit }
+        if dice.isOne(in: 6) { settings.acknowledgement = .delivery }
+        if dice.isOne(in: 4) { settings.onOverrun = .terminate }
+        if dice.isOne(in: 4) { settings.timers.window = .seconds(1) }
+        if dice.isOne(in: 6) { settings.timers.idleExit = .seconds(30) }
+        if dice.isOne(in: 6) { settings.startsAtBoot = true }
+        if dice.isOne(in: 3) { settings.maxBatch = 1 + dice.below(5) }
+        if storms || dice.isOne(in: 2) { settings.stoppedEvents = .keep }
+    }
+
+    private mutating func recover() {
+        var events: [RecoveredEvent] = []
+        for number in 1...5 {
+            events.append(
+                RecoveredEvent(
+                    sequence: Sequence(UInt64(number)), device: devices[number % 3], content: .data(.serial), size: 1,
+                    stamp: story.stamp, attempts: number % 2, wasDelivered: number % 2 == 1, durability: .run))
+        }
+        story.step(.recovered(handlers[0], events))
+    }
+
+    mutating func walk(_ steps: Int) {
+        for _ in 0..<steps where story.auditor.complaints.isEmpty { stride() }
+    }
+
+    private mutating func stride() {
+        let handler = handlers[dice.below(handlers.count)]
+        let device = devices[dice.below(devices.count)]
+        switch dice.below(100) {
+        case 0..<38: story.data(device, channel: UInt8(dice.below(3)), size: dice.below(100))
+        case 38..<46: link(device)
+        case 46..<72: say(handler)
+        case 72..<75: exit(handler)
+        case 75..<79: operate(handler)
+        case 79..<93: story.advance(span())
+        case 93..<97: changeWorld(handler)
+        default: rarity(handler, device)
+        }
+    }
+
+    private mutating func link(_ device: DeviceID) {
+        switch dice.below(3) {
+        case 0: story.event(.connected(folded: 0), device)
+        case 1: story.event(.disconnected(reason: "remote-user", folded: 0), device)
+        default: story.event(.attention(.pairing, detail: "a passkey is asked for"), device)
+        }
+    }
+
+    private mutating func say(_ handler: HandlerID) {
+        let books = story.auditor.books[handler]
+        let open = (books?.places ?? [:]).filter { $0.value == .leased }.keys.sorted()
+        let sequence =
+            open.isEmpty || dice.isOne(in: 8) ? Sequence(UInt64(dice.below(1200))) : open[dice.below(open.count)]
+        switch dice.below(12) {
+        case 0..<6: story.say(.ack(sequence, result: nil), handler)
+        case 6, 7: story.say(.nack(sequence, after: dice.isOne(in: 2) ? nil : .seconds(Int64(dice.below(20)))), handler)
+        case 8: story.say(.begin("task-\(dice.below(2))"), handler)
+        case 9: story.say(.end("task-\(dice.below(2))"), handler)
+        case 10: story.say(dice.isOne(in: 2) ? .ready : .remaining, handler)
+        default: story.say(.read(DeviceAddress(device: "device-1", channel: nil)), handler)
+        }
+    }
+
+    private mutating func exit(_ handler: HandlerID) {
+        let statuses: [WakeCore.ExitStatus] = [.exited(code: 0), .exited(code: 75), .exited(code: 1), .signalled(11)]
+        story.exit(handler, statuses[dice.below(4)])
+    }
+
+    private mutating func operate(_ handler: HandlerID) {
+        let verbs: [OperatorVerb] = [.start, .start, .stop, .attach, .detach, .wake, .expire, .kill]
+        story.operate(verbs[dice.below(verbs.count)], handler)
+    }
+
+    private mutating func span() -> TimeSpan {
+        switch dice.below(6) {
+        case 0, 1: .milliseconds(Int64(dice.below(30)))
+        case 2, 3: .milliseconds(Int64(dice.below(3000)))
+        case 4: .seconds(Int64(dice.below(30)))
+        default: .microseconds(Int64(dice.below(400)))
+        }
+    }
+
+    private mutating func changeWorld(_ handler: HandlerID) {
+        let findings: [SuspensionFinding] = [.clean, .clean, .holdsLock, .blocksOthers, .escaped]
+        switch dice.below(6) {
+        case 0: story.freezeLatency = dice.isOne(in: 3) ? nil : .milliseconds(Int64(dice.below(100)))
+        case 1: story.finding[handler] = findings[dice.below(findings.count)]
+        case 2: story.diesWhenKilled = !dice.isOne(in: 3)
+        case 3: story.termLatency = dice.isOne(in: 2) ? nil : .milliseconds(Int64(dice.below(2000)))
+        case 4: story.emptiesAfterExit = !dice.isOne(in: 3)
+        default: story.launchesFail = dice.isOne(in: 4)
+        }
+    }
+
+    private mutating func rarity(_ handler: HandlerID, _ device: DeviceID) {
+        let event = DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)
+        let stale = Epoch(rawValue: UInt32(dice.below(3)))
+        let gap = Gap(
+            cause: .bridgeRestart, count: 3, first: nil, last: nil, from: story.stamp.wall, to: story.stamp.wall)
+        switch dice.below(8) {
+        case 0: story.sleepSystem(.seconds(Int64(dice.below(4000))))
+        case 1: story.step(.memory(dice.isOne(in: 2) ? .critical : .warning))
+        case 2: story.step(.revived(handler, event))
+        case 3: story.step(.lost(handler, device, gap))
+        case 4: story.step(.suspended(handler, stale, .clean))
+        case 5: story.step(.exited(handler, stale, .signalled(9)))
+        case 6: story.step(.answered(handler, stale, ref: nil, .bridge(condition: "adapter-up", detail: "")))
+        default: story.reconfigure(handler, restarts: dice.isOne(in: 2)) { $0.isEnabled = !dice.isOne(in: 4) }
+        }
+    }
+
+    /// The world becomes kind: whatever is owed must come through, be it after hours.
+    mutating func comeToRest() {
+        story.freezeLatency = .microseconds(300)
+        story.termLatency = .milliseconds(1)
+        story.diesWhenKilled = true
+        story.emptiesAfterExit = true
+        story.launchesFail = false
+        for handler in handlers {
+            story.finding[handler] = .clean
+            story.conduct[handler] = .acknowledgesBatch(.milliseconds(1))
+            story.reconfigure(handler, restarts: true) {
+                $0.isEnabled = true
+                $0.lifecycle = .resident
+                $0.readiness = .implicit
+                for index in $0.subscriptions.indices { $0.subscriptions[index].wakes = true }
+            }
+            story.operate(.detach, handler)
+            story.operate(.start, handler)
+            story.operate(.kill, handler)
+        }
+        for _ in 0..<40 { story.advance(.seconds(600)) }
+        for handler in handlers {
+            guard let standing = story.standing(handler) else { continue }
+            if standing.queuedCount + standing.openCount > 0 {
+                story.auditor.complain("\(handler.rawValue) starves: \(standing)")
+            }
+            if standing.state != .idle && standing.state != .suspended {
+                story.auditor.complain("no rest: \(standing)")
+            }
+        }
+        let next = story.core.nextMonotonicDeadline
+        if next != nil, handlers.allSatisfy({ story.core.handler($0)?.idleExitAt == nil }) {
+            story.auditor.complain("ticks at rest")
+        }
+    }
+}
+
+@Suite("Random lives")
+struct RandomLives {
+    @Test(
+        "No random life breaks accounting, order, epochs, budgets or deadlines, and afterwards everything comes through"
+    )
+    func walk() {
+        for seed in UInt64(0)..<2000 {
+            var walk = RandomWalk(seed: seed)
+            walk.walk(200)
+            if walk.story.auditor.complaints.isEmpty { walk.comeToRest() }
+            guard walk.story.auditor.complaints.isEmpty else {
+                Issue.record("seed \(seed): \(walk.story.auditor.complaints.first ?? "")")
+                return
+            }
+        }
+    }
+}
