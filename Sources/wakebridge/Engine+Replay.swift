@@ -77,7 +77,7 @@ private func playLive(
     let replay = try LiveReplay(manifest, profiles: profiles()) { line in
         Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
     }
-    if let decisions { replay.logDecisions { decisions.write($0) } }
+    if let decisions { replay.logDecisions { decisions.writeNow($0) } }
     if replay.strength == .weak {
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }
