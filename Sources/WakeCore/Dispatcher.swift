@@ -64,7 +64,8 @@ public struct Dispatcher: Sendable {
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
-        case .launchFailed(let id, let epoch, let reason): change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
+        case .launchFailed(let id, let epoch, let reason):
+            change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
         case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref, &$1) }
@@ -169,7 +170,8 @@ public struct Dispatcher: Sendable {
         case .cut: cut(event, &step)
         case .cutBegins:
             let detail = "more than \(storm.eventsPerSecond) events a second; what is over is lost and told in a gap"
-            dispatch(DeviceEvent(device: event.device, kind: .attention(.storm, detail: detail), stamp: event.stamp), &step)
+            dispatch(
+                DeviceEvent(device: event.device, kind: .attention(.storm, detail: detail), stamp: event.stamp), &step)
             cut(event, &step)
         }
     }
@@ -178,7 +180,8 @@ public struct Dispatcher: Sendable {
         let detail =
             "connected and disconnected more than \(flips.limit) times in \(flips.window.wholeMilliseconds / 1000) s; "
             + "what follows is folded until the link settles"
-        dispatch(DeviceEvent(device: event.device, kind: .attention(.flapping, detail: detail), stamp: event.stamp), &step)
+        dispatch(
+            DeviceEvent(device: event.device, kind: .attention(.flapping, detail: detail), stamp: event.stamp), &step)
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {

@@ -46,13 +46,29 @@ extension HandlerLifecycle {
 
     /// Only the oldest unanswered event can have done it; five times is enough.
     private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) {
-        guard hasSpoken, !reason.isLaunchFailure, let oldest = batch.oldestOpen else { return }
-        if isOneshot, case .exit(.exited) = reason, step.now - launchedAt < .seconds(1) { return }
+        guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return }
         batch.changeOldestOpen { $0.charges += 1 }
         step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
         guard oldest.charges + 1 >= Self.chargeLimit else { return }
         deadLetter(oldest, because: reason.written, &step)
         penalty.forgiveCrashes()
+    }
+
+    /// A program that dies before its first line has not begun with the event; one that was given its whole time has. A
+    /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
+    private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
+        switch reason {
+        case .launchFailed, .launchTimeout: return false
+        case .overrun, .deadline, .taskLeak: return true
+        case .exit(let status):
+            guard isOneshot else { return hasSpoken }
+            if now - launchedAt >= .seconds(1) { return true }
+            if case .signalled = status { return hasSpoken }
+            return false
+        case .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished,
+            .killedByOperator:
+            return hasSpoken
+        }
     }
 
     private mutating func deadLetter(_ event: QueuedEvent, because reason: String, _ step: inout Step) {

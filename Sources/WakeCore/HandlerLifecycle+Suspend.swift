@@ -97,6 +97,7 @@ extension HandlerLifecycle {
 
     mutating func hold(atLeast least: TimeSpan = .zero, because reason: String, _ step: inout Step) {
         let until = penalty.hold(from: step.boottime, atLeast: least, timers)
+        penalty.keepStrikes(for: until - step.boottime)
         step.emit(.decision(id, .held(until: until, because: reason)))
     }
 
@@ -122,7 +123,8 @@ extension HandlerLifecycle {
         restUntil = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
-        step.emit(.deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
+        step.emit(
+            .deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
         lateAnswers = []
         rescueFromLock(isOverrun: false, &step)
     }

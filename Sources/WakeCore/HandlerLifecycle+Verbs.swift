@@ -111,7 +111,8 @@ extension HandlerLifecycle {
 
     mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: if !isOneshot { step.emit(.notify(id, epoch, .memory(level: level.written))) }
+        case .launching, .active, .expiring:
+            if !isOneshot { step.emit(.notify(id, epoch, .memory(level: level.written))) }
         case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: break
         }
     }

@@ -14,7 +14,9 @@ struct PendingGaps: Sendable {
 
     /// Adds one lost event to the gap of the same device and cause, where one is pending.
     mutating func grow(_ device: DeviceID, _ cause: GapCause, by lost: Sequence?, at wall: WallTime) -> Entry? {
-        guard let index = entries.firstIndex(where: { $0.device == device && $0.gap.cause == cause }) else { return nil }
+        guard let index = entries.firstIndex(where: { $0.device == device && $0.gap.cause == cause }) else {
+            return nil
+        }
         entries[index].gap.include(lost, at: wall)
         entries[index].isAhead = cause == .storm && !entries[index].gap.isWorthWriting
         return entries[index]

@@ -75,7 +75,8 @@ extension HandlerLifecycle {
         }
         switch phase {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
-        case .quarantined: return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
+        case .quarantined:
+            return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation

@@ -119,7 +119,9 @@ final class Auditor {
     private func update(_ sequence: Sequence, _ event: DeviceEvent) {
         guard case .gap(let gap) = event.kind else { return complain("only gaps change") }
         for id in books.keys where books[id]?.gaps[sequence] != nil {
-            if books[id]?.places[sequence] != .queued { complain("gap \(sequence.rawValue) changed after its delivery") }
+            if books[id]?.places[sequence] != .queued {
+                complain("gap \(sequence.rawValue) changed after its delivery")
+            }
             books[id]?.write(gap, of: event.device, as: sequence)
         }
     }
@@ -191,13 +193,16 @@ final class Auditor {
     }
 
     private func expectLive(_ id: HandlerID, _ epoch: Epoch, _ what: String) {
-        if books[id]?.live != epoch { complain("\(id.rawValue): \(what) for epoch \(epoch.rawValue), which is not alive") }
+        if books[id]?.live != epoch {
+            complain("\(id.rawValue): \(what) for epoch \(epoch.rawValue), which is not alive")
+        }
     }
 
     private func expectPlace(_ id: HandlerID, _ sequence: Sequence, _ places: [Place], _ what: String) {
         guard let place = books[id]?.places[sequence], places.contains(place) else {
             return complain(
-                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: books[id]?.places[sequence]))")
+                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: books[id]?.places[sequence]))"
+            )
         }
     }
 }
@@ -214,7 +219,9 @@ extension Auditor {
         let name = handler.id.rawValue
         if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.rescue == nil {
             let until = handler.lingerUntil ?? .zero
-            if until <= now.monotonic || until - now.monotonic > handler.timers.linger { complain("\(name): awake for nothing") }
+            if until <= now.monotonic || until - now.monotonic > handler.timers.linger {
+                complain("\(name): awake for nothing")
+            }
         }
         if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
             let deadline = handler.awakeDeadline, now.monotonic >= deadline + handler.timers.grace
@@ -229,7 +236,9 @@ extension Auditor {
     private func checkCounts(_ handler: HandlerLifecycle, _ books: Books) {
         let (name, queued, leased) = (handler.id.rawValue, books.queued.count, books.leasedCount)
         if queued != handler.queue.count { complain("\(name): \(queued) should be queued, \(handler.queue.count) are") }
-        if leased != handler.batch.openCount { complain("\(name): \(leased) should be open, \(handler.batch.openCount) are") }
+        if leased != handler.batch.openCount {
+            complain("\(name): \(leased) should be open, \(handler.batch.openCount) are")
+        }
         let lost = books.arrived - books.appended + books.discarded
         // A storm's gap is written now and then only; what is told is exact.
         let told = books.told

@@ -27,7 +27,8 @@ struct RandomWalk {
     init(seed: UInt64) {
         dice = Dice(state: seed)
         let storms = seed % 4 == 0
-        story = Scenario(IngressLimits(storm: storms ? .init(eventsPerSecond: 20, burst: 8) : nil, flips: nil), from: 1001)
+        story = Scenario(
+            IngressLimits(storm: storms ? .init(eventsPerSecond: 20, burst: 8) : nil, flips: nil), from: 1001)
         story.keepsLog = false
         devices = (1...3).map { story.device($0) }
         for number in 1...2 {
@@ -103,7 +104,8 @@ struct RandomWalk {
     private mutating func say(_ handler: HandlerID) {
         let books = story.auditor.books[handler]
         let open = (books?.places ?? [:]).filter { $0.value == .leased }.keys.sorted()
-        let sequence = open.isEmpty || dice.isOne(in: 8) ? Sequence(UInt64(dice.below(1200))) : open[dice.below(open.count)]
+        let sequence =
+            open.isEmpty || dice.isOne(in: 8) ? Sequence(UInt64(dice.below(1200))) : open[dice.below(open.count)]
         switch dice.below(12) {
         case 0..<6: story.say(.ack(sequence, result: nil), handler)
         case 6, 7: story.say(.nack(sequence, after: dice.isOne(in: 2) ? nil : .seconds(Int64(dice.below(20)))), handler)
@@ -148,7 +150,8 @@ struct RandomWalk {
     private mutating func rarity(_ handler: HandlerID, _ device: DeviceID) {
         let event = DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)
         let stale = Epoch(rawValue: UInt32(dice.below(3)))
-        let gap = Gap(cause: .bridgeRestart, count: 3, first: nil, last: nil, from: story.stamp.wall, to: story.stamp.wall)
+        let gap = Gap(
+            cause: .bridgeRestart, count: 3, first: nil, last: nil, from: story.stamp.wall, to: story.stamp.wall)
         switch dice.below(8) {
         case 0: story.sleepSystem(.seconds(Int64(dice.below(4000))))
         case 1: story.step(.memory(dice.isOne(in: 2) ? .critical : .warning))
@@ -184,17 +187,25 @@ struct RandomWalk {
         for _ in 0..<40 { story.advance(.seconds(600)) }
         for handler in handlers {
             guard let standing = story.standing(handler) else { continue }
-            if standing.queuedCount + standing.openCount > 0 { story.auditor.complain("\(handler.rawValue) starves: \(standing)") }
-            if standing.state != .idle && standing.state != .suspended { story.auditor.complain("no rest: \(standing)") }
+            if standing.queuedCount + standing.openCount > 0 {
+                story.auditor.complain("\(handler.rawValue) starves: \(standing)")
+            }
+            if standing.state != .idle && standing.state != .suspended {
+                story.auditor.complain("no rest: \(standing)")
+            }
         }
         let next = story.core.nextMonotonicDeadline
-        if next != nil, handlers.allSatisfy({ story.core.handler($0)?.idleExitAt == nil }) { story.auditor.complain("ticks at rest") }
+        if next != nil, handlers.allSatisfy({ story.core.handler($0)?.idleExitAt == nil }) {
+            story.auditor.complain("ticks at rest")
+        }
     }
 }
 
 @Suite("Random lives")
 struct RandomLives {
-    @Test("No random life breaks accounting, order, epochs, budgets or deadlines, and afterwards everything comes through")
+    @Test(
+        "No random life breaks accounting, order, epochs, budgets or deadlines, and afterwards everything comes through"
+    )
     func walk() {
         for seed in UInt64(0)..<2000 {
             var walk = RandomWalk(seed: seed)

@@ -118,7 +118,7 @@ public final class Daemon {
     private static func bridgeOptions(_ options: DaemonOptions, _ settings: BridgeSettings) -> BridgeOptions {
         var result = BridgeOptions(stateDirectory: options.stateDirectory, runtimeDirectory: options.runtimeDirectory)
         result.settings = settings
-        result.cgroupName = "wakebridge" + options.runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined()
+        result.cgroupName = options.cgroupName
         result.limitsDevices = options.replay == nil
         return result
     }

@@ -13,6 +13,7 @@ public enum DaemonCommand {
         Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
         Flag("no-bluetooth", "watch no Bluetooth devices; this version has none to watch"),
         Flag("no-accessories", "watch no accessories; this version has none to watch"),
+        Flag("sweep", "end what a daemon that died has left running, and go"),
         Flag("help", short: "h", "show this text"),
         Flag("version", short: "V", "show the version"),
     ]
@@ -23,7 +24,8 @@ public enum DaemonCommand {
             try parsed.atMost(0)
             if parsed.has("help") { return say(help, to: 1) }
             if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
-            return try run(try options(parsed))
+            let options = try options(parsed)
+            return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
             switch error {
             case .usage(let sentence):
@@ -41,6 +43,19 @@ public enum DaemonCommand {
             return try Daemon(options).run()
         } catch {
             throw .failure("cannot start: \(error)")
+        }
+    }
+
+    /// For the service manager, after the daemon is gone: no process that it froze may be left behind.
+    private static func sweep(_ options: DaemonOptions) throws(Complaint) -> Int32 {
+        do {
+            let tree = try CgroupTree.open(named: options.cgroupName)
+            let survivors = try tree.sweep()
+            guard survivors.isEmpty else { throw Complaint.failure("cannot end \(survivors.joined(separator: ", "))") }
+            _ = tree.remove()
+            return 0
+        } catch {
+            throw .failure("cannot sweep: \(error)")
         }
     }
 

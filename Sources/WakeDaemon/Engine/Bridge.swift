@@ -39,6 +39,8 @@ public final class Bridge {
     private var recovery: Recovery
     private var turn: Deferred?
     private var timers: [Timer] = []
+    private var wallClock: WallClockWatch
+    private var wallClockWatch: Watch?
     private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
     /// Called after every turn, when all is committed and done.
     var didCompleteTurn: [() -> Void] = []
@@ -53,6 +55,7 @@ public final class Bridge {
     ) throws {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
+        wallClock = try WallClockWatch()
         suspension = try Self.chooseSuspension(options)
         journal = try Self.openJournal(options)
         recovery = journal.recover()
@@ -78,6 +81,13 @@ public final class Bridge {
             try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
             try loop.timer(on: .boottime) { [unowned self] in tick(1) },
         ]
+        wallClockWatch = try loop.watch(wallClock.raw, for: .readable) { [unowned self] _ in tellWallClockStep() }
+    }
+
+    private func tellWallClockStep() {
+        guard let step = try? wallClock.takeStep() else { return }
+        log.notice("the wall clock was set by \(step.seconds) s")
+        engine.feed(.announced(.time(step: step)))
     }
 
     private func tick(_ index: Int) {

@@ -31,6 +31,8 @@ public final class Engine {
     private var effects: [Effect] = []
     private var outward: [Effect] = []
     private var isTurnRequested = false
+    /// Effects are performed in their order, so what they cause waits until all of them are done.
+    private var isCompleting = false
     private var feedsInTurn = 0
     /// A flood must not starve the commit that everything waits for.
     private static let feedsPerTurn = 512
@@ -52,7 +54,7 @@ public final class Engine {
         for effect in effects { record(effect, at: stamp) }
         effects.removeAll(keepingCapacity: true)
         feedsInTurn += 1
-        if feedsInTurn >= Self.feedsPerTurn {
+        if feedsInTurn >= Self.feedsPerTurn, !isCompleting {
             completeTurn()
         } else if !isTurnRequested {
             isTurnRequested = true
@@ -62,7 +64,7 @@ public final class Engine {
 
     /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
     func completeTurn() {
-        isTurnRequested = false
+        isCompleting = true
         repeat {
             feedsInTurn = 0
             commit()
@@ -70,6 +72,7 @@ public final class Engine {
             outward = []
             for effect in performing { stage?.perform(effect) }
         } while !outward.isEmpty
+        isCompleting = false
         isTurnRequested = false
         if core.isEverybodyAsleep { keepHouse() }
     }

@@ -154,7 +154,9 @@ final class HandlerProcess {
         while readRepliesOnce() {}
     }
 
-    private func drain(_ stream: Stream) {
+    /// True while there may be more.
+    @discardableResult
+    private func drain(_ stream: Stream) -> Bool {
         var bytes: [UInt8] = []
         let result = attempt("read the log of") { () throws(SystemError) in
             switch stream {
@@ -162,13 +164,20 @@ final class HandlerProcess {
             case .errors: try child.errors.read(appendingTo: &bytes, limit: 64 << 10)
             }
         }
+        let isMore = !bytes.isEmpty
         let tell = { [unowned self] (line: String) in observer.process(self, logged: line, to: stream) }
         switch stream {
-        case .output: outputLines.append(bytes, isLast: result != .bytes(bytes.count), tell)
-        case .errors: errorLines.append(bytes, isLast: result != .bytes(bytes.count), tell)
+        case .output: outputLines.append(bytes, isLast: !isMore, tell)
+        case .errors: errorLines.append(bytes, isLast: !isMore, tell)
         }
-        if result == .endOfFile || result == .closed || result == nil {
-            watches[stream == .output ? 1 : 2].disable()
+        if result != .wouldBlock, !isMore { watches[stream == .output ? 1 : 2].disable() }
+        return isMore
+    }
+
+    /// What a process wrote last is often why it ended; a pipe holds little more than its capacity then.
+    private func drainLogs() {
+        for stream in [Stream.output, .errors] {
+            for _ in 0..<64 { guard drain(stream) else { break } }
         }
     }
 
@@ -192,8 +201,7 @@ final class HandlerProcess {
         watches[4].disable()
         learnStartup()
         drainReplies()
-        drain(.output)
-        drain(.errors)
+        drainLogs()
         observer.process(self, exited: status.forCore)
         learnContainer()
     }
