@@ -94,12 +94,9 @@ final class ProcessStage: Stage, ProcessObserver {
         }
     }
 
-    /// A launch that failed before there was a process ends as every other does.
     private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String) {
         log.error("cannot start handler \(catalog.name(of: id)): \(reason)")
         engine.feed(.launchFailed(id, epoch, reason: reason))
-        engine.feed(.exited(id, epoch, .exited(code: 127)))
-        engine.feed(.emptied(id, epoch))
     }
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
@@ -164,8 +161,7 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
-        log.error("cannot start handler \(catalog.name(of: process.handler)): \(reason)")
-        engine.feed(.launchFailed(process.handler, process.epoch, reason: reason))
+        fail(process.handler, process.epoch, reason)
     }
 
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream) {
