@@ -60,6 +60,8 @@ let package = Package(
         // What the tests run.
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
