@@ -58,6 +58,13 @@ let package = Package(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
 
         // What the tests run.
+        .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "BenchmarkProbe", "WakeDaemon", "WakeModel", "WakeLoop", "WakeProfiles", "WakeSystem", "WakeTrace",
+            ],
+            path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
