@@ -9,7 +9,7 @@ import WakeTrace
 
 func replay(_ options: ReplayOptions) -> Int32 {
     do {
-        let reader = TraceReader(bytes: try File.bytes(at: options.trace, limit: 1 << 30))
+        let reader = TraceReader(supplyingChunks: try FileChunks(options.trace).next)
         let decisions = try options.decisions.map { path in try LineFile(path) }
         defer { decisions?.close() }
         if options.handler.isEmpty, options.manifest == nil {
@@ -30,7 +30,7 @@ func run(_ options: RunOptions) -> Int32 {
         return 1
     }
     do {
-        let reader = TraceReader(bytes: try File.bytes(at: trace, limit: 1 << 30))
+        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
         var settings = HandlerSettings.forWholeTrace(durability: .run)
         if let profile = options.profile {
             settings.subscriptions = [Subscription(profile: profile, device: options.device)]
