@@ -8,8 +8,11 @@ import WakeSystem
 import WakeTrace
 
 func replay(_ options: ReplayOptions) -> Int32 {
+    var chunks: FileChunks?
     do {
-        let reader = TraceReader(supplyingChunks: try FileChunks(options.trace).next)
+        let opened = try FileChunks(options.trace)
+        chunks = opened
+        let reader = TraceReader(supplyingChunks: opened.next)
         let decisions = try options.decisions.map { path in try LineFile(path) }
         defer { decisions?.close() }
         if options.handler.isEmpty, options.manifest == nil {
@@ -18,7 +21,7 @@ func replay(_ options: ReplayOptions) -> Int32 {
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
         return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
     } catch {
-        Console.say("failed: cannot replay \(options.trace): \(error)")
+        Console.say("failed: cannot replay \(options.trace): \(chunks?.failure ?? error)")
         return 1
     }
 }
