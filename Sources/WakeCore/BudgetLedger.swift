@@ -77,7 +77,7 @@ struct BudgetLedger: Sendable {
         return nil
     }
 
-    /// Ending the last task gives open leases ``HandlerTimers/closingTime`` more, so that the answer can follow the work.
+    /// Ending the last task gives open leases ``HandlerTimers/closingTime`` more: the answer can follow the work.
     mutating func end(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
         guard let index = tasks.firstIndex(of: name) else { return .notOpen }
         tasks.remove(at: index)

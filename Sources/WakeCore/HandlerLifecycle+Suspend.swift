@@ -98,6 +98,7 @@ extension HandlerLifecycle {
     mutating func hold(atLeast least: TimeSpan = .zero, because reason: String, _ step: inout Step) {
         let until = penalty.hold(from: step.boottime, atLeast: least, timers)
         penalty.keepStrikes(for: until - step.boottime)
+        heldBecause = reason
         step.emit(.decision(id, .held(until: until, because: reason)))
     }
 

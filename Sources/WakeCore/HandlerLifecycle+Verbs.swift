@@ -117,8 +117,8 @@ extension HandlerLifecycle {
         }
     }
 
-    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from the
-    /// wall clock, and is none where that cannot be.
+    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from
+    /// the wall clock, and is none where that cannot be.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (DeviceID) -> Terms) {
         for recovered in events {
             var event = QueuedEvent(recovered.event, recovered.sequence, due: .zero)

@@ -199,9 +199,10 @@ final class Auditor {
     }
 
     private func expectPlace(_ id: HandlerID, _ sequence: Sequence, _ places: [Place], _ what: String) {
-        guard let place = books[id]?.places[sequence], places.contains(place) else {
+        let place = books[id]?.places[sequence]
+        guard let place, places.contains(place) else {
             return complain(
-                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: books[id]?.places[sequence]))"
+                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: place))"
             )
         }
     }

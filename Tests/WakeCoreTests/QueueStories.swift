@@ -308,6 +308,29 @@ struct QueueStories {
         story.close()
     }
 
+    @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
+    func recoveryBeforeDevice() {
+        let story = Scenario(from: 100)
+        let handler = story.handler(1, isStopped: true) {
+            $0.subscriptions[0].wakes = false
+            $0.stoppedEvents = .keep
+        }
+        let device = DeviceID(rawValue: 1)
+        let event = DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)
+        story.step(
+            .recovered(
+                handler,
+                [
+                    RecoveredEvent(
+                        sequence: Sequence(40), event: event, attempts: 0, charges: 0, wasInFlight: false,
+                        durability: .run)
+                ]))
+        story.device(1)
+        story.operate(.start, handler)
+        #expect(story.launches(handler) == 0 && story.core.isSettled)
+        story.close()
+    }
+
     @Test("ack: delivery acknowledges what was written, and only there")
     func acknowledgedByDelivery() {
         let story = Scenario()
