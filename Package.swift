@@ -15,12 +15,14 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Pure: no clock, no descriptor, no log.
-        .target(name: "WakeModel"),
+        .target(name: "WakeModel", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "WakeCore", dependencies: ["WakeModel"]),
         .target(name: "WakeProfiles", dependencies: ["WakeModel"]),
+        .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
         // Thin edges.
         .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux"]),
@@ -35,13 +37,41 @@ let package = Package(
             name: "WakeDaemon",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
-                "WakeSources", "WakeControl",
+                "WakeSources", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
-        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
-        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeTrace", "CCurl"]),
+        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
+        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
+
+        .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
+
+        .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
+        .testTarget(name: "WakeDaemonTests", dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles"]),
+        .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
+        .executableTarget(
+            name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
+
+        // What the tests run.
+        .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "BenchmarkProbe", "WakeDaemon", "WakeModel", "WakeLoop", "WakeProfiles", "WakeSystem", "WakeTrace",
+            ],
+            path: "Tests/Benchmarks/Suite"),
+        .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate"]),
+        .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
+        .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
+        .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
+        .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
     ]
 )

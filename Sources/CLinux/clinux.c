@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -53,6 +54,17 @@ int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count
     if (poll(&room, 1, 0) <= 0 || !(room.revents & POLLOUT) || (room.revents & POLLERR)) return -EAGAIN;
     return answer((int)write(descriptor, bytes, count));
 }
+
+int clinux_lock(int descriptor, pid_t *holder) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_SETLK, &lock) == 0) return 0;
+    if (errno != EAGAIN && errno != EACCES) return -errno;
+    lock.l_type = F_WRLCK;
+    if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) *holder = lock.l_pid;
+    return -EBUSY;
+}
+
+int clinux_accept(int listener, int flags) { return answer(accept4(listener, NULL, NULL, flags)); }
 
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group) {
     struct ucred peer;
@@ -133,4 +145,25 @@ int clinux_group_by_name(const char *name, gid_t *group) {
 int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit) {
     int count = (int)limit;
     return getgrouplist(name, group, groups, &count) < 0 ? -ERANGE : count;
+}
+
+// So far ahead that it never expires: only its cancellation by a step of the clock is of use.
+static int arm_wall_clock_watch(int watch) {
+    struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX * (time_t)1000}};
+    return answer(timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL));
+}
+
+int clinux_wall_clock_watch(void) {
+    int watch = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (watch < 0) return -errno;
+    int armed = arm_wall_clock_watch(watch);
+    if (armed < 0) close(watch);
+    return armed < 0 ? armed : watch;
+}
+
+int clinux_wall_clock_was_set(int watch) {
+    uint64_t expirations;
+    if (read(watch, &expirations, sizeof expirations) >= 0 || errno != ECANCELED) return 0;
+    int armed = arm_wall_clock_watch(watch);
+    return armed < 0 ? armed : 1;
 }

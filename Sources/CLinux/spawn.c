@@ -11,7 +11,12 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
 
 #define KEPT 4             // descriptors 0 to 3 are the child's own
 #define ABOVE_COLLISION 10 // where descriptors wait for their place
@@ -92,6 +97,12 @@ _Noreturn static void become(const struct clinux_spawn_request *request, pid_t p
     give_up(startup, CLINUX_STAGE_EXECUTE, errno);
 }
 
+// A stop signal has no memory: a SIGCONT sent before the child has stopped would be lost, and the child stop for good.
+// It has nothing to wait for on its way there, so this takes no longer than the way.
+static void await_stop(int pidfd) {
+    while (syscall(SYS_waitid, P_PIDFD, pidfd, NULL, WSTOPPED | WEXITED | WNOWAIT, NULL) < 0 && errno == EINTR) continue;
+}
+
 int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd) {
     struct clone_args arguments = {
         .flags = CLONE_PIDFD,
@@ -110,5 +121,7 @@ int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd) {
     if (pid == 0) become(request, parent);
     int error = errno;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGNAL_SET_SIZE);
-    return pid < 0 ? -error : (int)pid;
+    if (pid < 0) return -error;
+    if (request->stop) await_stop(*pidfd);
+    return (int)pid;
 }

@@ -1,2 +1,114 @@
+// GNU libmicrohttpd as Swift may call it: its variadic calls with the options this project uses, its macros as
+// functions, and who is at the other end of a Unix socket. Everything is static inline; nothing here keeps state.
 #pragma once
+#include <errno.h>
 #include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+// Requests that fit in one TCP segment's worth of headers are all that a control client sends; what does not fit
+// in this pool is answered 414 or 431 by the library itself.
+#define WAKE_HTTP_POOL_BYTES ((size_t) 16384)
+// A client that is silent for so long in the middle of a request or an answer is let go. Idle streams are
+// suspended connections, which have no timeout.
+#define WAKE_HTTP_SILENCE_SECONDS 30u
+
+// The option that has malformed requests refused got a new name after 0.9.75, and the old one warns since.
+#if MHD_VERSION >= 0x00097701
+#define WAKE_HTTP_STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL
+#else
+#define WAKE_HTTP_STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT
+#endif
+
+/// A server on `listening`, driven from outside through its epoll descriptor. It closes `listening` when it stops.
+static inline struct MHD_Daemon *
+wake_http_start(int listening, unsigned int connections, void *owner, MHD_AccessHandlerCallback request,
+                MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request, owner,
+        MHD_OPTION_LISTEN_SOCKET, (MHD_socket) listening,
+        MHD_OPTION_NOTIFY_COMPLETED, completed, owner,
+        MHD_OPTION_NOTIFY_CONNECTION, connection, owner,
+        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, WAKE_HTTP_POOL_BYTES,
+        MHD_OPTION_CONNECTION_TIMEOUT, WAKE_HTTP_SILENCE_SECONDS,
+        WAKE_HTTP_STRICTNESS, 1,
+        MHD_OPTION_END);
+}
+
+/// The descriptor that turns readable when the server has something to do; -1 where the library has no epoll.
+static inline int wake_http_epoll_descriptor(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info == NULL ? -1 : info->listen_fd;
+}
+
+/// The socket of one connection, which stays the library's; -1 where it has gone.
+static inline int wake_http_connection_descriptor(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : info->connect_fd;
+}
+
+/// Milliseconds until the server must be run even if its descriptor stays silent; -1 for never.
+static inline int64_t wake_http_timeout_ms(struct MHD_Daemon *daemon) {
+    MHD_UNSIGNED_LONG_LONG left = 0;
+    if (MHD_get_timeout(daemon, &left) != MHD_YES) return -1;
+    return left > 3600000 ? 3600000 : (int64_t) left;
+}
+
+static inline bool wake_http_queue(struct MHD_Connection *connection, unsigned int status, const char *type,
+                                   const char *allow, struct MHD_Response *response) {
+    if (response == NULL) return false;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (allow != NULL) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
+    bool queued = MHD_queue_response(connection, status, response) == MHD_YES;
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/// Answers with a copy of `bytes`. `allow` is null but for status 405.
+static inline bool wake_http_answer(struct MHD_Connection *connection, unsigned int status, const char *type,
+                                    const char *allow, const void *bytes, size_t count) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(count, (void *) bytes, MHD_RESPMEM_MUST_COPY);
+    return wake_http_queue(connection, status, type, allow, response);
+}
+
+/// Answers with what `reader` gives until it ends. `release` is called with `source` exactly once, also on failure.
+static inline bool wake_http_stream(struct MHD_Connection *connection, const char *type, void *source,
+                                    MHD_ContentReaderCallback reader, MHD_ContentReaderFreeCallback release) {
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, reader, source, release);
+    if (response == NULL) release(source);
+    return wake_http_queue(connection, MHD_HTTP_OK, type, NULL, response);
+}
+
+// The library's enumerations import under names that differ between its releases; these do not.
+static inline enum MHD_Result wake_http_verdict(bool goes_on) { return goes_on ? MHD_YES : MHD_NO; }
+static inline bool wake_http_has_started(enum MHD_ConnectionNotificationCode code) {
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
+}
+static inline const char *wake_http_header(struct MHD_Connection *connection, const char *name) {
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+static inline void wake_http_each_parameter(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *sink) {
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, sink);
+}
+static inline ssize_t wake_http_end_of_stream(void) { return MHD_CONTENT_READER_END_OF_STREAM; }
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+#define WAKE_PEER_GROUPS_LIMIT 1024
+
+/// The supplementary groups of who connected to a Unix socket, as they were when it connected: the kernel's word, because
+/// the group data base may be across a network and must not hold up a loop. The number of them, or -errno.
+/// `groups` has room for WAKE_PEER_GROUPS_LIMIT.
+static inline int wake_peer_groups(int descriptor, gid_t *groups) {
+    socklen_t size = WAKE_PEER_GROUPS_LIMIT * sizeof(gid_t);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0) return -errno;
+    return (int) (size / sizeof(gid_t));
+}

@@ -73,6 +73,8 @@ public struct Dispatcher: Sendable {
         case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.noteEmpty() }
         case .operated(let id, let verb): change(id, &step) { $0.perform(verb, &$1) }
         case .memory(let level): feelMemory(level, &step)
+        case .announced(let notice):
+            for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
         case .revived(let id, let event): revive(event, for: id, &step)
         case .finish: finish(&step)
         case .tick: break

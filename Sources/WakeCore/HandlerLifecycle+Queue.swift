@@ -140,6 +140,26 @@ extension QueuedEvent {
     /// An estimate is enough: it bounds a batch and a queue, not a buffer.
     private static let envelopeBytes = 320
 
+    /// An event of an earlier life of the bridge, due at once.
+    init(_ recovered: RecoveredEvent) {
+        switch recovered.content {
+        case .data(let channel): kind = .data(channel)
+        case .connected: kind = .connected
+        case .disconnected: kind = .disconnected
+        case .attention: kind = .attention
+        case .gap: kind = .gap
+        }
+        sequence = recovered.sequence
+        device = recovered.device
+        size = UInt32(clamping: Self.envelopeBytes + recovered.size * 4)
+        due = .zero
+        arrived = recovered.stamp.moment.boottime
+        wall = recovered.stamp.wall
+        attempts = UInt32(clamping: recovered.attempts)
+        charges = UInt8(clamping: recovered.charges)
+        isRedelivered = recovered.wasDelivered
+    }
+
     static func size(of event: DeviceEvent) -> Int {
         switch event.kind {
         case .data(_, let bytes): envelopeBytes + bytes.count * 4

@@ -102,6 +102,11 @@ extension HandlerLifecycle {
     /// A late answer comes with the next wake and never causes one.
     mutating func pass(_ notice: Notice, _ reference: Reference?, _ step: inout Step) {
         if let index = requests.firstIndex(where: { $0.ref == reference }) { requests.remove(at: index) }
+        announce(notice, &step)
+    }
+
+    /// Tells a process that is awake now, one that sleeps with its next wake.
+    mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
         case .launching, .active, .expiring: step.emit(.notify(id, epoch, notice))
         case .suspending, .suspended: if lateAnswers.count < Self.lateAnswerLimit { lateAnswers.append(notice) }

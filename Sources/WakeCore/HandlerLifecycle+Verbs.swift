@@ -121,12 +121,9 @@ extension HandlerLifecycle {
     /// the wall clock, and is none where that cannot be.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (DeviceID) -> Terms) {
         for recovered in events {
-            var event = QueuedEvent(recovered.event, recovered.sequence, due: .zero)
-            event.attempts = recovered.attempts
-            event.charges = recovered.charges
-            event.isRedelivered = recovered.wasInFlight
-            let age = step.stamp.wall.microseconds - recovered.event.stamp.wall.microseconds
-            let isKnown = step.stamp.isClockSynchronized && recovered.event.stamp.isClockSynchronized
+            var event = QueuedEvent(recovered)
+            let age = step.stamp.wall.microseconds - recovered.stamp.wall.microseconds
+            let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
             queue.insert(event, terms(event.device))
         }

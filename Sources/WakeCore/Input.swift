@@ -18,28 +18,6 @@ public enum SuspensionFinding: Hashable, Sendable {
     case escaped
 }
 
-/// An event that was owed to a handler when the bridge went down.
-public struct RecoveredEvent: Sendable {
-    public var sequence: Sequence
-    public var event: DeviceEvent
-    public var attempts: UInt32
-    public var charges: UInt8
-    public var wasInFlight: Bool
-    public var durability: Durability
-
-    public init(
-        sequence: Sequence, event: DeviceEvent, attempts: UInt32, charges: UInt8, wasInFlight: Bool,
-        durability: Durability
-    ) {
-        self.sequence = sequence
-        self.event = event
-        self.attempts = attempts
-        self.charges = charges
-        self.wasInFlight = wasInFlight
-        self.durability = durability
-    }
-}
-
 public enum OperatorVerb: Hashable, Sendable {
     case start
     case stop
@@ -88,6 +66,8 @@ public enum Input: Sendable {
     case emptied(HandlerID, Epoch)
     case operated(HandlerID, OperatorVerb)
     case memory(MemoryLevel)
+    /// The bridge's own condition: told to whom is awake now, to the others with their next wake.
+    case announced(Notice)
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
     /// Every live handler is told to end and none is started any more.

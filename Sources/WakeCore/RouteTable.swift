@@ -50,8 +50,11 @@ struct RouteTable: Sendable {
 }
 
 extension Subscription {
-    func matches(_ device: Device) -> Bool {
-        guard profile == device.profile else { return false }
+    /// For a handler that takes whatever there is: a trace played on the command line.
+    public static let anyProfile = "*"
+
+    public func matches(_ device: Device) -> Bool {
+        guard profile == device.profile || profile == Self.anyProfile else { return false }
         return self.device.map { $0 == device.alias || $0 == device.source } ?? true
     }
 }

@@ -32,6 +32,8 @@ extension Dispatcher {
     /// True while nobody runs: the time for housekeeping.
     public var isEverybodyAsleep: Bool { handlers.allSatisfy { $0.phase == .suspended || !$0.hasProcess } }
 
+    public var hasSuspended: Bool { handlers.contains { $0.phase == .suspended } }
+
     /// Where a source that can wait should: some handler's queue is half full.
     public var isBackedUp: Bool { handlers.contains { $0.queue.bytes * 2 >= $0.settings.queueCap } }
 }

@@ -31,6 +31,7 @@ public enum Priority: Int64, Sendable {
 /// An event loop for one thread: everything on it is made, called and released on the thread that runs it.
 public final class EventLoop {
     let handle: OpaquePointer
+    private var queues: [TimerClock: TimerQueue] = [:]
 
     public init() throws(SystemError) {
         var loop: OpaquePointer?
@@ -58,10 +59,11 @@ public final class EventLoop {
     }
 
     /// A timer that is not armed yet.
-    public func timer(on clock: TimerClock, priority: Priority = .normal, _ body: @escaping () -> Void)
-        throws(SystemError) -> Timer
-    {
-        try Timer(on: self, clock: clock, priority: priority, body)
+    public func timer(on clock: TimerClock, _ body: @escaping () -> Void) throws(SystemError) -> Timer {
+        if let queue = queues[clock] { return Timer(in: queue, body) }
+        let queue = try TimerQueue(on: self, clock: clock)
+        queues[clock] = queue
+        return Timer(in: queue, body)
     }
 
     /// Work for the end of a turn, when everything that was ready has been called; not scheduled yet.

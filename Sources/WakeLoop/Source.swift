@@ -1,5 +1,5 @@
 // What the loop calls. Each source lives as long as somebody keeps it: letting go of it, or cancelling it, ends it at once,
-// even from inside its own call.
+// even from inside its own call. Keep it in a stored property: an optimised build lets go of a local after its last use.
 import CSystemd
 import WakeModel
 import WakeSystem
@@ -98,75 +98,6 @@ public final class SignalWatch {
     deinit { source.cancel() }
 
     public func cancel() { source.cancel() }
-}
-
-/// The clock a timer waits on.
-public enum TimerClock: Sendable {
-    /// Stops while the system sleeps: for execution.
-    case monotonic
-    /// Goes on while the system sleeps; does not wake it: for waiting.
-    case boottime
-
-    fileprivate var number: Int32 {
-        switch self {
-        case .monotonic: CLOCK_MONOTONIC
-        case .boottime: CLOCK_BOOTTIME
-        }
-    }
-}
-
-/// A timer that fires once for each time it is armed, never before the instant it was armed for.
-public final class Timer {
-    private var source = SourceHandle(nil)
-    private let body: () -> Void
-
-    /// sd-event may call so much later to fold wake-ups. It folds towards the end of what it is allowed, so that anything
-    /// larger would be added to every deadline.
-    private static let accuracyMicroseconds: UInt64 = 1
-
-    init(on loop: EventLoop, clock: TimerClock, priority: Priority, _ body: @escaping () -> Void) throws(SystemError) {
-        self.body = body
-        var made: OpaquePointer?
-        let code = sd_event_add_time(
-            loop.handle, &made, clock.number, .max, Timer.accuracyMicroseconds,
-            { _, _, owner in
-                if let owner { Unmanaged<Timer>.fromOpaque(owner).takeUnretainedValue().fire() }
-                return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
-        try check(code, "make", "a timer")
-        source = SourceHandle(made)
-        source.setEnabled(Int32(SD_EVENT_OFF))
-        source.setPriority(priority)
-    }
-
-    deinit { source.cancel() }
-
-    /// When it will fire; nil while disarmed.
-    public private(set) var armedAt: Instant?
-
-    /// Fires once at `instant` of its clock, or in the next turn if that has passed; an earlier arming is forgotten.
-    public func arm(at instant: Instant) {
-        if armedAt == instant { return }
-        armedAt = instant
-        source.setTime(microseconds: UInt64(max(instant.nanoseconds, 0) / 1000 + 1))
-        source.setEnabled(Int32(SD_EVENT_ONESHOT))
-    }
-
-    public func disarm() {
-        guard armedAt != nil else { return }
-        armedAt = nil
-        source.setEnabled(Int32(SD_EVENT_OFF))
-    }
-
-    public func cancel() {
-        armedAt = nil
-        source.cancel()
-    }
-
-    private func fire() {
-        armedAt = nil
-        body()
-    }
 }
 
 /// Work that is put off to the end of the turn.

@@ -1,4 +1,4 @@
-// How long an event must live: the choice that a subscription makes and the journal keeps.
+// How strong a keeper an event has; subscriptions choose it and the journal honours it.
 
 /// What an event survives.
 public enum Durability: String, Hashable, Comparable, Sendable, CaseIterable {

@@ -19,11 +19,12 @@ public struct Account: Hashable, Sendable {
     }
 
     /// The user this process runs as.
-    public static func current() throws(SystemError) -> Account {
+    public static func current() throws(SystemError) -> Account { try Account(user: geteuid()) }
+
+    public init(user: UInt32) throws(SystemError) {
         var found = clinux_account()
-        let user = geteuid()
         _ = try attemptC { clinux_account_by_id(user, &found) }.get("look up", "user \(user)")
-        return try Account(found, group: nil)
+        try self.init(found, group: nil)
     }
 
     /// Whether this process is that user already, and need not switch.

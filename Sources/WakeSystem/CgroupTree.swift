@@ -15,7 +15,8 @@ public struct CgroupTree: Sendable {
             try Directory.create(tree.path, mode: 0o755)
             try tree.prove(from: own)
         } catch {
-            throw SystemError(error.attempted, error.subject, error.errno, advice: delegationAdvice)
+            tree.remove()
+            throw SystemError(error.attempted, error.subject, error.errno, advice: advice(for: error.errno))
         }
         return tree
     }
@@ -40,8 +41,14 @@ public struct CgroupTree: Sendable {
     @discardableResult
     public func remove() -> Bool { rmdir(path) == 0 || Errno.last == .noEntry }
 
-    private static let delegationAdvice =
-        "give the service Delegate=yes, or start it with `systemd-run --user --scope -p Delegate=yes`"
+    private static func advice(for errno: Errno) -> String? {
+        switch errno {
+        case .denied, .notPermitted, Errno(code: EROFS):
+            "give the service Delegate=yes, or start it with `systemd-run --user --scope -p Delegate=yes`"
+        case .noEntry: "freezing and killing cgroups need Linux 5.14"
+        default: nil
+        }
+    }
 
     /// Freezing must work, and so must being born here: for that the kernel wants to write where we are now.
     private func prove(from own: String) throws(SystemError) {

@@ -60,6 +60,22 @@ public struct ChildProcess: ~Copyable {
         startup = FileDescriptor(owning: channels.startup)
     }
 
+    /// Writes to the child's standard input from `offset` on; closed where that is.
+    public borrowing func write(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> WriteResult {
+        switch input {
+        case .some(let input): try input.write(bytes, from: offset)
+        case .none: .closed
+        }
+    }
+
+    /// The number of the child's standard input, to be watched; nil once closed.
+    public var inputDescriptor: Int32? {
+        switch input {
+        case .some(let input): input.raw
+        case .none: nil
+        }
+    }
+
     /// Gives the child end-of-file.
     public mutating func closeInput() { input = nil }
 
@@ -78,6 +94,7 @@ public struct ChildProcess: ~Copyable {
         var end = clinux_exit()
         let handle = pidfd.raw
         guard try attemptC({ clinux_reap(handle, &end) }).get("reap", "process \(pid)") == 1 else { return nil }
+        container.leaderWasReaped()
         return switch Int(end.code) {
         case Int(CLD_EXITED): .exited(code: end.status)
         default: .signalled(number: end.status, coreDumped: Int(end.code) == Int(CLD_DUMPED))

@@ -9,6 +9,8 @@ public enum FileAccess: Sendable {
     /// For reading and writing; made with mode 0600 where it is missing.
     case create
     case append
+    /// For writing anew, with mode 0600; what stood there is gone.
+    case replace
 
     fileprivate var flags: Int32 {
         switch self {
@@ -17,6 +19,7 @@ public enum FileAccess: Sendable {
         case .readWrite: O_RDWR
         case .create: O_RDWR | O_CREAT
         case .append: O_WRONLY | O_CREAT | O_APPEND
+        case .replace: O_WRONLY | O_CREAT | O_TRUNC
         }
     }
 }

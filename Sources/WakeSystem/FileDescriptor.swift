@@ -102,6 +102,11 @@ public struct FileDescriptor: ~Copyable {
 
     /// Another descriptor for the same open file, close-on-exec.
     public borrowing func duplicate() throws(SystemError) -> FileDescriptor {
+        try Self.duplicate(of: raw)
+    }
+
+    /// The same of a descriptor that somebody else owns, such as standard output.
+    public static func duplicate(of raw: Int32) throws(SystemError) -> FileDescriptor {
         let answer = attempt { Int(fcntl(raw, F_DUPFD_CLOEXEC, 3)) }
         return FileDescriptor(owning: Int32(try answer.get("duplicate", "descriptor \(raw)")))
     }

@@ -106,4 +106,12 @@ public enum ProcessContainer: ~Copyable {
         case .processGroup(let group): group.adopt(pid)
         }
     }
+
+    /// From here on the leader's number may be given to a stranger, so that it must be known now whether the group lives.
+    borrowing func leaderWasReaped() {
+        switch self {
+        case .cgroup: return
+        case .processGroup(let group): _ = group.isPopulated
+        }
+    }
 }

@@ -1,7 +1,10 @@
 // Signals as this process treats them: SIGPIPE is no news, and what the loop watches is blocked everywhere else.
 import CLinux
+import Glibc
 
 public enum Signals {
+    public static let terminate = Int32(SIGTERM)
+
     /// A peer that has gone shows as `.closed` on a write, for the whole process, instead of ending it.
     public static func ignoreBrokenPipes() { _ = clinux_ignore_signal(clinux_sigpipe) }
 

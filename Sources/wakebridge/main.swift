@@ -1,1 +1,4 @@
-print("wakebridge")
+// The operator's tool: finds the verb, runs it, and turns what went wrong into a sentence and an exit status.
+import Glibc
+
+exit(Tool.run(CommandLine.arguments))

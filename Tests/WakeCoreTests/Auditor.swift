@@ -52,8 +52,8 @@ final class Auditor {
     func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
     func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
         books[handler, default: Books()].put(event.sequence, .queued)
-        books[handler, default: Books()].devices[event.sequence] = event.event.device
-        books[handler, default: Books()].attempts[event.sequence] = event.attempts
+        books[handler, default: Books()].devices[event.sequence] = event.device
+        books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
     }
 
     func enter(_ effects: [Effect], _ core: Dispatcher, at now: Moment) {

@@ -64,14 +64,12 @@ struct RandomWalk {
     }
 
     private mutating func recover() {
-        let kind = DeviceEvent.Kind.data(.serial, [1])
         var events: [RecoveredEvent] = []
         for number in 1...5 {
-            let event = DeviceEvent(device: devices[number % 3], kind: kind, stamp: story.stamp)
             events.append(
                 RecoveredEvent(
-                    sequence: Sequence(UInt64(number)), event: event, attempts: UInt32(number % 2), charges: 0,
-                    wasInFlight: number % 2 == 1, durability: .run))
+                    sequence: Sequence(UInt64(number)), device: devices[number % 3], content: .data(.serial), size: 1,
+                    stamp: story.stamp, attempts: number % 2, wasDelivered: number % 2 == 1, durability: .run))
         }
         story.step(.recovered(handlers[0], events))
     }

@@ -109,6 +109,9 @@ import WakeModel
     @Test("a child has descriptors 0 to 3 and no other, default signals, nothing blocked, and a session of its own")
     func clean() throws {
         let bench = try TestTree()
+        // What a library opened carelessly, below and above where the child keeps its startup pipe.
+        let careless = [5, 300].map { fcntl(2, F_DUPFD, $0) }
+        defer { careless.forEach { close($0) } }
         let child = try ChildProcess.spawn(
             python(
                 """
@@ -131,6 +134,10 @@ import WakeModel
     func otherUser() throws {
         try #require(geteuid() == 0, "only root can switch users")
         let bench = try TestTree()
+        var ours = [gid_t](repeating: 0, count: 64)
+        let count = getgroups(64, &ours)
+        setgroups(1, [54_322])
+        defer { setgroups(Int(count), ours) }
         var request = shell("id -u; id -g; id -G; grep NoNewPrivs /proc/self/status")
         request.account = try Account(named: "nobody")
         let child = try ChildProcess.spawn(request, into: bench.container())
@@ -174,6 +181,25 @@ import WakeModel
         try child.signal(SIGTERM)
     }
 
+    @Test("a child that is to die with the daemon carries the kernel's promise to kill it, over the switch of user")
+    func diesWithDaemon() throws {
+        let bench = try TestTree()
+        let leaf = try bench.tree.makeLeaf(named: "tied")
+        let script = """
+            import ctypes, os, sys, time
+            tied = ctypes.c_int()
+            ctypes.CDLL(None).prctl(2, ctypes.byref(tied))
+            print(tied.value, flush=True)
+            """
+        var request = python(script)
+        request.diesWithDaemon = true
+        request.account = geteuid() == 0 ? try Account(named: "nobody") : nil
+        let child = try ChildProcess.spawn(request, into: .cgroup(leaf))
+        try child.container.thaw()
+        #expect(try readLine(child.output) == "\(SIGKILL)")
+        try finish(child)
+    }
+
     @Test("a leaf counts the processor time of what ran in it")
     func cpuUsage() throws {
         let bench = try TestTree()
@@ -212,6 +238,19 @@ import WakeModel
         let left = try bench.tree.sweep()
         #expect(orphans.count <= 2 && left.isEmpty, "zombies of ours keep a leaf until they are reaped")
         #expect(bench.tree.remove())
+    }
+
+    @Test("a fresh leaf is frozen, empty and at rest: its changes call nobody until there is one")
+    func fresh() throws {
+        let bench = try TestTree()
+        let leaf = try bench.tree.makeLeaf(named: "fresh")
+        #expect(try leaf.events() == LeafEvents(isPopulated: false, isFrozen: true))
+        let other = try bench.tree.makeLeaf(named: "other")
+        var change = pollfd(fd: other.changesDescriptor, events: Int16(POLLPRI), revents: 0)
+        #expect(eventually { poll(&change, 1, 0) == 0 } == true)
+        try other.thaw()
+        // Asked again and again: a signal of another test may interrupt one waiting.
+        #expect(eventually { poll(&change, 1, 0) == 1 } == true)
     }
 
     @Test("a leaf that exists already is refused, not shared")

@@ -25,6 +25,9 @@ int clinux_pipe(int ends[2], int flags);
 int clinux_set_pipe_capacity(int descriptor, int bytes);
 /// Writes all of a line of less than PIPE_BUF bytes or nothing of it, and never waits: -EAGAIN where there is no room.
 int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count);
+/// Takes an exclusive POSIX lock on the whole file, or answers -EBUSY with the process that has it.
+int clinux_lock(int descriptor, pid_t *holder);
+int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
 
@@ -83,7 +86,17 @@ struct clinux_spawn_request {
 
 /// Starts the child in a session and process group of its own. Returns at once with its pid and, in `*pidfd`, a
 /// close-on-exec descriptor for it; whether the program could be executed shows later on the startup pipe.
+///
+/// A child born into a frozen cgroup has not run yet, and so holds copies of all our descriptors until it is thawed: until
+/// then nobody else sees an end-of-file on a pipe that we close, and a descriptor closed without leaving epoll stays in it.
 int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd);
+
+// ---- The wall clock ---------------------------------------------------------------------------------------------
+
+/// A close-on-exec descriptor that becomes readable when somebody sets the wall clock.
+int clinux_wall_clock_watch(void);
+/// 1 if the clock was set since this was last asked, which watches for the next time; 0 if not.
+int clinux_wall_clock_was_set(int watch);
 
 // ---- Users ------------------------------------------------------------------------------------------------------
 

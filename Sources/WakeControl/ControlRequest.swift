@@ -1,0 +1,105 @@
+// What a client of the control socket asks and what it is answered, free of HTTP's and the library's types.
+import WakeModel
+
+/// One request, whole: its body has arrived and is at most 64 KiB.
+public struct ControlRequest: Hashable, Sendable {
+    public struct Parameter: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// `GET` or `POST`, as sent.
+    public var method: String
+    /// The path without its slashes, percent-decoded: `["v1", "handlers", "strap", "why"]`.
+    public var path: [String]
+    /// In the order sent; a name without `=` has an empty value.
+    public var query: [Parameter]
+    public var body: [UInt8]
+    /// The user at the other end, by the kernel's word.
+    public var user: UInt32
+
+    public init(method: String, path: [String], query: [Parameter] = [], body: [UInt8] = [], user: UInt32 = 0) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+        self.user = user
+    }
+
+    public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+public enum ControlResponse {
+    case json(status: Int, [UInt8])
+    case text(status: Int, String)
+    /// Stays open until either side closes it; `onOpen` is called once, before anything is sent.
+    case stream(contentType: String, onOpen: (ControlStream) -> Void)
+    case refusal(ControlRefusal)
+
+    /// Status 200 with what `write` writes, and a line end.
+    public static func json(_ write: (inout JSONWriter) -> Void) -> ControlResponse {
+        var writer = JSONWriter()
+        write(&writer)
+        writer.newline()
+        return .json(status: 200, writer.bytes)
+    }
+
+    /// Status 200 and `{"done":true}`: what an order is answered that has nothing to tell.
+    public static var done: ControlResponse {
+        .json { writer in
+            writer.beginObject()
+            writer.field("done", true)
+            writer.endObject()
+        }
+    }
+}
+
+/// Why a request is not granted: a word for programs, a sentence for people, and what to do next.
+public struct ControlRefusal: Error, Hashable, Sendable {
+    public enum Status: Int, Hashable, Sendable {
+        case badRequest = 400
+        case forbidden = 403
+        case notFound = 404
+        case wrongMethod = 405
+        case conflict = 409
+        case tooLarge = 413
+        case failed = 500
+        case unavailable = 503
+    }
+
+    public var status: Status
+    /// Lower case with hyphens: `unknown-handler`.
+    public var code: String
+    public var message: String
+    public var advice: String
+    /// For ``Status/wrongMethod``: the methods that the path takes.
+    public var allowed: [String] = []
+
+    public init(_ status: Status, code: String, message: String, advice: String, allowed: [String] = []) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.advice = advice
+        self.allowed = allowed
+    }
+
+    /// `{"error":{"code","message","advice"}}` and a line end.
+    public var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("error")
+        writer.beginObject()
+        writer.field("code", code)
+        writer.field("message", message)
+        writer.field("advice", advice)
+        writer.endObject()
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+}

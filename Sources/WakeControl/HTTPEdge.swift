@@ -1,0 +1,287 @@
+// The edge to GNU libmicrohttpd: the only file that sees its pointers; bytes are copied out of it at once.
+import CMicrohttpd
+import Glibc
+import WakeLoop
+
+/// One HTTP server on one listening socket. Runs only when it is told to, and calls back only while it runs.
+final class HTTPEdge {
+    struct Limits {
+        var connections: UInt32 = 64
+        /// Connections by those who will only be told that they may not; more are cut off unheard.
+        var strangers = 8
+        var bodyBytes = 64 * 1024
+        /// What is too large is read to its end and thrown away up to here: many clients see an answer only after that.
+        var discardedBytes = 1024 * 1024
+    }
+
+    private var daemon: OpaquePointer?
+    private let limits: Limits
+    private let admission: Admission
+    private let handle: (ControlRequest) -> ControlResponse
+    private let loop: EventLoop
+    private var peers: [OpaquePointer: Peer?] = [:]
+    private var transmissions: [ObjectIdentifier: Transmission] = [:]
+    /// Called when it must be run again though its descriptor stays silent: the library does not tell that by itself.
+    var onWake: (() -> Void)?
+
+    /// Nil where the library will not start: the process is out of memory or of descriptors.
+    init?(
+        listening: Int32, loop: EventLoop, admission: Admission, limits: Limits = Limits(),
+        handle: @escaping (ControlRequest) -> ControlResponse
+    ) {
+        self.limits = limits
+        self.admission = admission
+        self.handle = handle
+        self.loop = loop
+        daemon = wake_http_start(
+            listening, limits.connections, Unmanaged.passUnretained(self).toOpaque(),
+            { owner, connection, url, method, _, bytes, count, slot in
+                guard let edge = HTTPEdge.from(owner), let connection, let count, let slot else {
+                    return wake_http_verdict(false)
+                }
+                return wake_http_verdict(edge.receive(connection, url, method, bytes, count, slot))
+            },
+            { owner, _, slot, _ in HTTPEdge.from(owner)?.complete(slot) },
+            { owner, connection, _, code in
+                guard let edge = HTTPEdge.from(owner), let connection else { return }
+                edge.connection(connection, hasStarted: wake_http_has_started(code))
+            })
+        guard daemon != nil else { return nil }
+    }
+
+    deinit { stop() }
+
+    var descriptor: Int32 { daemon.map { wake_http_epoll_descriptor($0) } ?? -1 }
+
+    /// Does what is ready and returns the milliseconds after which it must be run again in any case; nil for never.
+    func run() -> Int64? {
+        guard let daemon else { return nil }
+        MHD_run(daemon)
+        let left = wake_http_timeout_ms(daemon)
+        return left < 0 ? nil : left
+    }
+
+    /// Ends every connection. The listening socket stays its owner's. Must not be called from within `handle`.
+    func stop() {
+        guard let daemon else { return }
+        onWake = nil
+        for transmission in transmissions.values { transmission.cut() }
+        // The library insists on having seen every suspended connection resumed before it is stopped.
+        MHD_run(daemon)
+        _ = MHD_quiesce_daemon(daemon)
+        MHD_stop_daemon(daemon)
+        self.daemon = nil
+    }
+
+    private static func from(_ owner: UnsafeMutableRawPointer?) -> HTTPEdge? {
+        owner.map { Unmanaged<HTTPEdge>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func connection(_ connection: OpaquePointer, hasStarted: Bool) {
+        guard hasStarted else {
+            // At its limit the library stops listening, and listens again only in a later run, which nothing would cause.
+            if peers.count >= Int(limits.connections) { onWake?() }
+            peers[connection] = nil
+            return
+        }
+        let descriptor = wake_http_connection_descriptor(connection)
+        let peer = Peer(of: descriptor)
+        peers[connection] = .some(peer)
+        if !isAdmitted(peer), peers.values.lazy.filter({ !self.isAdmitted($0) }).count > limits.strangers {
+            shutdown(descriptor, Int32(SHUT_RDWR))
+        }
+    }
+
+    private func isAdmitted(_ peer: Peer?) -> Bool { peer.map(admission.admits) ?? false }
+
+    /// Called for the head of a request, for each piece of its body, and for its end. False closes the connection.
+    private func receive(
+        _ connection: OpaquePointer, _ url: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?,
+        _ bytes: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>,
+        _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    ) -> Bool {
+        guard let opaque = slot.pointee else {
+            let exchange = Exchange(connection, url, method, by: peers[connection] ?? nil)
+            slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
+            return begin(exchange, on: connection)
+        }
+        let exchange = Unmanaged<Exchange>.fromOpaque(opaque).takeUnretainedValue()
+        if count.pointee > 0 {
+            exchange.append(bytes, count.pointee, limit: limits.bodyBytes)
+            count.pointee = 0
+            return exchange.receivedBytes <= limits.discardedBytes
+        }
+        guard exchange.receivedBytes <= limits.bodyBytes else {
+            return answer(.refusal(tooLarge(exchange.receivedBytes)), exchange, on: connection)
+        }
+        return answer(handle(exchange.request), exchange, on: connection)
+    }
+
+    /// Refuses at the head what need not be read further.
+    private func begin(_ exchange: Exchange, on connection: OpaquePointer) -> Bool {
+        guard let peer = exchange.peer, admission.admits(peer) else {
+            return answer(.refusal(admission.refusal(of: exchange.peer)), exchange, on: connection)
+        }
+        guard exchange.announcedBytes > limits.discardedBytes else { return true }
+        return answer(.refusal(tooLarge(exchange.announcedBytes)), exchange, on: connection)
+    }
+
+    private func tooLarge(_ count: Int) -> ControlRefusal {
+        ControlRefusal(
+            .tooLarge, code: "too-large", message: "a body of \(count) bytes is too large",
+            advice: "send at most \(limits.bodyBytes) bytes")
+    }
+
+    private func answer(_ response: ControlResponse, _ exchange: Exchange, on connection: OpaquePointer) -> Bool {
+        switch response {
+        case .json(let status, let bytes): reply(connection, status, "application/json", bytes)
+        case .text(let status, let text): reply(connection, status, "text/plain; charset=utf-8", Array(text.utf8))
+        case .refusal(let refusal):
+            reply(connection, refusal.status.rawValue, "application/json", refusal.json, allowed: refusal.allowed)
+        case .stream(let contentType, let onOpen):
+            open(ControlStream(contentType: contentType), exchange, connection, onOpen)
+        }
+    }
+
+    private func reply(
+        _ connection: OpaquePointer, _ status: Int, _ type: String, _ bytes: [UInt8], allowed: [String] = []
+    ) -> Bool {
+        guard allowed.isEmpty else {
+            return wake_http_answer(
+                connection, UInt32(status), type, allowed.joined(separator: ", "), bytes, bytes.count)
+        }
+        return wake_http_answer(connection, UInt32(status), type, nil, bytes, bytes.count)
+    }
+
+    private func open(
+        _ stream: ControlStream, _ exchange: Exchange, _ connection: OpaquePointer, _ onOpen: (ControlStream) -> Void
+    ) -> Bool {
+        let transmission = Transmission(stream, on: connection) { [weak self] in self?.onWake?() }
+        exchange.transmission = transmission
+        transmissions[ObjectIdentifier(transmission)] = transmission
+        // A suspended connection is not looked at by the library, so its end would go unseen.
+        transmission.hangup = try? loop.watch(wake_http_connection_descriptor(connection), for: [.hangup]) {
+            [weak transmission] _ in transmission?.cut()
+        }
+        onOpen(stream)
+        return wake_http_stream(
+            connection, stream.contentType, Unmanaged.passRetained(transmission).toOpaque(),
+            { source, _, buffer, room in
+                guard let source, let buffer else { return wake_http_end_of_stream() }
+                return Unmanaged<Transmission>.fromOpaque(source).takeUnretainedValue().fill(buffer, room)
+            },
+            { source in if let source { Unmanaged<Transmission>.fromOpaque(source).release() } })
+    }
+
+    private func complete(_ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
+        guard let slot, let opaque = slot.pointee else { return }
+        slot.pointee = nil
+        let exchange = Unmanaged<Exchange>.fromOpaque(opaque).takeRetainedValue()
+        guard let transmission = exchange.transmission else { return }
+        transmissions[ObjectIdentifier(transmission)] = nil
+        transmission.finish()
+    }
+}
+
+/// One request while it arrives; kept alive by the library from its head to its completion.
+private final class Exchange {
+    let peer: Peer?
+    /// What the client said the body would measure; 0 where it did not say.
+    let announcedBytes: Int
+    var request: ControlRequest
+    private(set) var receivedBytes = 0
+    var transmission: Transmission?
+
+    init(_ connection: OpaquePointer, _ url: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?, by peer: Peer?) {
+        self.peer = peer
+        let length = wake_http_header(connection, "Content-Length")
+        announcedBytes = length.map { Int(String(cString: $0)) ?? .max } ?? 0
+        let path = url.map { String(cString: $0) } ?? "/"
+        request = ControlRequest(
+            method: method.map { String(cString: $0) } ?? "", path: path.split(separator: "/").map(String.init),
+            query: Exchange.query(of: connection), user: peer?.user ?? .max)
+    }
+
+    /// Counts the bytes, and keeps them while all of them together are within `limit`.
+    func append(_ bytes: UnsafePointer<CChar>?, _ count: Int, limit: Int) {
+        receivedBytes += count
+        guard let bytes, receivedBytes <= limit else { return }
+        UnsafeRawBufferPointer(start: bytes, count: count).withMemoryRebound(to: UInt8.self) {
+            request.body.append(contentsOf: $0)
+        }
+    }
+
+    private static func query(of connection: OpaquePointer) -> [ControlRequest.Parameter] {
+        var found: [ControlRequest.Parameter] = []
+        withUnsafeMutablePointer(to: &found) { found in
+            wake_http_each_parameter(
+                connection,
+                { sink, _, name, value in
+                    guard let sink, let name else { return wake_http_verdict(false) }
+                    let text = value.map { String(cString: $0) } ?? ""
+                    sink.assumingMemoryBound(to: [ControlRequest.Parameter].self).pointee
+                        .append(ControlRequest.Parameter(String(cString: name), text))
+                    return wake_http_verdict(true)
+                }, found)
+        }
+        return found
+    }
+}
+
+/// A stream on its connection: sleeps while there is nothing to send, and knows when the client has gone.
+private final class Transmission {
+    private let stream: ControlStream
+    private let connection: OpaquePointer
+    private var isSuspended = false
+    private var isFinished = false
+    private let onWake: () -> Void
+    var hangup: Watch?
+
+    init(_ stream: ControlStream, on connection: OpaquePointer, onWake: @escaping () -> Void) {
+        self.stream = stream
+        self.connection = connection
+        self.onWake = onWake
+    }
+
+    /// Copies the next bytes into the library's buffer; 0 after putting the connection to sleep.
+    func fill(_ buffer: UnsafeMutablePointer<CChar>, _ room: Int) -> Int {
+        switch stream.take(upTo: room) {
+        case .bytes(let bytes):
+            UnsafeMutableRawPointer(buffer).copyMemory(from: bytes, byteCount: bytes.count)
+            return bytes.count
+        case .none:
+            suspend()
+            return 0
+        case .end: return wake_http_end_of_stream()
+        }
+    }
+
+    /// The client has gone, or the server goes.
+    func cut() {
+        hangup = nil
+        stream.disconnect()
+        resume()
+    }
+
+    /// The library is done with the connection and closes its socket next.
+    func finish() {
+        isFinished = true
+        hangup = nil
+        stream.wake = nil
+        stream.disconnect()
+    }
+
+    private func suspend() {
+        guard !isSuspended, !isFinished else { return }
+        isSuspended = true
+        MHD_suspend_connection(connection)
+        stream.wake = { [weak self] in self?.resume() }
+    }
+
+    private func resume() {
+        guard isSuspended, !isFinished else { return }
+        isSuspended = false
+        MHD_resume_connection(connection)
+        onWake()
+    }
+}

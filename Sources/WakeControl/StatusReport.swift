@@ -1,0 +1,146 @@
+// The status of bridge, handlers and devices as the control API writes it: one shape, whoever fills it in.
+import WakeModel
+
+public struct BridgeStatus: Hashable, Sendable {
+    /// How handlers are suspended: by the cgroup freezer, or by SIGSTOP, which a handler's children can escape.
+    public enum Suspension: String, Hashable, Sendable { case strong, weak }
+
+    public var version: String
+    public var process: Int32
+    /// The id that every event's id begins with, such as `j7`.
+    public var journal: String
+    public var uptime: TimeSpan
+    public var suspension: Suspension
+    /// `ok`, or a sentence on what is degraded.
+    public var journalHealth: String
+    /// Resident memory of the daemon, in bytes.
+    public var residentBytes: Int
+
+    public init(
+        version: String, process: Int32, journal: String, uptime: TimeSpan, suspension: Suspension,
+        journalHealth: String, residentBytes: Int
+    ) {
+        self.version = version
+        self.process = process
+        self.journal = journal
+        self.uptime = uptime
+        self.suspension = suspension
+        self.journalHealth = journalHealth
+        self.residentBytes = residentBytes
+    }
+}
+
+public struct HandlerStatus: Hashable, Sendable {
+    public var id: String
+    /// A state's name in lower case: `suspended`, `active`, `held`…
+    public var state: String
+    /// A sentence: why it is, or is not, awake.
+    public var why: String
+    /// Nil while no process lives.
+    public var process: Int32?
+    public var epoch: Epoch
+    /// Events that wait, and events delivered and not yet acknowledged.
+    public var queued = 0
+    public var open = 0
+    public var strikes = 0
+    /// What is left of a penalty; zero where none runs.
+    public var heldFor: TimeSpan = .zero
+    /// Since the daemon started.
+    public var wakes: UInt64 = 0
+    public var events: UInt64 = 0
+    public var awake: TimeSpan = .zero
+    /// How its last process ended, as a sentence; nil where none has.
+    public var lastExit: String?
+
+    public init(id: String, state: String, why: String, process: Int32? = nil, epoch: Epoch = Epoch(rawValue: 0)) {
+        self.id = id
+        self.state = state
+        self.why = why
+        self.process = process
+        self.epoch = epoch
+    }
+}
+
+public struct DeviceStatus: Hashable, Sendable {
+    public var device: Device
+    /// `connected`, `disconnected`, or `unknown` before the first word of it.
+    public var link: String
+    /// When data last came; nil for never.
+    public var lastData: WallTime?
+
+    public init(device: Device, link: String, lastData: WallTime? = nil) {
+        self.device = device
+        self.link = link
+        self.lastData = lastData
+    }
+}
+
+extension JSONWriter {
+    public mutating func status(_ bridge: BridgeStatus, handlers: [HandlerStatus], devices: [DeviceStatus]) {
+        beginObject()
+        key("bridge")
+        self.bridge(bridge)
+        field("handlers", handlers)
+        field("devices", devices)
+        endObject()
+    }
+
+    public mutating func field(_ name: StaticString, _ handlers: [HandlerStatus]) {
+        key(name)
+        beginArray()
+        for status in handlers { handler(status) }
+        endArray()
+    }
+
+    public mutating func field(_ name: StaticString, _ devices: [DeviceStatus]) {
+        key(name)
+        beginArray()
+        for status in devices { device(status) }
+        endArray()
+    }
+
+    private mutating func bridge(_ status: BridgeStatus) {
+        beginObject()
+        field("version", status.version)
+        field("pid", status.process)
+        field("journal", status.journal)
+        key("uptime_s")
+        number(Double(status.uptime.wholeMilliseconds) / 1000)
+        field("suspend", status.suspension.rawValue)
+        field("journal_health", status.journalHealth)
+        field("memory", status.residentBytes)
+        endObject()
+    }
+
+    public mutating func handler(_ status: HandlerStatus) {
+        beginObject()
+        field("id", status.id)
+        field("state", status.state)
+        field("why", status.why)
+        key("pid")
+        if let process = status.process { integer(process) } else { null() }
+        field("epoch", status.epoch.rawValue)
+        field("queued", status.queued)
+        field("open", status.open)
+        field("strikes", status.strikes)
+        field("held_for_ms", status.heldFor.wholeMilliseconds)
+        field("wakes", status.wakes)
+        field("events", status.events)
+        field("awake_ms", status.awake.wholeMilliseconds)
+        key("last_exit")
+        if let exit = status.lastExit { string(exit) } else { null() }
+        endObject()
+    }
+
+    public mutating func device(_ status: DeviceStatus) {
+        beginObject()
+        field("alias", status.device.alias)
+        field("source", status.device.source)
+        key("profile")
+        if let profile = status.device.profile { string(profile) } else { null() }
+        field("link", status.link)
+        key("last_data")
+        if let time = status.lastData { self.time(time) } else { null() }
+        endObject()
+    }
+}

@@ -1,0 +1,144 @@
+// `wakebridge.json5`: what holds for the whole bridge.
+import WakeCore
+import WakeModel
+import WakeProfiles
+import WakeSources
+
+public struct BridgeSettings: Hashable, Sendable {
+    /// How handlers are suspended.
+    public enum Suspension: String, Hashable, Sendable, CaseIterable {
+        /// cgroup where one can be had, signal elsewhere.
+        case auto
+        case cgroup
+        /// SIGSTOP: weak, for a process can be continued behind the bridge's back.
+        case signal
+    }
+
+    /// A token bucket a device; past it comes a gap with cause `storm`.
+    public struct StormLimit: Hashable, Sendable {
+        public var isEnabled = true
+        public var eventsPerSecond = 5_000
+        public var burst = 10_000
+    }
+
+    /// So many connects and disconnects within so long, and the device is flapping.
+    public struct FlipLimit: Hashable, Sendable {
+        public var count = 5
+        public var within = TimeSpan.seconds(10)
+    }
+
+    /// What a handler may write to its log; past it lines are counted, not kept.
+    public struct LogLimit: Hashable, Sendable {
+        public var linesPerSecond = 100
+        public var burst = 1_000
+        /// Bytes.
+        public var longestLine = 8 << 10
+    }
+
+    public struct JournalLimit: Hashable, Sendable {
+        /// Nil keeps events until they are acknowledged.
+        public var retention: TimeSpan?
+        /// Bytes on disk, past which the oldest data makes room.
+        public var maxSize = 1 << 30
+    }
+
+    /// When suspended handlers are let go: less than either of available memory.
+    public struct MemoryLimit: Hashable, Sendable {
+        /// Bytes.
+        public var reclaimBelow = 64 << 20
+        public var reclaimBelowPercent = 5
+    }
+
+    /// A trace to play instead of devices.
+    public struct Replay: Hashable, Sendable {
+        public var file: String
+        public var speed = ReplaySpeed.times(1)
+    }
+
+    /// Members of this group may use the control socket, beside root and the bridge's own user.
+    public var controlGroup: String?
+    public var suspension: Suspension = .auto
+    public var storm = StormLimit()
+    public var flips = FlipLimit()
+    public var log = LogLimit()
+    public var journal = JournalLimit()
+    public var memory = MemoryLimit()
+    public var replay: Replay?
+    /// What every manifest starts from.
+    public var timers = HandlerTimers()
+
+    /// What holds where there is no file.
+    public init() {}
+}
+
+extension BridgeSettings {
+    static let keys = ["control_group", "suspend", "storm", "flips", "log", "journal", "memory", "replay", "timers"]
+    static let stormKeys = ["enabled", "events_per_second", "burst"]
+    static let flipKeys = ["count", "within"]
+    static let logKeys = ["lines_per_second", "burst", "longest_line"]
+    static let journalKeys = ["retention", "max_size"]
+    static let memoryKeys = ["reclaim_below", "reclaim_below_percent"]
+    static let replayKeys = ["file", "speed"]
+
+    /// Reads the file; throws every fault of it.
+    public init(text: [UInt8], file: String) throws(ConfigurationErrors) {
+        let report = ConfigurationReport(file: file)
+        self.init()
+        if let object = ConfigurationObject(document: text, keys: Self.keys, report: report) {
+            controlGroup = object.text("control_group")
+            suspension = object.word("suspend") ?? suspension
+            readStorms(object)
+            readLog(object)
+            readJournal(object)
+            readMemory(object)
+            readReplay(object)
+            TimerKeys.read(from: object, into: &timers)
+            TimerKeys.fitWarning(of: object, into: &timers)
+            TimerKeys.checkOrder(of: timers, report: report)
+        }
+        try report.conclude()
+    }
+
+    private mutating func readStorms(_ object: ConfigurationObject) {
+        if let found = object.object("storm", keys: Self.stormKeys) {
+            storm.isEnabled = found.flag("enabled") ?? storm.isEnabled
+            storm.eventsPerSecond = found.integer("events_per_second", in: 1...1_000_000) ?? storm.eventsPerSecond
+            storm.burst = found.integer("burst", in: 1...10_000_000) ?? storm.burst
+        }
+        if let found = object.object("flips", keys: Self.flipKeys) {
+            flips.count = found.integer("count", in: 2...1_000) ?? flips.count
+            flips.within = found.span("within", in: .milliseconds(100) ... .seconds(3_600)) ?? flips.within
+        }
+    }
+
+    private mutating func readLog(_ object: ConfigurationObject) {
+        guard let found = object.object("log", keys: Self.logKeys) else { return }
+        log.linesPerSecond = found.integer("lines_per_second", in: 1...1_000_000) ?? log.linesPerSecond
+        log.burst = found.integer("burst", in: 1...10_000_000) ?? log.burst
+        log.longestLine = found.size("longest_line", in: 256...(128 << 10)) ?? log.longestLine
+    }
+
+    private mutating func readJournal(_ object: ConfigurationObject) {
+        guard let found = object.object("journal", keys: Self.journalKeys) else { return }
+        journal.retention = found.span("retention", in: .seconds(1) ... .seconds(3_650 * 86_400))
+        journal.maxSize = found.size("max_size", in: (1 << 20)...(1 << 40)) ?? journal.maxSize
+    }
+
+    private mutating func readMemory(_ object: ConfigurationObject) {
+        guard let found = object.object("memory", keys: Self.memoryKeys) else { return }
+        memory.reclaimBelow = found.size("reclaim_below", in: 0...(1 << 40)) ?? memory.reclaimBelow
+        memory.reclaimBelowPercent = found.integer("reclaim_below_percent", in: 0...90) ?? memory.reclaimBelowPercent
+    }
+
+    private mutating func readReplay(_ object: ConfigurationObject) {
+        guard let found = object.object("replay", keys: Self.replayKeys, required: ["file"]),
+            let file = found.text("file")
+        else { return }
+        replay = Replay(file: file)
+        if found.isText("speed", "max") {
+            replay?.speed = .max
+        } else if let times = found.number("speed", in: 0.01...1_000, or: ", or \"max\"") {
+            replay?.speed = .times(times)
+        }
+    }
+}

@@ -1,0 +1,244 @@
+// `handlers.d/<id>.json5`: what to run, as whom, and what it may be woken for.
+import WakeCore
+import WakeModel
+import WakeProfiles
+
+public struct HandlerManifest: Hashable, Sendable {
+    /// The file's name without `.json5`.
+    public var id: String
+    /// How errors name the file.
+    public var file: String
+    /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then
+    /// relative to the folder that holds the manifest.
+    public var exec: [String]
+    /// Nil runs it as the bridge's own user.
+    public var user: String?
+    /// Nil takes the user's own group.
+    public var group: String?
+    public var environment: [String: String] = [:]
+    /// The folder it starts in, absolute; nil is its state folder.
+    public var workingDirectory: String?
+    public var settings = HandlerSettings()
+
+    static let keys = [
+        "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
+        "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
+        "allow_background_children", "queue_cap",
+    ]
+    static let watchKeys = [
+        "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
+    ]
+
+    /// Reads one manifest. `defaults` are the timers of `wakebridge.json5`; `isRoot` says that the bridge runs as root,
+    /// which refuses a manifest without `user`. Throws every fault of the file. Profiles are checked apart, by
+    /// ``faults(against:)``.
+    public init(
+        id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers()
+    ) throws(ConfigurationErrors) {
+        let report = ConfigurationReport(file: file)
+        self.init(id: id, file: file)
+        settings.timers = defaults
+        if !Self.isIdentifier(id) {
+            report.add(
+                "\"\(id)\" cannot be a handler's id; name the file with up to 64 of a-z, 0-9, '-', '_' and '.', "
+                    + "first a letter or digit"
+            )
+        }
+        if let object = ConfigurationObject(
+            document: text, keys: Self.keys, required: ["exec", "modes", "watch"], report: report)
+        {
+            readProgram(object, isRoot: isRoot)
+            readSwitches(object)
+            readTimers(object)
+            readSubscriptions(object)
+        }
+        try report.conclude()
+    }
+
+    /// A handler that no file describes: the program of one command.
+    public init(id: String, command: [String], settings: HandlerSettings) {
+        self.id = id
+        file = "the command line"
+        exec = command
+        self.settings = settings
+    }
+
+    private init(id: String, file: String) {
+        self.id = id
+        self.file = file
+        exec = []
+    }
+
+    /// `hr` for `hr.json5`; nil for a file that is no manifest: hidden, a backup, or of another kind.
+    public static func identifier(ofFile name: String) -> String? {
+        let suffix = ".json5"
+        guard name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count, !name.hasPrefix(".") else { return nil }
+        return String(name.dropLast(suffix.count))
+    }
+
+    /// The id becomes a folder's and a cgroup's name, so nothing may stand in it that a path could read otherwise.
+    static func isIdentifier(_ id: String) -> Bool {
+        let bytes = Array(id.utf8)
+        func isWord(_ byte: UInt8) -> Bool {
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        guard let first = bytes.first, isWord(first), bytes.count <= 64 else { return false }
+        return bytes.allSatisfy { isWord($0) || "-_.".utf8.contains($0) }
+    }
+}
+
+/// What is run, and as whom.
+extension HandlerManifest {
+    /// `exec` with the program's path made absolute; `folder` is the absolute one that holds the manifest.
+    public func command(in folder: String) -> [String] {
+        guard let program = exec.first, !program.hasPrefix("/") else { return exec }
+        return ["\(folder)/\(program)"] + exec.dropFirst()
+    }
+}
+
+extension HandlerManifest {
+    private mutating func readProgram(_ object: ConfigurationObject, isRoot: Bool) {
+        exec = object.texts("exec") ?? []
+        checkExec(object)
+        user = object.text("user")
+        group = object.text("group")
+        if isRoot, !object.has("user") {
+            object.report.add(
+                "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"…\"")
+        }
+        workingDirectory = object.text("cwd")
+        if let workingDirectory, !workingDirectory.hasPrefix("/") {
+            object.refuse("cwd", expected: "an absolute path")
+        }
+        readEnvironment(object)
+    }
+
+    private func checkExec(_ object: ConfigurationObject) {
+        guard object.has("exec"), object.report.errors.allSatisfy({ !$0.sentence.hasPrefix("exec") }) else { return }
+        guard let program = exec.first, !program.isEmpty else {
+            object.report.add("exec names no program; write it as [\"/path/to/program\", \"argument\"]")
+            return
+        }
+        if !["/", "./", "../"].contains(where: program.hasPrefix) {
+            object.report.add(
+                "exec[0] is \"\(program)\", expected an absolute path, or one that starts with ./ beside the manifest")
+        }
+    }
+
+    private mutating func readEnvironment(_ object: ConfigurationObject) {
+        guard let found = object.object("env", keys: nil) else { return }
+        for name in found.keys {
+            if name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) || name.utf8.contains(0) {
+                object.report.add("env has the name \"\(name)\", expected one without '='")
+            } else if name.hasPrefix("WAKEBRIDGE_") || name == "NOTIFY_SOCKET" {
+                object.report.add("env sets \(name), which the bridge sets itself; remove it")
+            } else {
+                environment[name] = found.anyText(name)
+            }
+        }
+    }
+}
+
+/// How it is woken and held to its time.
+extension HandlerManifest {
+    private mutating func readSwitches(_ object: ConfigurationObject) {
+        settings.lifecycle = object.word("lifecycle") ?? settings.lifecycle
+        settings.readiness = object.word("ready") ?? settings.readiness
+        settings.acknowledgement = object.word("ack") ?? settings.acknowledgement
+        settings.onOverrun = object.word("on_overrun") ?? settings.onOverrun
+        settings.stoppedEvents = object.word("stop_events") ?? settings.stoppedEvents
+        settings.startsAtBoot = object.flag("autostart") ?? settings.startsAtBoot
+        settings.isEnabled = object.flag("enabled") ?? settings.isEnabled
+        settings.allowsBackgroundChildren =
+            object.flag("allow_background_children") ?? settings.allowsBackgroundChildren
+        settings.maxBatch = object.integer("max_batch", in: 1...1_024)
+        settings.queueCap = object.size("queue_cap", in: Self.queueCapRange) ?? settings.queueCap
+        if settings.lifecycle == .oneshot { refuseForOneshot(object) }
+    }
+
+    /// A oneshot lives for one batch, so these would never take effect.
+    private func refuseForOneshot(_ object: ConfigurationObject) {
+        if settings.startsAtBoot {
+            object.report.add(
+                "autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it")
+        }
+        if settings.readiness == .explicit {
+            object.report.add(
+                "ready \"explicit\" does not fit lifecycle \"oneshot\", whose batch is there from the start; remove it")
+        }
+    }
+
+    private mutating func readTimers(_ object: ConfigurationObject) {
+        TimerKeys.read(from: object, into: &settings.timers)
+        for key in ["budget", "max_extension", "idle_exit"] {
+            TimerKeys.readOwnKey(key, of: object, into: &settings.timers)
+        }
+        TimerKeys.fitWarning(of: object, into: &settings.timers)
+        TimerKeys.checkOrder(of: settings.timers, report: object.report)
+    }
+
+    private static let queueCapRange = (64 << 10)...(4 << 30)
+}
+
+/// What it is woken for.
+extension HandlerManifest {
+    private mutating func readSubscriptions(_ object: ConfigurationObject) {
+        let modes = object.list("modes", of: "modes") { value, path -> DeviceMode? in
+            if case .text(let text) = value, let mode = DeviceMode(rawValue: text) { return mode }
+            let words = DeviceMode.allCases.map(\.rawValue)
+            if case .text(let text) = value, let near = nearestWord(to: text, among: words) {
+                object.report.add("\(path) is \(value); did you mean \"\(near)\"?")
+            } else {
+                object.report.add(
+                    "\(path) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+            }
+            return nil
+        }
+        settings.modes = Set(modes ?? [])
+        let watches = object.objects("watch", keys: Self.watchKeys, required: ["profile"]) ?? []
+        settings.subscriptions = watches.compactMap(Self.subscription)
+        refuseDoubles(object.report)
+    }
+
+    private static func subscription(_ watch: ConfigurationObject) -> Subscription? {
+        guard let profile = watch.text("profile") else { return nil }
+        var subscription = Subscription(profile: profile, device: watch.text("device"))
+        subscription.wakes = watch.flag("wake") ?? subscription.wakes
+        subscription.policy = watch.word("policy") ?? subscription.policy
+        subscription.durability = watch.word("durability") ?? subscription.durability
+        subscription.maxLatency = watch.span("max_latency", in: .zero ... .seconds(86_400)) ?? subscription.maxLatency
+        subscription.queueCap = watch.size("queue_cap", in: queueCapRange) ?? subscription.queueCap
+        subscription.retention = watch.span("retention", in: .seconds(1) ... .seconds(3_650 * 86_400))
+        return subscription
+    }
+
+    /// Two subscriptions to the same thing could differ in policy, and nobody could say which holds.
+    private func refuseDoubles(_ report: ConfigurationReport) {
+        var seen: Set<[String?]> = []
+        for subscription in settings.subscriptions
+        where !seen.insert([subscription.profile, subscription.device]).inserted {
+            let device = subscription.device.map { " of device \"\($0)\"" } ?? ""
+            report.add("watch names profile \"\(subscription.profile)\"\(device) twice; keep one")
+        }
+    }
+
+    /// What the manifest asks of profiles that cannot be had: an unknown profile, or one outside the declared modes.
+    public func faults(against profiles: ProfileLibrary) -> [ConfigurationError] {
+        let report = ConfigurationReport(file: file)
+        for (position, subscription) in settings.subscriptions.enumerated() {
+            let place = "watch[\(position)].profile is \"\(subscription.profile)\""
+            guard let index = profiles.index(named: subscription.profile) else {
+                let near = nearestWord(to: subscription.profile, among: profiles.names)
+                let advice = near.map { "did you mean \"\($0)\"?" } ?? "put it into Devices or correct the name"
+                report.add("\(place), which is no known profile; \(advice)")
+                continue
+            }
+            let mode = profiles[index].mode
+            if !settings.modes.contains(mode) {
+                report.add("\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there")
+            }
+        }
+        return report.errors
+    }
+}

@@ -1,0 +1,125 @@
+// The daemon: one bridge with its manifests, its control socket and, until devices are watched, a trace to play.
+import Glibc
+import WakeControl
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+import WakeTrace
+
+/// Owns everything for the life of the process. Everything runs on the loop's one thread.
+public final class Daemon {
+    public static let version = "0.1.0"
+
+    package let bridge: Bridge
+    let settings: BridgeSettings
+    let manifests: ManifestFolder
+    let logBook: HandlerLogBook
+    let history = WakeHistory()
+    let startedAt: Instant
+    private let options: DaemonOptions
+    private let lock: LockFile
+    private let memory: MemoryLook
+    private var replay: DaemonReplay?
+    private var server: ControlServer?
+    private var answers: ControlAnswers?
+    private var signals: [SignalWatch] = []
+    private var isEnding = false
+    let log = Log("daemon")
+
+    public init(_ options: DaemonOptions) throws {
+        self.options = options
+        startedAt = SystemClock.monotonic()
+        try Directory.create(options.runtimeDirectory, mode: 0o755)
+        try Directory.create(options.configurationDirectory + "/handlers.d", mode: 0o755)
+        // Before the sweep: what another living daemon runs must not be taken for left-overs.
+        lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
+        settings = try Self.settings(options)
+        let (profiles, errors) = ProfileFolder.load(
+            ProfileFolder.shipped() + [options.configurationDirectory + "/Devices"])
+        for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
+        bridge = try Bridge(Self.bridgeOptions(options, settings), profiles: profiles)
+        logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
+        memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
+        manifests = try ManifestFolder(
+            options.configurationDirectory + "/handlers.d", profiles: profiles, isRoot: geteuid() == 0,
+            defaults: settings.timers)
+        bridge.stage.handlerLog = logBook
+        bridge.engine.listeners += [history, memory] as [any DecisionListener]
+    }
+
+    /// Runs until a signal ends it; returns the process's exit status.
+    public func run() throws -> Int32 {
+        if let played = options.replay { replay = try DaemonReplay(played, bridge: bridge) }
+        for error in reload() { log.error(error) }
+        try manifests.onChange(bridge.loop) { [unowned self] in
+            for error in reload() { log.error(error) }
+        }
+        try serve()
+        try watchSignals()
+        replay?.begin()
+        ServiceState.ready()
+        log.notice("ready: handlers are suspended \(bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals")")
+        let status = try bridge.loop.run()
+        server?.close()
+        bridge.close()
+        return status
+    }
+
+    /// Reads handlers.d anew and takes what changed; what is broken is told and changes nothing.
+    func reload() -> [String] {
+        let changes = manifests.read()
+        for manifest in changes.adopted {
+            bridge.adopt(manifest)
+            log.notice("handler \(manifest.id) is configured")
+        }
+        for name in changes.removed {
+            guard let id = bridge.catalog.handler(named: name) else { continue }
+            bridge.dismiss(id)
+            log.notice("handler \(name) is removed")
+        }
+        return changes.errors
+    }
+
+    private func serve() throws {
+        let answers = ControlAnswers(daemon: self)
+        self.answers = answers
+        let group = try settings.controlGroup.map { name throws(SystemError) in try GroupName.number(of: name) }
+        server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
+            ControlCall.answer(request) { answers.answer($0) }
+        }
+    }
+
+    private func watchSignals() throws(SystemError) {
+        for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number) { [unowned self] in end() }) }
+        signals.append(
+            try bridge.loop.onSignal(SIGHUP) { [unowned self] in
+                for error in reload() { log.error(error) }
+            })
+    }
+
+    /// Lets every handler end in order; what is open stays with the journal.
+    private func end() {
+        guard !isEnding else { return }
+        isEnding = true
+        ServiceState.stopping()
+        replay?.cancel()
+        bridge.finish { [unowned self] in bridge.loop.stop() }
+    }
+
+    private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {
+        let file = options.configurationDirectory + "/wakebridge.json5"
+        guard File.exists(file) else { return BridgeSettings() }
+        return try BridgeSettings(text: try File.bytes(at: file, limit: 1 << 20), file: file)
+    }
+
+    private static func bridgeOptions(_ options: DaemonOptions, _ settings: BridgeSettings) -> BridgeOptions {
+        var result = BridgeOptions(stateDirectory: options.stateDirectory, runtimeDirectory: options.runtimeDirectory)
+        result.settings = settings
+        result.cgroupName = options.cgroupName
+        result.limitsDevices = options.replay == nil
+        return result
+    }
+}

@@ -1,0 +1,102 @@
+// The daemon's command line: its words, its help, and its exit status: 0 ended in order, 1 failed, 2 wrong usage.
+import WakeModel
+import WakeSources
+import WakeSystem
+import WakeWords
+
+public enum DaemonCommand {
+    static let flags = [
+        Flag("config", value: "DIR", "wakebridge.json5, handlers.d/ and Devices/"),
+        Flag("state", value: "DIR", "what must survive a reboot: journal, checkpoints, the handlers' own directories"),
+        Flag("runtime", value: "DIR", "what must survive the daemon: journal, control socket; best on a tmpfs"),
+        Flag("replay", value: "FILE", "play this trace in place of devices"),
+        Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
+        Flag("no-bluetooth", "watch no Bluetooth devices; this version has none to watch"),
+        Flag("no-accessories", "watch no accessories; this version has none to watch"),
+        Flag("sweep", "end what a daemon that died has left running, and go"),
+        Flag("help", short: "h", "show this text"),
+        Flag("version", short: "V", "show the version"),
+    ]
+
+    public static func run(_ words: [String]) -> Int32 {
+        do throws(Complaint) {
+            let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
+            try parsed.atMost(0)
+            if parsed.has("help") { return say(help, to: 1) }
+            if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
+            let options = try options(parsed)
+            return parsed.has("sweep") ? try sweep(options) : try run(options)
+        } catch {
+            switch error {
+            case .usage(let sentence):
+                _ = say("wakebridged: \(sentence)\n'wakebridged --help' tells how it is used.\n", to: 2)
+                return 2
+            case .failure(let sentence):
+                _ = say("wakebridged: \(sentence)\n", to: 2)
+                return 1
+            }
+        }
+    }
+
+    private static func run(_ options: DaemonOptions) throws(Complaint) -> Int32 {
+        do {
+            return try Daemon(options).run()
+        } catch {
+            throw .failure("cannot start: \(error)")
+        }
+    }
+
+    /// For the service manager, after the daemon is gone: no process that it froze may be left behind.
+    private static func sweep(_ options: DaemonOptions) throws(Complaint) -> Int32 {
+        do {
+            let tree = try CgroupTree.open(named: options.cgroupName)
+            let survivors = try tree.sweep()
+            guard survivors.isEmpty else { throw Complaint.failure("cannot end \(survivors.joined(separator: ", "))") }
+            _ = tree.remove()
+            return 0
+        } catch {
+            throw .failure("cannot sweep: \(error)")
+        }
+    }
+
+    private static func options(_ words: ParsedWords) throws(Complaint) -> DaemonOptions {
+        var options = DaemonOptions()
+        if let directory = words.value("config") { options.configurationDirectory = directory }
+        if let directory = words.value("state") { options.stateDirectory = directory }
+        if let directory = words.value("runtime") { options.runtimeDirectory = directory }
+        if words.has("speed"), !words.has("replay") { throw .usage("--speed goes with --replay only") }
+        if let file = words.value("replay") {
+            let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
+            options.replay = .init(file: file, speed: speed)
+        }
+        return options
+    }
+
+    private static func say(_ text: String, to descriptor: Int32) -> Int32 {
+        if let stream = try? FileDescriptor.duplicate(of: descriptor) { _ = try? stream.write(Array(text.utf8)) }
+        return 0
+    }
+
+    private static var help: String {
+        let rows = flags.map { flag in
+            let name = "--\(flag.name)" + (flag.value.map { " \($0)" } ?? "")
+            return "  \(name)\(String(repeating: " ", count: max(1, 20 - name.utf8.count)))\(flag.help)\n"
+        }
+        return "usage: wakebridged [OPTION…]\nWakes suspended handlers for what devices say.\n\n" + rows.joined()
+    }
+}
+
+extension ReplaySpeed {
+    /// `max`, or a factor from 0.01 to 1,000, with or without an `x` after it.
+    public init(_ text: String) throws(Complaint) {
+        if text == "max" {
+            self = .max
+            return
+        }
+        guard let factor = Double(text.hasSuffix("x") ? String(text.dropLast()) : text), (0.01...1000).contains(factor)
+        else {
+            throw .usage("--speed '\(text)' is neither max nor a factor from 0.01 to 1000")
+        }
+        self = .times(factor)
+    }
+}

@@ -1,0 +1,45 @@
+// A trace played by the daemon: how far it was played is journaled with the event, so that a killed daemon goes on there.
+import WakeLoop
+import WakeModel
+import WakeSources
+import WakeSystem
+import WakeTrace
+
+final class DaemonReplay {
+    private unowned let bridge: Bridge
+    private let file: String
+    private let start: WallTime
+    private let devices: [DeviceID]
+    private let source: ReplaySource
+    private let log = Log("replay")
+
+    /// Reads the header and passes over what an earlier life has played.
+    init(_ replay: DaemonOptions.Replay, bridge: Bridge) throws {
+        self.bridge = bridge
+        file = replay.file
+        let chunks = try FileChunks(replay.file)
+        var reader = TraceReader(supplyingChunks: chunks.next)
+        let header = try reader.header()
+        start = header.start
+        devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
+        let position = bridge.replayPosition.flatMap { $0.source == replay.file ? $0.line : nil } ?? 0
+        source = try ReplaySource(reader, after: position, speed: replay.speed, on: bridge.loop)
+        source.mustWait = { [unowned bridge] in bridge.engine.isBackedUp }
+        source.onOperation = { [unowned self] in take($0) }
+        source.onEnd = { [unowned self] error in
+            if let failure = chunks.failure { return log.error("\(failure)") }
+            if let error { return log.error("cannot replay \(file) further: \(error)") }
+            log.notice("\(file) is played")
+        }
+    }
+
+    func begin() { source.begin() }
+    func cancel() { source.cancel() }
+
+    private func take(_ operation: TraceOperation) {
+        let stamp = Stamp(moment: bridge.engine.clock.now(), wall: start + operation.offset)
+        // Before the event, so that no commit can hold the one without the other.
+        bridge.journal.setReplayPosition(source: file, line: operation.line)
+        bridge.take(operation.event(of: devices[operation.device], at: stamp))
+    }
+}

@@ -1,0 +1,45 @@
+// The look at memory: pressure told by the kernel where it can, otherwise asked for when a handler falls asleep.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// The only thing that may tick in an idle bridge, and only without PSI and while somebody is suspended.
+final class MemoryLook: DecisionListener {
+    private unowned let engine: Engine
+    private let limits: BridgeSettings.MemoryLimit
+    private let trigger: FileDescriptor?
+    private var watch: Watch?
+    private var timer: Timer?
+    private static let interval = TimeSpan.seconds(60)
+
+    init(engine: Engine, loop: EventLoop, limits: BridgeSettings.MemoryLimit) throws(SystemError) {
+        self.engine = engine
+        self.limits = limits
+        trigger = MemoryPressure.trigger()
+        if let raw = triggerDescriptor {
+            watch = try loop.watch(raw, for: .priority) { [unowned self] _ in look() }
+        } else {
+            timer = try loop.timer(on: .monotonic) { [unowned self] in look() }
+        }
+    }
+
+    private var triggerDescriptor: Int32? {
+        switch trigger {
+        case .some(let trigger): trigger.raw
+        case .none: nil
+        }
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        guard case .moved(_, to: .suspended, _) = decision, let timer, timer.armedAt == nil else { return }
+        timer.arm(at: stamp.moment.monotonic + Self.interval)
+    }
+
+    private func look() {
+        if let timer, engine.hasSuspended { timer.arm(at: SystemClock.monotonic() + Self.interval) }
+        guard let memory = try? MemoryPressure.memory() else { return }
+        let floor = max(UInt64(limits.reclaimBelow), memory.total / 100 * UInt64(limits.reclaimBelowPercent))
+        if memory.available < floor { engine.feed(.memory(.critical)) }
+    }
+}

@@ -1,0 +1,253 @@
+// A bridge that runs: journal, engine, process stage and the loop's timers put together, for the daemon and for one command.
+import WakeCore
+import WakeJournal
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+import WakeTrace
+
+/// What distinguishes one bridge from another.
+public struct BridgeOptions {
+    /// Where `disk` is kept, with checkpoints, stopped flags and the handlers' own directories.
+    public var stateDirectory: String
+    /// Where `run` is kept; a tmpfs.
+    public var runtimeDirectory: String
+    public var settings = BridgeSettings()
+    /// Names the cgroup under our own.
+    public var cgroupName = "wakebridge"
+    /// Nil: the journal's own id. A replay's ids are `replay-<seq>`.
+    public var idPrefix: String?
+    /// A replay's source is as fast as it is told to be.
+    public var limitsDevices = true
+
+    public init(stateDirectory: String, runtimeDirectory: String) {
+        self.stateDirectory = stateDirectory
+        self.runtimeDirectory = runtimeDirectory
+    }
+}
+
+public final class Bridge {
+    public let loop: EventLoop
+    public let engine: Engine
+    let catalog: Catalog
+    let composer: LineComposer
+    let stage: ProcessStage
+    let journal: Journal
+    private let suspension: Suspension
+    private var recovery: Recovery
+    private var turn: Deferred?
+    private var timers: [Timer] = []
+    private var wallClock: WallClockWatch
+    private var wallClockWatch: Watch?
+    private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
+    /// Called after every turn, when all is committed and done.
+    package var didCompleteTurn: [() -> Void] = []
+    /// Hears what devices did that nobody is owed; it has no number.
+    var onUnowned: (DeviceEvent) -> Void = { _ in }
+    private let log = Log("bridge")
+
+    public var strength: SuspensionStrength { suspension.strength }
+
+    init(
+        _ options: BridgeOptions, profiles: ProfileLibrary, access: any DeviceAccess = NoDevices()
+    ) throws {
+        Signals.ignoreBrokenPipes()
+        loop = try EventLoop()
+        wallClock = try WallClockWatch()
+        suspension = try Self.chooseSuspension(options)
+        journal = try Self.openJournal(options)
+        recovery = journal.recover()
+        let clock = RealClock()
+        engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))
+        catalog = Catalog(profiles: profiles)
+        composer = LineComposer(
+            catalog: catalog, journal: journal, idPrefix: options.idPrefix ?? "\(journal.id)-",
+            clock: { clock.stamp().wall })
+        let launcher = Launcher(suspension: suspension, stateDirectory: options.stateDirectory + "/handlers")
+        stage = try ProcessStage(
+            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access)
+        engine.stage = stage
+        try tieToLoop()
+        for (id, device) in journal.devices() { know(device, as: id) }
+    }
+
+    private func tieToLoop() throws(SystemError) {
+        let turn = try loop.deferred(priority: .idle) { [unowned self] in completeTurn() }
+        self.turn = turn
+        engine.requestTurn = { turn.schedule() }
+        timers = [
+            try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
+            try loop.timer(on: .boottime) { [unowned self] in tick(1) },
+        ]
+        wallClockWatch = try loop.watch(wallClock.raw, for: .readable) { [unowned self] _ in tellWallClockStep() }
+    }
+
+    private func tellWallClockStep() {
+        guard let step = try? wallClock.takeStep() else { return }
+        log.notice("the wall clock was set by \(step.seconds) s")
+        engine.feed(.announced(.time(step: step)))
+    }
+
+    private func tick(_ index: Int) {
+        if index == 0 { rearmed.monotonic = nil } else { rearmed.boottime = nil }
+        engine.feed(.tick)
+    }
+
+    private func completeTurn() {
+        engine.completeTurn()
+        for body in didCompleteTurn { body() }
+        rearm()
+    }
+
+    /// A timer that is armed for the right instant is left alone: arming costs.
+    private func rearm() {
+        let next = (monotonic: engine.nextMonotonicDeadline, boottime: engine.nextBoottimeDeadline)
+        if next.monotonic != rearmed.monotonic { set(timers[0], next.monotonic) }
+        if next.boottime != rearmed.boottime { set(timers[1], next.boottime) }
+        rearmed = next
+    }
+
+    private func set(_ timer: Timer, _ instant: Instant?) {
+        if let instant { timer.arm(at: instant) } else { timer.disarm() }
+    }
+
+    // MARK: Devices and handlers
+
+    /// Gives the device its number, and its handlers to it.
+    @discardableResult
+    package func know(_ device: Device) -> DeviceID {
+        let id = journal.deviceID(for: device)
+        know(device, as: id)
+        return id
+    }
+
+    private func know(_ device: Device, as id: DeviceID) {
+        var device = device
+        if let profile = device.profile, catalog.profiles.index(named: profile) == nil { device.profile = nil }
+        catalog.set(device, as: id)
+        engine.feed(.device(id, device))
+    }
+
+    /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
+    @discardableResult
+    func adopt(_ manifest: HandlerManifest) -> HandlerID {
+        let id = journal.handlerID(named: manifest.id)
+        let earlier = catalog.handlers[id]
+        let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
+        catalog.set(manifest, as: id)
+        engine.feed(
+            .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
+        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
+        if earlier == nil { tellLosses(to: id, manifest) }
+        return id
+    }
+
+    func dismiss(_ id: HandlerID) {
+        engine.feed(.remove(id))
+        catalog.remove(id)
+    }
+
+    /// What `ram` or a reboot lost is one gap for each device that the handler watches.
+    private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
+        guard let lost = recovery.lost else { return }
+        let gap = Gap(
+            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
+            to: lost.to)
+        for (index, entry) in catalog.devices.enumerated() {
+            guard let entry, manifest.settings.modes.contains(entry.device.mode),
+                manifest.settings.subscriptions.contains(where: { $0.matches(entry.device) })
+            else { continue }
+            engine.feed(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
+        }
+    }
+
+    /// What the journal knows of how far a trace was played.
+    var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
+
+    package func take(_ event: DeviceEvent) {
+        catalog.note(event)
+        let before = engine.nextSequence
+        engine.feed(.event(event), at: event.stamp)
+        if engine.nextSequence == before { onUnowned(event) }
+    }
+
+    // MARK: The end
+
+    /// Tells every handler to end, and `whenDone` once none has a process any more.
+    func finish(whenDone: @escaping () -> Void) {
+        var isTold = false
+        let check = { [unowned self] in
+            guard !isTold, engine.isQuiet else { return }
+            isTold = true
+            whenDone()
+        }
+        didCompleteTurn.append(check)
+        engine.feed(.finish)
+    }
+
+    /// Leaves nothing behind: the journal is closed and our own cgroup, empty by now, is removed.
+    func close() {
+        journal.close(clean: true)
+        if case .cgroup(let tree) = suspension, !tree.remove() {
+            log.warning("the cgroup \(tree.path) is not empty and stays; the next start sweeps it")
+        }
+    }
+
+    // MARK: Construction
+
+    private static func chooseSuspension(_ options: BridgeOptions) throws -> Suspension {
+        if options.settings.suspension == .signal { return .stopSignals }
+        do {
+            let tree = try CgroupTree.open(named: options.cgroupName)
+            for leaf in try tree.sweep() { Log("bridge").error("cgroup \(leaf) of an earlier life stays populated after its kill") }
+            return .cgroup(tree)
+        } catch {
+            guard options.settings.suspension == .auto else { throw error }
+            Log("bridge").warning("\(error.description); handlers are suspended by stop signals instead, which is weaker")
+            return .stopSignals
+        }
+    }
+
+    private static func openJournal(_ options: BridgeOptions) throws -> Journal {
+        try Directory.create(options.stateDirectory)
+        try Directory.create(options.runtimeDirectory)
+        var settings = JournalSettings(
+            runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory)
+        settings.maxBytes = options.settings.journal.maxSize
+        return try Journal(opening: settings, bootID: SystemClock.bootID)
+    }
+
+    private static func limits(_ options: BridgeOptions) -> IngressLimits {
+        guard options.limitsDevices else { return .none }
+        let storm = options.settings.storm
+        let flips = options.settings.flips
+        return IngressLimits(
+            storm: storm.isEnabled ? .init(eventsPerSecond: storm.eventsPerSecond, burst: storm.burst) : nil,
+            flips: .init(limit: flips.count, window: flips.within))
+    }
+}
+
+/// There is no device to talk to: a replay, or a bridge whose sources are switched off.
+final class NoDevices: DeviceAccess {
+
+    func perform(_ request: DeviceRequest, reference: Reference?) -> Notice {
+        var fault: ProtocolFault =
+            switch request {
+            case .read(let address): .replayed(verb: "read", device: address.device)
+            case .write(let address, _): .replayed(verb: "write", device: address.device)
+            }
+        fault.reference = reference
+        return .error(fault)
+    }
+}
+
+extension HandlerManifest {
+    /// Whether a running process is still what the manifest asks for.
+    func runsSameProgram(as other: HandlerManifest) -> Bool {
+        exec == other.exec && user == other.user && group == other.group && environment == other.environment
+            && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
+            && settings.readiness == other.settings.readiness
+    }
+}

@@ -1,0 +1,75 @@
+// The texts behind the numbers: which device is which, what profile it has, whether its link is up; which handler is whose.
+import WakeModel
+import WakeProfiles
+
+final class Catalog {
+    struct DeviceEntry {
+        var device: Device
+        var profile: ProfileIndex?
+        /// Nil before the first word of its link.
+        var isConnected: Bool?
+        var lastData: WallTime?
+    }
+
+    let profiles: ProfileLibrary
+    private(set) var devices: [DeviceEntry?] = []
+    private(set) var handlers: [HandlerID: HandlerManifest] = [:]
+    private var handlerIDs: [String: HandlerID] = [:]
+
+    init(profiles: ProfileLibrary) { self.profiles = profiles }
+
+    func set(_ device: Device, as id: DeviceID) {
+        let index = Int(id.rawValue)
+        while devices.count <= index { devices.append(nil) }
+        devices[index] = DeviceEntry(
+            device: device, profile: device.profile.flatMap { profiles.index(named: $0) },
+            isConnected: devices[index]?.isConnected, lastData: devices[index]?.lastData)
+    }
+
+    func set(_ manifest: HandlerManifest, as id: HandlerID) {
+        handlers[id] = manifest
+        handlerIDs[manifest.id] = id
+    }
+
+    func remove(_ id: HandlerID) {
+        guard let manifest = handlers.removeValue(forKey: id) else { return }
+        handlerIDs[manifest.id] = nil
+    }
+
+    func handler(named name: String) -> HandlerID? { handlerIDs[name] }
+    func name(of id: HandlerID) -> String { handlers[id]?.id ?? "handler \(id.rawValue)" }
+
+    func entry(_ id: DeviceID) -> DeviceEntry? {
+        let index = Int(id.rawValue)
+        return index < devices.count ? devices[index] : nil
+    }
+
+    /// The device that an operator or a handler means: an alias first, then a source or an address.
+    func device(named name: String) -> DeviceID? {
+        let index =
+            devices.firstIndex { $0?.device.alias == name }
+            ?? devices.firstIndex { $0?.device.source == name || $0?.device.source.hasSuffix("/" + name) ?? false }
+        return index.map { DeviceID(rawValue: UInt32($0)) }
+    }
+
+    /// Keeps what people ask for: whether the link is up, and when the device last spoke.
+    func note(_ event: DeviceEvent) {
+        let index = Int(event.device.rawValue)
+        guard index < devices.count else { return }
+        switch event.kind {
+        case .connected: devices[index]?.isConnected = true
+        case .disconnected: devices[index]?.isConnected = false
+        case .data: devices[index]?.lastData = event.stamp.wall
+        case .gap, .attention: break
+        }
+    }
+
+    /// The devices that a handler's subscriptions name.
+    func devices(watchedBy id: HandlerID) -> [DeviceEntry] {
+        guard let settings = handlers[id]?.settings else { return [] }
+        return devices.compactMap { $0 }.filter { entry in
+            settings.modes.contains(entry.device.mode)
+                && settings.subscriptions.contains { $0.matches(entry.device) }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// The decision log: one line a decision, with its instant since the start, byte for byte the same for the same trace.
+import WakeCore
+import WakeModel
+
+final class DecisionLog: DecisionListener {
+    private let start: Instant
+    private let name: (HandlerID) -> String
+    private let write: ([UInt8]) -> Void
+
+    /// `start` is the instant shown as zero; `write` receives whole lines.
+    init(from start: Instant, naming name: @escaping (HandlerID) -> String, write: @escaping ([UInt8]) -> Void) {
+        self.start = start
+        self.name = name
+        self.write = write
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        var line: [UInt8] = []
+        line.appendDecimal((stamp.moment.monotonic - start).nanoseconds / 1000)
+        line.append(UInt8(ascii: " "))
+        line.append(contentsOf: name(handler).utf8)
+        line.append(UInt8(ascii: " "))
+        line.append(contentsOf: decision.written.utf8)
+        line.append(UInt8(ascii: "\n"))
+        write(line)
+    }
+}

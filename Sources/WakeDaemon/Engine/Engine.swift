@@ -1,0 +1,149 @@
+// The one place where an input becomes effects and effects become facts: step the core, write the journal, commit, act.
+import WakeCore
+import WakeJournal
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Performs what the core asks of handler processes, after the commit.
+protocol Stage: AnyObject {
+    func perform(_ effect: Effect)
+}
+
+/// Hears every decision of the core, as it is made.
+protocol DecisionListener: AnyObject {
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
+}
+
+/// Owns the core and the journal. All that is fed between two calls of ``completeTurn()`` shares one commit, and nothing
+/// leaves the bridge before the commit that holds its cause.
+public final class Engine {
+    private var core: Dispatcher
+    public let journal: Journal
+    public let clock: any WakeClock
+    weak var stage: (any Stage)?
+    var listeners: [any DecisionListener] = []
+    /// Hears every event that somebody is owed, with its number.
+    var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
+    /// Called once when there is something to commit or to do.
+    var requestTurn: () -> Void = {}
+
+    private var effects: [Effect] = []
+    private var outward: [Effect] = []
+    private var isTurnRequested = false
+    /// Effects are performed in their order, so what they cause waits until all of them are done.
+    private var isCompleting = false
+    private var feedsInTurn = 0
+    /// A flood must not starve the commit that everything waits for.
+    private static let feedsPerTurn = 512
+    private var commitsSinceUpkeep = 0
+    /// Emptying the write-ahead log costs more than a commit, so it is done once for many.
+    private static let commitsPerUpkeep = 256
+    private let log = Log("journal")
+
+    init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
+        core = Dispatcher(from: next, limits: limits)
+        self.journal = journal
+        self.clock = clock
+    }
+
+    func feed(_ input: Input) { feed(input, at: clock.stamp()) }
+
+    func feed(_ input: Input, at stamp: Stamp) {
+        core.step(input, at: stamp, into: &effects)
+        for effect in effects { record(effect, at: stamp) }
+        effects.removeAll(keepingCapacity: true)
+        feedsInTurn += 1
+        if feedsInTurn >= Self.feedsPerTurn, !isCompleting {
+            completeTurn()
+        } else if !isTurnRequested {
+            isTurnRequested = true
+            requestTurn()
+        }
+    }
+
+    /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
+    func completeTurn() {
+        isCompleting = true
+        repeat {
+            feedsInTurn = 0
+            commit()
+            let performing = outward
+            outward = []
+            for effect in performing { stage?.perform(effect) }
+        } while !outward.isEmpty
+        isCompleting = false
+        isTurnRequested = false
+        if core.isEverybodyAsleep { keepHouse() }
+    }
+
+    private func record(_ effect: Effect, at stamp: Stamp) {
+        switch effect {
+        case .append(let sequence, let event, let owners, let durability):
+            journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            onAppend(event, sequence)
+        case .update(let sequence, let event): journal.update(event, as: sequence)
+        case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
+        case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
+        case .giveBack(let handler, let sequence, let attempts, let charges):
+            journal.giveBack(sequence, by: handler, attempts: Int(attempts), charges: Int(charges))
+        case .deadLetter(let handler, let sequence, let reason):
+            journal.deadLetter(sequence, by: handler, reason: reason, at: stamp.wall)
+        case .checkpoint(let handler, let text): journal.setCheckpoint(text, of: handler)
+        case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
+        case .decision(let handler, let decision):
+            for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
+        case .launch, .deliver, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill, .discard,
+            .perform:
+            outward.append(effect)
+        }
+    }
+
+    private func commit() {
+        if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
+        let outcome = journal.commit()
+        if outcome != .nothing { commitsSinceUpkeep += 1 }
+        report(outcome)
+    }
+
+    /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
+    private func report(_ outcome: CommitOutcome) {
+        switch outcome {
+        case .nothing, .committed: break
+        case .lost(let loss):
+            log.error(loss.sentence)
+            announce(.bridge(condition: "durability-lost", detail: loss.sentence))
+        case .restored(let durability):
+            log.notice("events of durability \(durability.rawValue) are kept on disk again")
+            announce(.bridge(condition: "durability-restored", detail: durability.rawValue))
+        }
+    }
+
+    private func announce(_ notice: Notice) {
+        let stamp = clock.stamp()
+        core.step(.announced(notice), at: stamp, into: &effects)
+        for effect in effects { record(effect, at: stamp) }
+        effects.removeAll(keepingCapacity: true)
+    }
+
+    /// Nobody runs, so nobody waits for what this costs.
+    private func keepHouse() {
+        guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
+        commitsSinceUpkeep = 0
+        for outcome in journal.compact().outcomes { report(outcome) }
+    }
+}
+
+// MARK: - Questions
+
+extension Engine {
+    var nextMonotonicDeadline: Instant? { core.nextMonotonicDeadline }
+    var nextBoottimeDeadline: Instant? { core.nextBoottimeDeadline }
+    var nextSequence: Sequence { core.nextSequence }
+    var isSettled: Bool { core.isSettled }
+    var isQuiet: Bool { core.isQuiet }
+    package var isBackedUp: Bool { core.isBackedUp }
+    var hasSuspended: Bool { core.hasSuspended }
+    var standings: [Standing] { core.standings(at: clock.now()) }
+    func standing(of handler: HandlerID) -> Standing? { core.standing(of: handler, at: clock.now()) }
+}

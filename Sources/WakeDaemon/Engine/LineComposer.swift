@@ -1,0 +1,101 @@
+// Deliveries and notices as the bytes that are written to a handler: the journal's event, the profile's value, one line.
+import WakeCore
+import WakeJournal
+import WakeModel
+import WakeProfiles
+
+final class LineComposer {
+    private let catalog: Catalog
+    private let journal: Journal
+    private let clock: () -> WallTime
+    /// `j7-`, or `replay-`: what the ids of events begin with.
+    let idPrefix: String
+    private let noticePrefix: String
+    private var noticeCount: UInt64 = 0
+
+    init(catalog: Catalog, journal: Journal, idPrefix: String, clock: @escaping () -> WallTime) {
+        self.catalog = catalog
+        self.journal = journal
+        self.idPrefix = idPrefix
+        self.clock = clock
+        // Ids of notices are counted from the bridge's start, so its instant makes them unique over restarts.
+        noticePrefix = idPrefix == Self.replayPrefix ? "\(idPrefix)n" : "\(idPrefix)n\(clock().microseconds)-"
+    }
+
+    static let replayPrefix = "replay-"
+
+    func compose(_ delivery: Delivery, for handler: HandlerID) -> [UInt8] {
+        var writer = JSONWriter(reserving: 512 * (delivery.events.count + 1))
+        switch delivery.preface {
+        case .none: break
+        case .restored(let reason): write(.restored(restoration(of: handler, reason)), into: &writer)
+        case .resumed(let frozenFor, let reason, let open):
+            write(.resumed(frozenFor: frozenFor, reason: reason.written, open: open), into: &writer)
+        }
+        for notice in delivery.notices { write(notice, into: &writer) }
+        for event in delivery.events { write(event, budget: delivery.budget, into: &writer) }
+        return writer.bytes
+    }
+
+    func compose(_ notice: Notice) -> [UInt8] {
+        var writer = JSONWriter()
+        write(notice, into: &writer)
+        return writer.bytes
+    }
+
+    /// The line of an event that nobody need be owed, as `watch` and `replay` show it.
+    func compose(_ event: DeviceEvent, as sequence: Sequence, attempt: UInt32 = 1, budget: TimeSpan) -> [UInt8] {
+        var writer = JSONWriter()
+        write(event, sequence, attempt, false, budget, into: &writer)
+        return writer.bytes
+    }
+
+    private func write(_ notice: Notice, into writer: inout JSONWriter) {
+        noticeCount += 1
+        notice.write(into: &writer, id: "\(noticePrefix)\(noticeCount)", time: clock())
+    }
+
+    private func write(_ delivered: DeliveredEvent, budget: TimeSpan, into writer: inout JSONWriter) {
+        guard let event = journal.event(delivered.sequence) else { return }
+        write(event, delivered.sequence, delivered.attempt, delivered.isRedelivered, budget, into: &writer)
+    }
+
+    private func write(
+        _ event: DeviceEvent, _ sequence: Sequence, _ attempt: UInt32, _ isRedelivered: Bool, _ budget: TimeSpan,
+        into writer: inout JSONWriter
+    ) {
+        guard let entry = catalog.entry(event.device) else { return }
+        var line = EventLine(
+            event, of: entry.device, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
+            idPrefix: idPrefix)
+        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
+            decode(bytes, channel, profile, into: &line)
+        }
+        line.write(into: &writer)
+    }
+
+    private func decode(_ bytes: [UInt8], _ channel: Channel, _ profile: ProfileIndex, into line: inout EventLine) {
+        var value = JSONWriter(reserving: 64)
+        do {
+            if try catalog.profiles.decode(bytes, from: channel, profile: profile, into: &value) {
+                line.value = value.bytes[...]
+            }
+        } catch {
+            line.undecodable = error.description
+        }
+    }
+
+    private func restoration(of handler: HandlerID, _ reason: WakeReason) -> Restoration {
+        var restoration = Restoration(reason: reason.written)
+        restoration.links = catalog.devices(watchedBy: handler).map {
+            Restoration.Link(device: $0.device, isConnected: $0.isConnected ?? false)
+        }
+        restoration.subscriptions = (catalog.handlers[handler]?.settings.subscriptions ?? []).map {
+            Restoration.Subscription(
+                profile: $0.profile, device: $0.device, wakes: $0.wakes, policy: $0.policy.rawValue,
+                durability: $0.durability.rawValue)
+        }
+        restoration.checkpoint = journal.checkpoint(of: handler)
+        return restoration
+    }
+}

@@ -1,0 +1,287 @@
+// One handler process and everything that ties it to the loop: its input still to be written, its lines, its freezer, its end.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// What a process tells its stage; each becomes one input of the core.
+protocol ProcessObserver: AnyObject {
+    func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
+    func processWroteEverything(_ process: HandlerProcess)
+    func process(_ process: HandlerProcess, couldNotStart reason: String)
+    func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
+    func processFroze(_ process: HandlerProcess)
+    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus)
+    func processLeftNobody(_ process: HandlerProcess)
+}
+
+/// Owns the child, its container and all their watches; letting go of it closes every descriptor.
+final class HandlerProcess {
+    enum Stream: String { case output, errors }
+
+    let handler: HandlerID
+    let epoch: Epoch
+    var pid: Int32 { child.pid }
+
+    private var child: ChildProcess
+    private unowned let observer: any ProcessObserver
+    private unowned let loop: EventLoop
+    private var watches: [Watch] = []
+    private var inputWatch: Watch?
+    private var look: Timer?
+    private let log: Log
+
+    private var unwritten: [UInt8] = []
+    private var written = 0
+    private var closesInputWhenWritten = false
+
+    private var splitter = LineSplitter()
+    private var outputLines = LogLines()
+    private var errorLines = LogLines()
+
+    private var awaitsFreeze = false
+    /// Why the program could not be executed; told when the process that tried is gone.
+    private var startupFailure: String?
+    private var hasExited = false
+    private var hasEmptied = false
+
+    init(
+        _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
+        observer: any ProcessObserver
+    ) throws(SystemError) {
+        self.child = child
+        self.handler = handler
+        self.epoch = epoch
+        self.loop = loop
+        self.log = log
+        self.observer = observer
+        try watchEverything()
+    }
+
+    private func watchEverything() throws(SystemError) {
+        watches = [
+            try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
+            try loop.watch(child.output.raw, for: .readable) { [unowned self] _ in drain(.output) },
+            try loop.watch(child.errors.raw, for: .readable) { [unowned self] _ in drain(.errors) },
+            try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
+            try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
+        ]
+        if let changes = child.container.changesDescriptor {
+            watches.append(try loop.watch(changes, for: .priority) { [unowned self] _ in learnContainer() })
+        }
+        look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
+    }
+
+    // MARK: Input
+
+    /// Queues bytes for standard input and writes what the pipe takes; the rest follows when the handler reads.
+    func write(_ bytes: [UInt8]) {
+        if unwritten.isEmpty { unwritten = bytes } else { unwritten.append(contentsOf: bytes) }
+        flush()
+    }
+
+    /// Notices may be dropped when a handler has not read for long; events never are.
+    static let noticeBacklogLimit = 64 << 10
+    var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+
+    /// End-of-file on standard input, after everything written before.
+    func closeInput() {
+        closesInputWhenWritten = true
+        flush()
+    }
+
+    private func flush() {
+        attempt("write to") { () throws(SystemError) in
+            while written < unwritten.count {
+                switch try child.write(unwritten, from: written) {
+                case .wrote(let count): written += count
+                case .wouldBlock: return try awaitRoom()
+                case .closed: abandonInput()
+                }
+            }
+            finishWriting()
+        }
+    }
+
+    private func finishWriting() {
+        guard !unwritten.isEmpty || closesInputWhenWritten else { return }
+        unwritten.removeAll(keepingCapacity: true)
+        written = 0
+        inputWatch?.disable()
+        if closesInputWhenWritten { abandonInput() }
+        observer.processWroteEverything(self)
+    }
+
+    private func awaitRoom() throws(SystemError) {
+        if let inputWatch { return inputWatch.enable() }
+        guard let raw = child.inputDescriptor else { return }
+        inputWatch = try loop.watch(raw, for: .writable) { [unowned self] _ in flush() }
+    }
+
+    /// The handler closed its side, or we do: what it was not given comes again in its next life.
+    private func abandonInput() {
+        inputWatch?.cancel()
+        inputWatch = nil
+        written = unwritten.count
+        child.closeInput()
+    }
+
+    // MARK: Replies and logs
+
+    /// One read a turn, so that a handler that floods does not starve the others.
+    private func readReplies() {
+        _ = readRepliesOnce()
+    }
+
+    private func readRepliesOnce() -> Bool {
+        var bytes: [UInt8] = []
+        guard let result = attempt("read from", { () throws(SystemError) in
+            try child.replies.read(appendingTo: &bytes, limit: 64 << 10)
+        }) else { return false }
+        switch result {
+        case .bytes:
+            splitter.append(bytes)
+            while let line = splitter.next() { observer.process(self, said: line) }
+            return true
+        case .wouldBlock: return false
+        case .endOfFile, .closed:
+            if let rest = splitter.finish() { observer.process(self, said: rest) }
+            watches[0].disable()
+            return false
+        }
+    }
+
+    /// Hears every line that was written before now: after a freeze, and after an exit.
+    private func drainReplies() {
+        while readRepliesOnce() {}
+    }
+
+    /// True while there may be more.
+    @discardableResult
+    private func drain(_ stream: Stream) -> Bool {
+        var bytes: [UInt8] = []
+        let result = attempt("read the log of") { () throws(SystemError) in
+            switch stream {
+            case .output: try child.output.read(appendingTo: &bytes, limit: 64 << 10)
+            case .errors: try child.errors.read(appendingTo: &bytes, limit: 64 << 10)
+            }
+        }
+        let isMore = !bytes.isEmpty
+        let tell = { [unowned self] (line: String) in observer.process(self, logged: line, to: stream) }
+        switch stream {
+        case .output: outputLines.append(bytes, isLast: !isMore, tell)
+        case .errors: errorLines.append(bytes, isLast: !isMore, tell)
+        }
+        if result != .wouldBlock, !isMore { watches[stream == .output ? 1 : 2].disable() }
+        return isMore
+    }
+
+    /// What a process wrote last is often why it ended; a pipe holds little more than its capacity then.
+    private func drainLogs() {
+        for stream in [Stream.output, .errors] {
+            for _ in 0..<64 { guard drain(stream) else { break } }
+        }
+    }
+
+    // MARK: Start and end
+
+    private func learnStartup() {
+        guard let outcome = attempt("start", { () throws(SystemError) in try child.startupOutcome() }) else {
+            return watches[3].disable()
+        }
+        switch outcome {
+        case .pending: return
+        case .executed: break
+        case .failed(_, let error): startupFailure = error.description
+        }
+        watches[3].disable()
+    }
+
+    private func learnExit() {
+        guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else { return }
+        hasExited = true
+        watches[4].disable()
+        learnStartup()
+        drainReplies()
+        drainLogs()
+        if startupFailure == nil { observer.process(self, exited: status.forCore) }
+        learnContainer()
+    }
+
+    // MARK: Container
+
+    func freeze() {
+        awaitsFreeze = true
+        attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
+        // The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds.
+        look?.arm(at: SystemClock.monotonic() + .microseconds(100))
+    }
+
+    func thaw() {
+        awaitsFreeze = false
+        attempt("thaw") { () throws(SystemError) in try child.container.thaw() }
+    }
+
+    func kill() {
+        attempt("kill") { () throws(SystemError) in try child.container.kill() }
+        lookAgainIfBlind()
+    }
+
+    func requestTermination() {
+        attempt("end") { () throws(SystemError) in try child.signal(Signals.terminate) }
+    }
+
+    var processes: [Int32] {
+        attempt("list the processes of") { () throws(SystemError) in try child.container.processes() } ?? []
+    }
+
+    /// Removes the container where it is empty; false where somebody is still in it.
+    func removeContainer() -> Bool { child.container.remove() }
+
+    private func learnContainer() {
+        guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else { return }
+        if hasExited, !events.isPopulated, !hasEmptied {
+            hasEmptied = true
+            tellEnd()
+        } else if awaitsFreeze, events.isFrozen, events.isPopulated {
+            awaitsFreeze = false
+            drainReplies()
+            observer.processFroze(self)
+        } else {
+            lookAgainIfBlind()
+        }
+    }
+
+    private func tellEnd() {
+        if let startupFailure {
+            observer.process(self, couldNotStart: startupFailure)
+        } else {
+            observer.processLeftNobody(self)
+        }
+    }
+
+    /// The weak backend never tells that something has changed, so it is asked while an answer is awaited.
+    private func lookAgainIfBlind() {
+        guard child.container.changesDescriptor == nil, awaitsFreeze || hasExited && !hasEmptied else { return }
+        look?.arm(at: SystemClock.monotonic() + .milliseconds(1))
+    }
+
+    @discardableResult
+    private func attempt<Value>(_ what: String, _ body: () throws(SystemError) -> Value) -> Value? {
+        do {
+            return try body()
+        } catch {
+            log.error("cannot \(what) process \(child.pid): \(error.description)")
+            return nil
+        }
+    }
+}
+
+extension WakeSystem.ExitStatus {
+    var forCore: WakeCore.ExitStatus {
+        switch self {
+        case .exited(let code): .exited(code: code)
+        case .signalled(let number, _): .signalled(number)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+// The stage of real processes: every outward effect of the core in one flat switch, every sign of life back as an input.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+/// Where handler processes are suspended: in leaves of our own cgroup, or where none can be had, by stop signals.
+enum Suspension {
+    case cgroup(CgroupTree)
+    case stopSignals
+
+    var strength: SuspensionStrength {
+        switch self {
+        case .cgroup: .strong
+        case .stopSignals: .weak
+        }
+    }
+}
+
+/// What of handlers' logs goes where.
+protocol HandlerLog: AnyObject {
+    func handler(_ id: HandlerID, logged line: String)
+}
+
+/// Answers what handlers ask of devices; a replay has none.
+protocol DeviceAccess: AnyObject {
+    func perform(_ request: DeviceRequest, reference: Reference?) -> Notice
+}
+
+final class ProcessStage: Stage, ProcessObserver {
+    private unowned let engine: Engine
+    private unowned let loop: EventLoop
+    private let catalog: Catalog
+    private let composer: LineComposer
+    private let launcher: Launcher
+    private let access: any DeviceAccess
+    weak var handlerLog: (any HandlerLog)?
+
+    private var processes: [HandlerID: HandlerProcess] = [:]
+    private var faultLimits: [HandlerID: RateLimiter] = [:]
+    private let locks: FileLocks
+    private let log = Log("handlers")
+
+    init(
+        engine: Engine, loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher,
+        access: any DeviceAccess
+    ) throws(SystemError) {
+        self.engine = engine
+        self.loop = loop
+        self.catalog = catalog
+        self.composer = composer
+        self.launcher = launcher
+        self.access = access
+        locks = try FileLocks()
+    }
+
+    func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
+
+    func perform(_ effect: Effect) {
+        switch effect {
+        case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
+        case .deliver(let id, let epoch, let delivery):
+            process(id, epoch)?.write(composer.compose(delivery, for: id))
+        case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
+        case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
+        case .thaw(let id, let epoch): process(id, epoch)?.thaw()
+        case .freeze(let id, let epoch): process(id, epoch)?.freeze()
+        case .inspectLocks(let id, let epoch):
+            if let process = process(id, epoch) { engine.feed(.locksInspected(id, epoch, finding(on: process))) }
+        case .requestTermination(let id, let epoch): process(id, epoch)?.requestTermination()
+        case .kill(let id, let epoch): process(id, epoch)?.kill()
+        case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
+        case .perform(let id, let epoch, let request, let reference):
+            engine.feed(.answered(id, epoch, ref: reference, access.perform(request, reference: reference)))
+        case .append, .update, .lease, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped, .decision:
+            break  // The engine has written these already.
+        }
+    }
+
+    private func process(_ id: HandlerID, _ epoch: Epoch) -> HandlerProcess? {
+        guard let process = processes[id], process.epoch == epoch else { return nil }
+        return process
+    }
+
+    private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason) {
+        guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone") }
+        do {
+            let child = try launcher.start(manifest, epoch: epoch, reason: reason)
+            processes[id] = try HandlerProcess(
+                child, handler: id, epoch: epoch, loop: loop, log: log, observer: self)
+        } catch {
+            fail(id, epoch, error.description)
+        }
+    }
+
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String) {
+        log.error("cannot start handler \(catalog.name(of: id)): \(reason)")
+        engine.feed(.launchFailed(id, epoch, reason: reason))
+    }
+
+    private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
+        guard let process = process(id, epoch) else { return }
+        guard !process.isBackedUp else {
+            return log.warning("handler \(catalog.name(of: id)) does not read its input: \(notice.type) is dropped")
+        }
+        process.write(composer.compose(notice))
+    }
+
+    private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {
+        guard let process = process(id, epoch) else { return }
+        processes[id] = nil
+        if !isEmpty {
+            log.error("handler \(catalog.name(of: id)): process \(process.pid) survives its kill; its cgroup is left alone")
+        } else if !process.removeContainer() {
+            log.warning("handler \(catalog.name(of: id)): its empty cgroup cannot be removed yet; the next start sweeps it")
+        }
+    }
+
+    /// Locks are looked for only after the freeze: before it, what is held is the handler's business.
+    private func finding(on process: HandlerProcess) -> SuspensionFinding {
+        let members = process.processes
+        guard members.contains(process.pid) else { return .escaped }
+        do {
+            switch try locks.inspect(processes: members) {
+            case .none: return .clean
+            case .held: return .holdsLock
+            case .blocking: return .blocksOthers
+            }
+        } catch {
+            log.error("cannot see which locks handler \(catalog.name(of: process.handler)) holds: \(error.description)")
+            return .clean
+        }
+    }
+
+    // MARK: What processes tell
+
+    func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>) {
+        do {
+            let reply = try ReplyLine.parse(line.get())
+            engine.feed(.reply(process.handler, process.epoch, reply))
+        } catch {
+            fault(process, error)
+        }
+    }
+
+    /// A handler that talks nonsense is answered, but not without end.
+    private func fault(_ process: HandlerProcess, _ fault: ProtocolFault) {
+        let now = engine.clock.now().monotonic
+        var limit = faultLimits[process.handler] ?? RateLimiter(perSecond: 20, burst: 100, now: now)
+        if limit.take(now: now) {
+            log.warning("handler \(catalog.name(of: process.handler)): \(fault.description)")
+            engine.feed(.fault(process.handler, process.epoch, fault))
+        }
+        faultLimits[process.handler] = limit
+    }
+
+    func processWroteEverything(_ process: HandlerProcess) {
+        guard catalog.handlers[process.handler]?.settings.acknowledgement == .delivery else { return }
+        engine.feed(.written(process.handler, process.epoch))
+    }
+
+    func process(_ process: HandlerProcess, couldNotStart reason: String) {
+        fail(process.handler, process.epoch, reason)
+    }
+
+    func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream) {
+        handlerLog?.handler(process.handler, logged: line)
+    }
+
+    func processFroze(_ process: HandlerProcess) {
+        engine.feed(.suspended(process.handler, process.epoch, finding(on: process)))
+    }
+
+    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus) {
+        engine.feed(.exited(process.handler, process.epoch, status))
+    }
+
+    func processLeftNobody(_ process: HandlerProcess) {
+        engine.feed(.emptied(process.handler, process.epoch))
+    }
+}

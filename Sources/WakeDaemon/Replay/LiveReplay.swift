@@ -1,0 +1,151 @@
+// A trace played to a real handler in the foreground: woken as the daemon would wake it, with real timers, then let go.
+import Glibc
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+import WakeTrace
+
+/// Single-use: a fresh journal, one handler, one trace or none; everything is gone at the end.
+public final class LiveReplay {
+    public struct Outcome: Hashable, Sendable {
+        public var events = 0
+        public var acknowledged = 0
+        public var suspensions = 0
+        public var strikes = 0
+        public var deadLetters = 0
+        public var quarantines = 0
+        public var awake = TimeSpan.zero
+        public var length = TimeSpan.zero
+        public var wasInterrupted = false
+        public var traceError: TraceError?
+
+        public var isFailure: Bool { deadLetters > 0 || quarantines > 0 || traceError != nil }
+    }
+
+    private let bridge: Bridge
+    private let directory: String
+    private let handler: HandlerID
+    private let start: Instant
+    private let tally = DecisionTally()
+    private var decisions: DecisionLog?
+    private var source: ReplaySource?
+    private var header: TraceHeader?
+    private var devices: [DeviceID] = []
+    private var hasPlayed = false
+    private var isFinishing = false
+    private var outcome = Outcome()
+    private var signals: [SignalWatch] = []
+    private var lines: HandlerLines?
+
+    public var strength: SuspensionStrength { bridge.strength }
+
+    /// `print` gets the handler's log lines.
+    public init(
+        _ manifest: HandlerManifest, profiles: ProfileLibrary, print: @escaping (String) -> Void
+    ) throws {
+        try Executable.check(manifest.exec[0])
+        directory = try Directory.makeTemporary(prefix: "wakebridge-replay")
+        var options = BridgeOptions(
+            stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
+        options.cgroupName = "wakebridge-replay-\(getpid())"
+        options.idPrefix = LineComposer.replayPrefix
+        options.limitsDevices = false
+        bridge = try Bridge(options, profiles: profiles)
+        start = SystemClock.monotonic()
+        handler = bridge.adopt(manifest)
+        bridge.engine.listeners.append(tally)
+        let lines = HandlerLines(print)
+        self.lines = lines
+        bridge.stage.handlerLog = lines
+    }
+
+    public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
+        let log = DecisionLog(from: start, naming: { [bridge] in bridge.catalog.name(of: $0) }, write: write)
+        decisions = log
+        bridge.engine.listeners.append(log)
+    }
+
+    /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
+    public func play(_ reader: TraceReader, speed: ReplaySpeed) throws -> Outcome {
+        var reader = reader
+        let header = try reader.header()
+        self.header = header
+        devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
+        let source = try ReplaySource(reader, speed: speed, on: bridge.loop)
+        self.source = source
+        source.mustWait = { [unowned self] in bridge.engine.isBackedUp }
+        source.onOperation = { [unowned self] in take($0) }
+        source.onEnd = { [unowned self] error in
+            outcome.traceError = error
+            hasPlayed = true
+            bridge.engine.feed(.tick)
+        }
+        bridge.didCompleteTurn.append { [unowned self] in finishWhenSettled() }
+        try endOnSignals()
+        source.begin()
+        _ = try bridge.loop.run()
+        return conclude()
+    }
+
+    private func take(_ operation: TraceOperation) {
+        outcome.events += 1
+        let now = bridge.engine.clock.stamp()
+        let wall = (header?.start ?? now.wall) + operation.offset
+        let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
+        bridge.take(operation.event(of: devices[operation.device], at: stamp))
+    }
+
+    private func endOnSignals() throws(SystemError) {
+        for number in [SIGINT, SIGTERM] {
+            signals.append(
+                try bridge.loop.onSignal(number) { [unowned self] in
+                    outcome.wasInterrupted = true
+                    finish()
+                })
+        }
+    }
+
+    private func finishWhenSettled() {
+        guard hasPlayed, !isFinishing else { return }
+        if bridge.engine.isSettled { return finish() }
+        wakeForTheRest()
+    }
+
+    /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
+    private func wakeForTheRest() {
+        guard let standing = bridge.engine.standing(of: handler), standing.state == .suspended || standing.state == .idle,
+            bridge.engine.nextMonotonicDeadline == nil, bridge.engine.nextBoottimeDeadline == nil
+        else { return }
+        bridge.engine.feed(.operated(handler, .wake))
+    }
+
+    private func finish() {
+        guard !isFinishing else { return }
+        isFinishing = true
+        source?.cancel()
+        outcome.length = SystemClock.monotonic() - start
+        outcome.awake = bridge.engine.standing(of: handler)?.awake ?? .zero
+        bridge.finish { [unowned self] in bridge.loop.stop() }
+    }
+
+    private func conclude() -> Outcome {
+        outcome.acknowledged = tally.acknowledged
+        outcome.suspensions = tally.suspensions
+        outcome.strikes = tally.strikes
+        outcome.deadLetters = tally.deadLetters
+        outcome.quarantines = tally.quarantines
+        bridge.close()
+        Directory.removeTree(directory)
+        return outcome
+    }
+}
+
+/// Passes a handler's log on.
+final class HandlerLines: HandlerLog {
+    private let print: (String) -> Void
+    init(_ print: @escaping (String) -> Void) { self.print = print }
+    func handler(_ id: HandlerID, logged line: String) { print(line) }
+}

@@ -1,0 +1,152 @@
+// A trace played without a handler: the clock is the trace's own, a model handler acknowledges, the event lines come out.
+import WakeCore
+import WakeJournal
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeTrace
+
+/// Single-use. The same trace gives the same lines and the same decision log, byte for byte.
+public final class VirtualReplay {
+    public struct Outcome: Hashable, Sendable {
+        public var events = 0
+        public var deadLetters = 0
+        public var quarantines = 0
+        public var awake = TimeSpan.zero
+        public var length = TimeSpan.zero
+    }
+
+    private let clock: VirtualClock
+    private let engine: Engine
+    private let catalog: Catalog
+    private let composer: LineComposer
+    private var stage: ModelStage?
+    private var reader: TraceReader
+    private let header: TraceHeader
+    private var devices: [DeviceID] = []
+    private var tally: DecisionTally
+    private var decisions: DecisionLog?
+
+    public init(_ reader: TraceReader, profiles: ProfileLibrary) throws {
+        self.reader = reader
+        header = try self.reader.header()
+        clock = VirtualClock(wall: header.start)
+        let journal = try Journal(
+            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "replay")
+        engine = Engine(journal: journal, clock: clock, from: journal.recover(at: header.start).next, limits: .none)
+        catalog = Catalog(profiles: profiles)
+        composer = LineComposer(
+            catalog: catalog, journal: journal, idPrefix: LineComposer.replayPrefix,
+            clock: { [clock] in clock.current.wall })
+        tally = DecisionTally()
+        engine.listeners = [tally]
+        devices = header.devices.map { meet($0) }
+    }
+
+    /// Writes every decision to `write`, from now on.
+    public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
+        let log = DecisionLog(from: .zero, naming: { [catalog] in catalog.name(of: $0) }, write: write)
+        decisions = log
+        engine.listeners.append(log)
+    }
+
+    /// Plays everything; `print` gets the lines that a handler would.
+    public func play(
+        settings: HandlerSettings = .forWholeTrace(durability: .ram), work: TimeSpan = .zero,
+        print: @escaping ([UInt8]) -> Void
+    ) throws(TraceError) -> Outcome {
+        let model = HandlerID(rawValue: 1)
+        catalog.set(HandlerManifest(id: "model", command: [], settings: settings), as: model)
+        let stage = ModelStage(engine: engine, work: work) { [composer] id, delivery in
+            var events = delivery
+            events.preface = .none
+            print(composer.compose(events, for: id))
+        }
+        self.stage = stage
+        engine.stage = stage
+        engine.feed(.configure(model, settings, isStopped: false, restarts: false))
+        engine.completeTurn()
+        let count = try playAll(stage)
+        return outcome(of: model, events: count)
+    }
+
+    private func playAll(_ stage: ModelStage) throws(TraceError) -> Int {
+        var upcoming = try reader.next()
+        var count = 0
+        while true {
+            let now = clock.now()
+            if let due = stage.nextDue, due <= now.monotonic {
+                stage.speak(at: now.monotonic)
+            } else if let operation = upcoming, Instant.zero + operation.offset <= now.monotonic {
+                take(operation)
+                count += 1
+                upcoming = try reader.next()
+            } else if let next = nextInstant(stage, upcoming) {
+                clock.advance(to: next)
+                engine.feed(.tick)
+            } else {
+                return count
+            }
+            engine.completeTurn()
+        }
+    }
+
+    /// Nil when nothing will happen any more.
+    private func nextInstant(_ stage: ModelStage, _ upcoming: TraceOperation?) -> Instant? {
+        let deadlines = [engine.nextMonotonicDeadline, engine.nextBoottimeDeadline]
+        let all = deadlines + [stage.nextDue, upcoming.map { Instant.zero + $0.offset }]
+        return all.compactMap { $0 }.min()
+    }
+
+    private func take(_ operation: TraceOperation) {
+        let event = operation.event(of: devices[operation.device], at: clock.stamp())
+        catalog.note(event)
+        engine.feed(.event(event))
+    }
+
+    private func meet(_ traced: TraceDevice) -> DeviceID {
+        let device = traced.device(catalog.profiles)
+        let id = engine.journal.deviceID(for: device)
+        catalog.set(device, as: id)
+        engine.feed(.device(id, device))
+        return id
+    }
+
+    private func outcome(of model: HandlerID, events: Int) -> Outcome {
+        Outcome(
+            events: events, deadLetters: tally.deadLetters, quarantines: tally.quarantines,
+            awake: engine.standing(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
+    }
+}
+
+/// Counts what makes a replay fail.
+final class DecisionTally: DecisionListener {
+    private(set) var deadLetters = 0
+    private(set) var quarantines = 0
+    private(set) var acknowledged = 0
+    private(set) var strikes = 0
+    private(set) var suspensions = 0
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        switch decision {
+        case .deadLettered: deadLetters += 1
+        case .moved(_, to: .quarantined, _): quarantines += 1
+        case .moved(_, to: .suspended, _): suspensions += 1
+        case .acknowledged(_, let count): acknowledged += count
+        case .struck: strikes += 1
+        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .notWoken: break
+        }
+    }
+}
+
+extension HandlerSettings {
+    /// Takes whatever a trace holds.
+    public static func forWholeTrace(durability: Durability) -> HandlerSettings {
+        var settings = HandlerSettings()
+        settings.modes = Set(DeviceMode.allCases)
+        var everything = Subscription(profile: Subscription.anyProfile)
+        everything.durability = durability
+        settings.subscriptions = [everything]
+        return settings
+    }
+}

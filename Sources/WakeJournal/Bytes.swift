@@ -1,0 +1,79 @@
+// Integers and texts in and out of byte arrays, and the CRC-32 that guards them.
+import WakeModel
+
+struct CRC32 {
+    private let table: [UInt32] = (0..<256).map { index in
+        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+    }
+
+    func check(_ bytes: [UInt8]) -> UInt32 {
+        var value: UInt32 = ~0
+        for byte in bytes { value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xff)] }
+        return ~value
+    }
+}
+
+struct ByteReader {
+    let bytes: [UInt8]
+    private var position = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var rest: [UInt8] { Array(bytes[position...]) }
+    var restText: String { String(decoding: bytes[position...], as: UTF8.self) }
+
+    mutating func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+        let size = Number.bitWidth / 8
+        guard bytes.count - position >= size else { return nil }
+        var value: Number = 0
+        for offset in 0..<size { value |= Number(truncatingIfNeeded: bytes[position + offset]) << Number(offset * 8) }
+        position += size
+        return value
+    }
+
+    mutating func text(_ length: Int) -> String? {
+        guard bytes.count - position >= length else { return nil }
+        defer { position += length }
+        return String(decoding: bytes[position..<(position + length)], as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    mutating func appendLittleEndian<Number: FixedWidthInteger>(_ value: Number) {
+        for offset in 0..<(Number.bitWidth / 8) {
+            append(UInt8(truncatingIfNeeded: value >> Number(offset * 8)))
+        }
+    }
+
+    /// Sequence numbers as one u64 and the distances to each next one, so that a batch of neighbours fits a page.
+    init(packing seqs: [Sequence]) {
+        self.init()
+        reserveCapacity(8 + seqs.count * 2)
+        var previous: UInt64 = 0
+        for seq in seqs {
+            var distance = seq.rawValue &- previous
+            previous = seq.rawValue
+            while distance >= 0x80 {
+                append(UInt8(truncatingIfNeeded: distance) | 0x80)
+                distance >>= 7
+            }
+            append(UInt8(distance))
+        }
+    }
+
+    var unpackedSequences: [Sequence] {
+        var found: [Sequence] = []
+        var previous: UInt64 = 0
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        for byte in self {
+            value |= UInt64(byte & 0x7f) << shift
+            shift += 7
+            guard byte < 0x80 else { continue }
+            previous &+= value
+            found.append(Sequence(previous))
+            (value, shift) = (0, 0)
+        }
+        return found
+    }
+}

@@ -1,0 +1,103 @@
+// What the journal is told and what it tells: settings, outcomes, recovered events, dead letters and errors.
+import WakeModel
+
+public struct JournalSettings: Sendable {
+    /// Holds `run.sqlite`; nil keeps `run` events in memory.
+    public var runtimeDirectory: String?
+    /// Holds `journal.sqlite`; nil keeps everything in memory, for replays and tests.
+    public var stateDirectory: String?
+    /// Sequence numbers reserved at a time, at least 1.
+    public var reservation = 4_096
+    /// Bytes both files may have before ``Compaction/isOverCap``.
+    public var maxBytes = 256 << 20
+
+    public init(runtimeDirectory: String?, stateDirectory: String?) {
+        self.runtimeDirectory = runtimeDirectory
+        self.stateDirectory = stateDirectory
+    }
+}
+
+public enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
+    case newerSchema(path: String, found: Int, known: Int)
+
+    public var description: String {
+        switch self {
+        case .newerSchema(let path, let found, let known):
+            "cannot open the journal \(path): it has schema version \(found) and this wakebridged knows \(known); "
+                + "install the newer wakebridged again or move the file away"
+        }
+    }
+}
+
+public struct DurabilityLoss: Hashable, Sendable {
+    /// `run` or `disk`.
+    public var which: Durability
+    public var sentence: String
+}
+
+public enum CommitOutcome: Hashable, Sendable {
+    case nothing, committed
+    /// Told once; from here on the events of that database are in memory only.
+    case lost(DurabilityLoss)
+    /// What memory held is in the database again.
+    case restored(Durability)
+}
+
+public enum StoreHealth: Hashable, Sendable {
+    case ok
+    case degraded(String)
+}
+
+public struct DeadLetter: Hashable, Sendable {
+    public var seq: Sequence
+    public var handler: HandlerID
+    public var event: DeviceEvent
+    public var reason: String
+    public var at: WallTime
+}
+
+public struct Recovery: Sendable {
+    /// Numbers whose events may have existed and are gone: an upper bound.
+    public struct Lost: Hashable, Sendable {
+        public var first: Sequence
+        public var last: Sequence
+        public var from: WallTime?
+        public var to: WallTime
+    }
+    public struct ReplayPosition: Hashable, Sendable {
+        public var source: String
+        public var line: Int
+    }
+
+    /// The number the next event gets.
+    public var next = Sequence(1)
+    /// In the order of their numbers.
+    public var owed: [HandlerID: [RecoveredEvent]] = [:]
+    public var lost: Lost?
+    public var stopped: Set<HandlerID> = []
+    public var replayPosition: ReplayPosition?
+    /// Damage met on opening or reading, each to be told once.
+    public var losses: [DurabilityLoss] = []
+}
+
+public struct Compaction: Hashable, Sendable {
+    /// Events nobody owed any more, now erased.
+    public var orphans = 0
+    /// Bytes of both files after the checkpoint.
+    public var bytes = 0
+    /// The files hold more than ``JournalSettings/maxBytes``: the core should drop the oldest.
+    public var isOverCap = false
+    public var outcomes: [CommitOutcome] = []
+}
+
+extension RecoveredEvent.Content {
+    init(_ kind: DeviceEvent.Kind) {
+        switch kind {
+        case .connected: self = .connected
+        case .disconnected: self = .disconnected
+        case .data(let channel, _): self = .data(channel)
+        case .gap: self = .gap
+        case .attention: self = .attention
+        }
+    }
+}

@@ -1,0 +1,190 @@
+// One object of a configuration document under a closed key list: every read says what was expected and what was found.
+import WakeModel
+
+/// Reads keys of one JSON5 object. A key outside the list is reported when the object is opened, a value of a wrong
+/// type or range when it is read; either way the walk goes on, so that a person sees all faults together.
+public struct ConfigurationObject {
+    /// Where the object stands: `watch[0]`; empty for the document itself.
+    public let path: String
+    public let report: ConfigurationReport
+    private let members: [String: ConfigurationValue]
+
+    /// Opens the document itself. Nil, and reported, where it is no object.
+    public init?(document text: [UInt8], keys: [String], required: [String] = [], report: ConfigurationReport) {
+        do {
+            let value = try ConfigurationValue(parsing: text, file: report.file)
+            self.init(value, path: "", keys: keys, required: required, report: report)
+        } catch {
+            report.add(error.sentence)
+            return nil
+        }
+    }
+
+    /// `keys` nil takes any key, for objects whose keys are the user's own words.
+    init?(
+        _ value: ConfigurationValue, path: String, keys: [String]?, required: [String] = [], report: ConfigurationReport
+    ) {
+        guard case .object(let members) = value else {
+            report.add("\(path.isEmpty ? "the file" : path) is \(value), expected an object, {…}")
+            return nil
+        }
+        self.path = path
+        self.report = report
+        self.members = members
+        if let keys { refuseUnknown(keys) }
+        for key in required where members[key] == nil { report.add("\(self.path(of: key)) is missing") }
+    }
+
+    private func refuseUnknown(_ known: [String]) {
+        for key in members.keys.sorted() where !known.contains(key) {
+            let place = path.isEmpty ? "" : " in \(path)"
+            let near = nearestWord(to: key, among: known).map { "did you mean \"\($0)\"?" }
+            let advice = near ?? "known keys are \(known.joined(separator: ", "))"
+            report.add("unknown key \(ConfigurationValue.text(key))\(place); \(advice)")
+        }
+    }
+
+    public func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+    /// In alphabetical order, so that reports read the same every time.
+    public var keys: [String] { members.keys.sorted() }
+    public func has(_ key: String) -> Bool { members[key] != nil }
+    func value(_ key: String) -> ConfigurationValue? { members[key] }
+
+    /// Reports that the value of `key` is not what was expected.
+    public func refuse(_ key: String, expected: String) {
+        guard let value = members[key] else { return }
+        report.add("\(path(of: key)) is \(value), expected \(expected)")
+    }
+
+    /// The value of `key` as `read` understands it; nil where it is absent, nil and reported where it is not.
+    func read<Value>(_ key: String, expected: String, _ read: (ConfigurationValue) -> Value?) -> Value? {
+        guard let value = members[key] else { return nil }
+        if let result = read(value) { return result }
+        refuse(key, expected: expected)
+        return nil
+    }
+}
+
+extension ConfigurationObject {
+    /// A text that is not empty and holds no NUL, which neither a path nor an environment can carry.
+    public func text(_ key: String) -> String? {
+        read(key, expected: "a text that is not empty") { value in
+            if case .text(let text) = value, !text.isEmpty, !text.utf8.contains(0) { text } else { nil }
+        }
+    }
+
+    /// A text that may be empty, as the value of an environment variable may.
+    public func anyText(_ key: String) -> String? {
+        read(key, expected: "a text") { value in
+            if case .text(let text) = value, !text.utf8.contains(0) { text } else { nil }
+        }
+    }
+
+    /// Whether the value is exactly this text; reports nothing.
+    public func isText(_ key: String, _ text: String) -> Bool { members[key] == .text(text) }
+
+    public func flag(_ key: String) -> Bool? {
+        read(key, expected: "true or false") { value in if case .boolean(let flag) = value { flag } else { nil } }
+    }
+
+    public func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        read(key, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
+            if case .integer(let whole) = value, let count = Int(exactly: whole), range.contains(count) {
+                count
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// `alternative` is what else the caller takes, for the sentence.
+    public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
+        let (low, high) = (shortest(range.lowerBound), shortest(range.upperBound))
+        return read(key, expected: "a number from \(low) to \(high)\(alternative)") { value in
+            switch value {
+            case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
+            case .number(let real): range.contains(real) ? real : nil
+            case .null, .boolean, .text, .list, .object: nil
+            }
+        }
+    }
+
+    public func span(_ key: String, in range: ClosedRange<TimeSpan>) -> TimeSpan? {
+        let expected =
+            "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
+        return read(key, expected: expected) { value in
+            if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) {
+                span
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// Bytes.
+    public func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        let (low, high) = (writtenByteCount(range.lowerBound), writtenByteCount(range.upperBound))
+        return read(key, expected: "a size from \(low) to \(high), such as \"64MiB\"") { value in
+            if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) {
+                size
+            } else {
+                nil
+            }
+        }
+    }
+
+    /// One of the words of an enumeration.
+    public func word<Word: RawRepresentable & CaseIterable>(_ key: String, as: Word.Type = Word.self) -> Word?
+    where Word.RawValue == String {
+        let words = Word.allCases.map(\.rawValue)
+        return word(key, among: words).flatMap { Word(rawValue: $0) }
+    }
+
+    public func word(_ key: String, among words: [String]) -> String? {
+        guard let value = members[key] else { return nil }
+        if case .text(let text) = value {
+            if words.contains(text) { return text }
+            if let near = nearestWord(to: text, among: words) {
+                report.add("\(path(of: key)) is \(value); did you mean \"\(near)\"?")
+                return nil
+            }
+        }
+        refuse(key, expected: "one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+        return nil
+    }
+
+    /// A list, each element read by `element`, which is told its path.
+    public func list<Element>(
+        _ key: String, of what: String, _ element: (ConfigurationValue, String) -> Element?
+    ) -> [Element]? {
+        let values = read(key, expected: "a list of \(what)") { value in
+            if case .list(let values) = value { values } else { nil }
+        }
+        return values?.enumerated().compactMap { element($1, "\(path(of: key))[\($0)]") }
+    }
+
+    public func texts(_ key: String) -> [String]? {
+        list(key, of: "texts") { value, path in
+            if case .text(let text) = value, !text.utf8.contains(0) { return text }
+            report.add("\(path) is \(value), expected a text")
+            return nil
+        }
+    }
+
+    public func objects(_ key: String, keys: [String], required: [String] = []) -> [ConfigurationObject]? {
+        list(key, of: "objects") { value, path in
+            ConfigurationObject(value, path: path, keys: keys, required: required, report: report)
+        }
+    }
+
+    /// `keys` nil takes any key.
+    public func object(_ key: String, keys: [String]?, required: [String] = []) -> ConfigurationObject? {
+        members[key].flatMap {
+            ConfigurationObject($0, path: path(of: key), keys: keys, required: required, report: report)
+        }
+    }
+}
+
+/// `1000` rather than `1000.0`.
+private func shortest(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }

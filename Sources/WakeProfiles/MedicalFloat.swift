@@ -1,0 +1,86 @@
+// The two floating-point forms of ISO/IEEE 11073-20601: a signed exponent of ten above a signed mantissa.
+
+/// A decimal number, exactly as the device sent it: `mantissa` × 10^`exponent`.
+struct MedicalFloat: Hashable {
+    var mantissa: Int64
+    var exponent: Int
+
+    /// SFLOAT: 4 bits of exponent, 12 of mantissa. Nil for NaN, NRes, ±infinity and the reserved value.
+    init?(short bits: UInt16) {
+        // The five special values are those mantissas with exponent 0 only.
+        if (0x07fe...0x0802).contains(bits) { return nil }
+        mantissa = Int64(Int16(bitPattern: bits << 4) >> 4)
+        exponent = Int(Int16(bitPattern: bits) >> 12)
+    }
+
+    /// FLOAT: 8 bits of exponent, 24 of mantissa. Nil for NaN, NRes, ±infinity and the reserved value.
+    init?(long bits: UInt32) {
+        if (0x007f_fffe...0x0080_0002).contains(bits) { return nil }
+        mantissa = Int64(Int32(bitPattern: bits << 8) >> 8)
+        exponent = Int(Int32(bitPattern: bits) >> 24)
+    }
+
+    var value: Double {
+        // Dividing keeps 365e-1 at 36.5, which multiplying by 0.1 would not.
+        let power = powerOfTen(abs(exponent))
+        return exponent < 0 ? Double(mantissa) / power : Double(mantissa) * power
+    }
+}
+
+/// 10^`exponent`, exact to 22.
+func powerOfTen(_ exponent: Int) -> Double {
+    var power = 1.0
+    for _ in 0..<exponent { power *= 10 }
+    return power
+}
+
+extension [UInt8] {
+    /// Appends the number as JSON without rounding: `36.5`, `120`, and `5e-20` where zeros would make it long.
+    mutating func append(_ number: MedicalFloat) {
+        if number.mantissa == 0 {
+            append(UInt8(ascii: "0"))
+        } else if (-12...(-1)).contains(number.exponent) {
+            appendDecimal(number.mantissa, pointBefore: -number.exponent)
+        } else if (0...9).contains(number.exponent) {
+            appendWhole(number.mantissa)
+            append(contentsOf: repeatElement(UInt8(ascii: "0"), count: number.exponent))
+        } else {
+            appendWhole(number.mantissa)
+            append(UInt8(ascii: "e"))
+            appendWhole(Int64(number.exponent))
+        }
+    }
+
+    /// Appends `value` / 10^`decimals` with the zeros at its end cut: 832 and 3 give `0.832`, 1500 and 3 give `1.5`.
+    mutating func appendDecimal(_ value: Int64, pointBefore decimals: Int) {
+        var (rest, decimals) = (value.magnitude, decimals)
+        while decimals > 0, rest.isMultiple(of: 10) {
+            rest /= 10
+            decimals -= 1
+        }
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var power: UInt64 = 1
+        for _ in 0..<decimals { power *= 10 }
+        appendDigits(rest / power, from: 1)
+        guard decimals > 0 else { return }
+        append(UInt8(ascii: "."))
+        appendDigits(rest % power, from: power / 10)
+    }
+
+    /// Appends a whole number.
+    mutating func appendWhole(_ value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        appendDigits(value.magnitude, from: 1)
+    }
+
+    /// Digits from the highest down, at least to the place of `divisor`: nothing is turned round or moved afterwards,
+    /// for that costs more than all the rest of a decode.
+    private mutating func appendDigits(_ value: UInt64, from divisor: UInt64) {
+        var divisor = divisor
+        while value / divisor > 9 { divisor *= 10 }
+        while divisor > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
+            divisor /= 10
+        }
+    }
+}

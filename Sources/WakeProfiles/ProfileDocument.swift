@@ -1,0 +1,118 @@
+// Reads `Devices/<name>/profile.json5`; `Devices/example/profile.json5` explains every key to people.
+import WakeModel
+
+enum ProfileDocument {
+    static let keys = ["name", "title", "mode", "match", "notify", "read", "characteristics", "streams"]
+    static let matchKeys = ["services", "name_prefix", "properties"]
+    static let channelKeys = ["name", "fields"]
+
+    /// Throws every fault of the file, each naming its place.
+    static func read(_ text: [UInt8], folder: String, file: String) throws(ConfigurationErrors) -> Profile {
+        let report = ConfigurationReport(file: file)
+        let profile = profile(text, folder: folder, report: report)
+        try report.conclude()
+        guard let profile else {
+            throw ConfigurationErrors([ConfigurationError(file: file, sentence: "the profile cannot be read")])
+        }
+        return profile
+    }
+
+    private static func profile(_ text: [UInt8], folder: String, report: ConfigurationReport) -> Profile? {
+        guard
+            let object = ConfigurationObject(
+                document: text, keys: keys, required: ["name", "title", "mode", "match"], report: report)
+        else { return nil }
+        let name = object.text("name")
+        if let name, name != folder { object.refuse("name", expected: "\"\(folder)\", the name of its folder") }
+        let title = object.text("title")
+        guard let mode = object.word("mode", as: DeviceMode.self) else { return nil }
+        let match = match(object, mode: mode)
+        let notify = uuids("notify", of: object)
+        let read = uuids("read", of: object)
+        let channels = channels(of: object, mode: mode)
+        guard let name, let title, let match else { return nil }
+        return Profile(
+            name: name, title: title, mode: mode, match: match, notify: notify, readAtConnect: read,
+            channelNames: channels.names, programs: channels.programs)
+    }
+
+    private static func match(_ object: ConfigurationObject, mode: DeviceMode) -> Profile.Match? {
+        guard let found = object.object("match", keys: matchKeys) else { return nil }
+        let misplaced = mode == .bluetoothCentral ? ["properties"] : ["services", "name_prefix"]
+        for key in misplaced where found.has(key) {
+            found.report.add(
+                "\(found.path(of: key)) does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
+        }
+        var match = Profile.Match()
+        match.services = uuids("services", of: found)
+        match.namePrefix = found.text("name_prefix")
+        if let properties = found.object("properties", keys: nil) {
+            match.properties = properties.keys.compactMap { name in
+                properties.text(name).map { Profile.Match.Property(name: name, value: $0) }
+            }
+        }
+        if found.keys.isEmpty || match.weight == 0 && found.report.errors.isEmpty {
+            found.report.add(
+                "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
+        }
+        return match
+    }
+
+    private static func uuids(_ key: String, of object: ConfigurationObject) -> [BluetoothUUID] {
+        object.list(key, of: "Bluetooth UUIDs") { value, path in
+            if case .text(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
+            object.report.add("\(path) is \(value), expected a Bluetooth UUID such as \"2a37\"")
+            return nil
+        } ?? []
+    }
+}
+
+/// Channels and their field lists.
+extension ProfileDocument {
+    private typealias Channels = (names: [Channel: String], programs: [ChannelProgram])
+
+    private static func channels(of object: ConfigurationObject, mode: DeviceMode) -> Channels {
+        var channels: Channels = ([:], [])
+        let (fitting, misplaced) =
+            mode == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
+        if object.has(misplaced) {
+            object.report.add("\(misplaced) does not fit mode \"\(mode.rawValue)\"; write \(fitting)")
+        }
+        guard let list = object.object(fitting, keys: nil) else { return channels }
+        for key in list.keys {
+            guard let channel = channel(key, mode: mode) else {
+                let example =
+                    mode == .bluetoothCentral
+                    ? "a Bluetooth UUID such as \"2a37\"" : "\"serial\", \"input\" or \"report-1\""
+                list.report.add("\(list.path) has the key \"\(key)\", expected \(example)")
+                continue
+            }
+            guard let entry = list.object(key, keys: channelKeys, required: channelKeys) else { continue }
+            channels.names[channel] = entry.text("name")
+            guard let program = program(of: entry) else { continue }
+            channels.programs.append(ChannelProgram(channel: channel, program: program))
+        }
+        return channels
+    }
+
+    private static func program(of entry: ConfigurationObject) -> FieldProgram? {
+        guard let fields = entry.objects("fields", keys: FieldDocument.keys, required: ["name", "type"]) else {
+            return nil
+        }
+        if fields.isEmpty, entry.report.errors.isEmpty {
+            entry.report.add("\(entry.path(of: "fields")) is empty; leave \(entry.path) out to get raw bytes only")
+        }
+        return FieldCompiler.compile(fields)
+    }
+
+    private static func channel(_ key: String, mode: DeviceMode) -> Channel? {
+        switch mode {
+        case .bluetoothCentral: return BluetoothUUID(key).map { .characteristic($0) }
+        case .externalAccessory:
+            if key == "serial" { return .serial }
+            if key == "input" { return .input }
+            guard key.hasPrefix("report-"), let number = UInt8(key.dropFirst("report-".count)) else { return nil }
+            return .report(number)
+        }
+    }
+}

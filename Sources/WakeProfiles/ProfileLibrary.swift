@@ -1,0 +1,92 @@
+// Every profile the bridge knows: found by name, matched to devices, and asked to decode.
+import WakeModel
+
+public struct ProfileLibrary: Sendable {
+    /// One profile file, read by whoever does input and output.
+    public struct Source: Sendable {
+        /// The folder's name, which the profile must bear.
+        public var name: String
+        /// How errors name the file.
+        public var file: String
+        public var text: [UInt8]
+
+        public init(name: String, file: String, text: [UInt8]) {
+            self.name = name
+            self.file = file
+            self.text = text
+        }
+    }
+
+    private var profiles: [Profile] = []
+    /// Those of the profiles, apart, so that decoding touches nothing else.
+    private var programs: [[ChannelProgram]] = []
+    private var byName: [String: ProfileIndex] = [:]
+    /// The most particular first; equals by name, so that a device gets the same profile on every machine.
+    private var matchOrder: [ProfileIndex] = []
+
+    /// Knows nothing: every event is delivered raw.
+    public init() {}
+
+    /// Loads what can be loaded; a profile with a fault is left out and each fault is told.
+    public static func load(_ sources: [Source]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+        var library = ProfileLibrary()
+        var errors: [ConfigurationError] = []
+        for source in sources.sorted(by: { $0.name < $1.name }) {
+            do {
+                let profile = try ProfileDocument.read(source.text, folder: source.name, file: source.file)
+                if library.byName[profile.name] == nil {
+                    library.add(profile)
+                } else {
+                    let sentence = "a profile named \"\(profile.name)\" is loaded already; rename one of the two"
+                    errors.append(ConfigurationError(file: source.file, sentence: sentence))
+                }
+            } catch { errors.append(contentsOf: error.all) }
+        }
+        library.arrange()
+        return (library, errors)
+    }
+
+    private mutating func add(_ profile: Profile) {
+        byName[profile.name] = ProfileIndex(rawValue: profiles.count)
+        profiles.append(profile)
+        programs.append(profile.programs)
+    }
+
+    private mutating func arrange() {
+        matchOrder = profiles.indices.map { ProfileIndex(rawValue: $0) }.sorted {
+            let (left, right) = (self[$0], self[$1])
+            return (right.match.weight, left.name) < (left.match.weight, right.name)
+        }
+    }
+
+    /// The profile at an index that this library gave.
+    public subscript(index: ProfileIndex) -> Profile { profiles[index.rawValue] }
+
+    /// In alphabetical order.
+    public var names: [String] { profiles.map(\.name) }
+    public func name(_ index: ProfileIndex) -> String { self[index].name }
+    public func index(named name: String) -> ProfileIndex? { byName[name] }
+
+    /// The most particular profile that fits a device; `properties` are those of udev (ID_VENDOR_ID and its like).
+    public func match(
+        mode: DeviceMode, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = []
+    ) -> ProfileIndex? {
+        let services = Set(services)
+        return matchOrder.first { index in
+            self[index].mode == mode && self[index].matches(services: services, name: name, properties: properties)
+        }
+    }
+
+    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile has no field list
+    /// for the channel. Throws, and writes nothing, where the bytes are not what the field list says.
+    public func decode(
+        _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
+    ) throws(DecodeFault) -> Bool {
+        let found = programs[profile.rawValue]
+        for index in found.indices where found[index].channel == channel {
+            writer.fragment(try found[index].program.run(over: bytes))
+            return true
+        }
+        return false
+    }
+}

@@ -1,0 +1,101 @@
+// A recorded trace as a source of device events: each operation becomes an event when its time has come.
+import WakeLoop
+import WakeModel
+import WakeSystem
+import WakeTrace
+
+/// How fast a trace is played.
+public enum ReplaySpeed: Hashable, Sendable {
+    /// So many seconds of the trace in one second; greater than 0.
+    case times(Double)
+    /// As fast as its handlers keep up.
+    case max
+
+    /// Where in real time an operation of the trace comes.
+    func delay(of offset: TimeSpan) -> TimeSpan {
+        switch self {
+        case .max: .zero
+        case .times(1): offset
+        case .times(let factor): TimeSpan(nanoseconds: Int64(Double(offset.nanoseconds) / factor))
+        }
+    }
+}
+
+/// Plays one trace on the loop. It tells operations, not events: whose device is which number is the host's knowledge.
+public final class ReplaySource {
+    /// One operation whose time has come.
+    public var onOperation: (TraceOperation) -> Void = { _ in }
+    /// The trace is played, or broken from here on.
+    public var onEnd: (TraceError?) -> Void = { _ in }
+    /// True while handlers lag so far behind that feeding must wait.
+    public var mustWait: () -> Bool = { false }
+
+    private var reader: TraceReader
+    private let speed: ReplaySpeed
+    private let playedLine: Int
+    private var start: Instant?
+    private var upcoming: TraceOperation?
+    private var timer: Timer?
+    private var burst: Deferred?
+    private var hasEnded = false
+
+    /// A burst leaves the loop to others after so many operations.
+    private static let operationsPerTurn = 256
+
+    /// `after` is the line of the last operation that an earlier life has played; 0 for none.
+    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, on loop: EventLoop) throws(SystemError) {
+        self.reader = reader
+        playedLine = line
+        self.speed = speed
+        timer = try loop.timer(on: .monotonic) { [unowned self] in play() }
+        burst = try loop.deferred(priority: .idle) { [unowned self] in play() }
+    }
+
+    /// Begins so that the next operation is due now, whatever stood before it in the trace.
+    public func begin() {
+        advance()
+        start = SystemClock.monotonic() - speed.delay(of: upcoming?.offset ?? .zero)
+        play()
+    }
+
+    /// Goes on after ``mustWait`` held it back.
+    public func resume() {
+        if !hasEnded, start != nil { burst?.schedule() }
+    }
+
+    public func cancel() {
+        hasEnded = true
+        timer?.disarm()
+        burst?.unschedule()
+    }
+
+    private func play() {
+        guard !hasEnded, let start else { return }
+        let now = SystemClock.monotonic()
+        for _ in 0..<Self.operationsPerTurn {
+            guard !hasEnded, let operation = upcoming else { return }
+            let due = start + speed.delay(of: operation.offset)
+            if due > now { return timer?.arm(at: due) ?? () }
+            if mustWait() { return timer?.arm(at: now + .milliseconds(1)) ?? () }
+            onOperation(operation)
+            advance()
+        }
+        burst?.schedule()
+    }
+
+    private func advance() {
+        do {
+            repeat { upcoming = try reader.next() } while upcoming.map { $0.line <= playedLine } ?? false
+            if upcoming == nil { end(nil) }
+        } catch {
+            upcoming = nil
+            end(error)
+        }
+    }
+
+    private func end(_ error: TraceError?) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        onEnd(error)
+    }
+}

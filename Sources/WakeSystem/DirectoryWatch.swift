@@ -1,0 +1,25 @@
+// A folder watched for files that come, change and go (inotify).
+import Glibc
+
+/// Readable when something happened; which file it was does not matter to those who read the whole folder anew.
+public struct DirectoryWatch: ~Copyable {
+    private let descriptor: FileDescriptor
+
+    public var raw: Int32 { descriptor.raw }
+
+    /// Watches `path`, which must exist, for files that are written, moved or removed.
+    public init(_ path: String) throws(SystemError) {
+        let raw = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
+        guard raw >= 0 else { throw SystemError("watch", path, Errno.last) }
+        let opened = FileDescriptor(owning: raw)
+        let mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
+        guard inotify_add_watch(raw, path, UInt32(mask)) >= 0 else { throw SystemError("watch", path, Errno.last) }
+        descriptor = opened
+    }
+
+    /// Forgets what was reported, so that only what happens next is readable.
+    public borrowing func drain() throws(SystemError) {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while case .bytes = try descriptor.read(into: &bytes) {}
+    }
+}

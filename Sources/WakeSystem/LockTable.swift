@@ -1,0 +1,75 @@
+// The kernel's table of file locks as text: which process holds which, and who waits below it.
+
+/// One line of /proc/locks, or of a `lock:` line in /proc/PID/fdinfo.
+struct LockEntry: Hashable {
+    enum Kind: Hashable { case posix, flock, openFileDescription, other }
+
+    /// 0 for a holder; a waiter stands deeper than what it waits for.
+    let depth: Int
+    let kind: Kind
+    /// Of the process that took it. -1 for a lock of an open file description, which belongs to no process.
+    let pid: Int32
+    /// Device, inode and range: what tells that two lines mean the same lock.
+    let place: [UInt8]
+
+    /// Reads `1: -> FLOCK  ADVISORY  WRITE 4711 fd:01:4242 0 EOF`; nil for what is no such line.
+    init?(parsing line: ArraySlice<UInt8>) {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        var fields = line[(colon + 1)...].split(separator: UInt8(ascii: " "))
+        var depth = 0
+        if let arrow = fields.first, arrow.elementsEqual("->".utf8) {
+            // The kernel indents by one blank a level, so that the arrow's column is the depth.
+            depth = arrow.startIndex - colon
+            fields.removeFirst()
+        }
+        guard fields.count >= 7, let pid = Int32(String(decoding: fields[3], as: UTF8.self)) else { return nil }
+        self.depth = depth
+        self.pid = pid
+        kind = LockEntry.kind(fields[0])
+        place = Array(fields[4...6].joined(separator: [UInt8(ascii: " ")]))
+    }
+
+    private static func kind(_ word: ArraySlice<UInt8>) -> Kind {
+        if word.elementsEqual("POSIX".utf8) { return .posix }
+        if word.elementsEqual("FLOCK".utf8) { return .flock }
+        if word.elementsEqual("OFDLCK".utf8) { return .openFileDescription }
+        return .other
+    }
+
+    /// The same lock, seen from the table and from a descriptor.
+    func isSame(as other: LockEntry) -> Bool { kind == other.kind && place == other.place }
+}
+
+/// What a set of processes does to others by not running.
+public enum LockState: Hashable, Sendable, Comparable {
+    case none
+    /// It holds a lock that nobody waits for.
+    case held
+    /// Somebody outside the set waits for it.
+    case blocking
+}
+
+struct LockTable {
+    let entries: [LockEntry]
+
+    init(parsing bytes: [UInt8]) {
+        entries = bytes.split(separator: UInt8(ascii: "\n")).compactMap(LockEntry.init(parsing:))
+    }
+
+    /// Walks holders and, below each, those that wait. A member that waits blocks those below it too: they are let on
+    /// only when it has run again.
+    func state(isMember: (LockEntry) -> Bool) -> LockState {
+        var state = LockState.none
+        var memberDepth: Int?
+        for entry in entries {
+            if let depth = memberDepth, entry.depth <= depth { memberDepth = nil }
+            if isMember(entry) {
+                memberDepth = memberDepth ?? entry.depth
+                if entry.depth == 0 { state = max(state, .held) }
+            } else if memberDepth != nil {
+                return .blocking
+            }
+        }
+        return state
+    }
+}

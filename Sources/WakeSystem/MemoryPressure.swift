@@ -1,0 +1,40 @@
+// How short the machine is of memory: told by the kernel where it can, looked up where it cannot.
+import Glibc
+
+public enum MemoryPressure {
+    /// A descriptor that polls `priority` when tasks were stalled for want of memory for `stalledMicroseconds` within
+    /// `windowMicroseconds` (500,000 to 10,000,000). Nil where the kernel keeps no pressure figures, or does not let us ask.
+    public static func trigger(stalledMicroseconds: Int = 150_000, windowMicroseconds: Int = 2_000_000)
+        -> FileDescriptor?
+    {
+        guard let file = try? File.open("/proc/pressure/memory", for: .readWrite), (try? file.setNonblocking()) != nil
+        else { return nil }
+        // The closing zero is part of the request.
+        let request = Array("some \(stalledMicroseconds) \(windowMicroseconds)\u{0}".utf8)
+        guard case .wrote? = try? file.write(request) else { return nil }
+        return file
+    }
+
+    /// What the machine has, and what could be allocated of it without swapping, in bytes.
+    public static func memory() throws(SystemError) -> (total: UInt64, available: UInt64) {
+        let text = try File.text(at: "/proc/meminfo")
+        guard let total = bytes(of: "MemTotal:", in: text), let available = bytes(of: "MemAvailable:", in: text) else {
+            throw SystemError("find MemTotal and MemAvailable in", "/proc/meminfo", .noEntry)
+        }
+        return (total, available)
+    }
+
+    /// What this process holds in memory, in bytes; 0 where /proc does not tell.
+    public static var ownResidentBytes: Int {
+        let fields = ((try? File.text(at: "/proc/self/statm")) ?? "").split(separator: " ")
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0
+    }
+
+    private static func bytes(of name: String, in text: String) -> UInt64? {
+        for line in text.split(separator: "\n") where line.hasPrefix(name) {
+            let fields = line.split(separator: " ")
+            return fields.count > 1 ? UInt64(fields[1]).map { $0 * 1024 } : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,46 @@
+// Directories that live as long as one command, and the few questions about paths that go with them.
+import Glibc
+
+extension Directory {
+    /// Makes a directory of our own under /run for root, `XDG_RUNTIME_DIR` or `TMPDIR` for others, /tmp at last.
+    public static func makeTemporary(prefix: String) throws(SystemError) -> String {
+        let places = [geteuid() == 0 ? "/run" : nil, environment("XDG_RUNTIME_DIR"), environment("TMPDIR"), "/tmp"]
+        for place in places.compactMap({ $0 }) where access(place, W_OK) == 0 {
+            var template = Array("\(place)/\(prefix)-XXXXXX".utf8CString)
+            let made = template.withUnsafeMutableBufferPointer { space in
+                space.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+            }
+            if let made { return made }
+        }
+        throw SystemError("make a temporary directory for", prefix, Errno.last)
+    }
+
+    /// Removes a directory with everything in it, and follows no symbolic link. What cannot be removed stays.
+    public static func removeTree(_ path: String) {
+        for name in (try? names(in: path)) ?? [] {
+            let entry = "\(path)/\(name)"
+            if unlink(entry) != 0, Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted { removeTree(entry) }
+        }
+        rmdir(path)
+    }
+
+    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+extension File {
+    public static func linkTarget(of path: String) throws(SystemError) -> String {
+        var space = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = space.withUnsafeMutableBytes { space in
+            space.baseAddress.map { readlink(path, $0, space.count) } ?? -1
+        }
+        guard length >= 0 else { throw SystemError("read the link", path, Errno.last) }
+        return String(decoding: space[..<length], as: UTF8.self)
+    }
+
+    /// Gives a file or directory to another user.
+    public static func setOwner(of path: String, to account: Account) throws(SystemError) {
+        guard lchown(path, account.user, account.group) == 0 else {
+            throw SystemError("give to \(account.name)", path, Errno.last)
+        }
+    }
+}

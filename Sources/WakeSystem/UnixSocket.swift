@@ -1,0 +1,105 @@
+// Unix sockets for those who may talk to the daemon: made where nobody answers yet, and each caller known by the kernel's word.
+import CLinux
+import Glibc
+
+/// Who is at the other end of a connected Unix socket, as of when it connected.
+public struct PeerCredentials: Hashable, Sendable {
+    public let pid: Int32
+    public let user: UInt32
+    public let group: UInt32
+
+    /// - Parameter raw: a connected Unix socket.
+    public init(of raw: Int32) throws(SystemError) {
+        var pid: pid_t = 0
+        var user: uid_t = 0
+        var group: gid_t = 0
+        let answer = attemptC { clinux_peer_credentials(raw, &pid, &user, &group) }
+        _ = try answer.get("ask who is at", "socket \(raw)")
+        (self.pid, self.user, self.group) = (pid, user, group)
+    }
+
+    /// Whether the peer's user is in the group, by its own group or by the group data base.
+    public func isMember(of other: UInt32) -> Bool {
+        if group == other { return true }
+        guard let account = try? Account(user: user) else { return false }
+        return account.groups.contains(other)
+    }
+}
+
+public enum UnixSocket {
+    /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it. Sweep the cgroup tree
+    /// before: a child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer.
+    /// - Parameters:
+    ///   - mode: 0o600 for the owner alone, 0o660 with a group.
+    ///   - group: who else may connect; nil leaves the process's own.
+    public static func listen(at path: String, mode: UInt32 = 0o600, group: UInt32? = nil)
+        throws(SystemError) -> FileDescriptor
+    {
+        try removeStale(path)
+        let socket = try make(path)
+        // Whoever finds it before it has its mode must find it closed.
+        let mask = umask(0o177)
+        let bound = withAddress(path) { address, length in attempt { Int(bind(socket.raw, address, length)) } }
+        umask(mask)
+        _ = try bound.get("bind", path)
+        if let group { _ = try attempt { Int(chown(path, uid_t.max, group)) }.get("give to group \(group)", path) }
+        _ = try attempt { Int(chmod(path, mode_t(mode))) }.get("set the mode of", path)
+        _ = try attempt { Int(Glibc.listen(socket.raw, 64)) }.get("listen at", path)
+        return socket
+    }
+
+    /// Connects, non-blocking from then on.
+    public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
+        let socket = try make(path)
+        let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(socket.raw, address, length)) }
+        }
+        _ = try answer.get("connect to", path)
+        return socket
+    }
+
+    /// The next waiting connection, non-blocking and close-on-exec; nil when none waits, or it has gone again.
+    public static func accept(on listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
+        let number = listener.raw
+        let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        switch attemptC({ clinux_accept(number, flags) }) {
+        case .value(let raw): return FileDescriptor(owning: Int32(raw))
+        case .failure(.wouldBlock), .failure(Errno(code: ECONNABORTED)): return nil
+        case .failure(let errno): throw SystemError("accept on", "socket \(number)", errno)
+        }
+    }
+
+    private static func make(_ path: String) throws(SystemError) -> FileDescriptor {
+        guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        return FileDescriptor(
+            owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
+    }
+
+    private static func removeStale(_ path: String) throws(SystemError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else {
+            throw SystemError("listen at", path, .exists, advice: "it is no socket; move it away")
+        }
+        let probe = try make(path)
+        let answer = withAddress(path) { address, length in attempt { Int(Glibc.connect(probe.raw, address, length)) } }
+        guard case .failure(.connectionRefused) = answer else {
+            throw SystemError("listen at", path, Errno(code: EADDRINUSE), advice: "another daemon answers there")
+        }
+        try File.remove(path)
+    }
+
+    /// What sun_path holds, less its closing zero.
+    private static let longestPath = 107
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Answer) -> Answer {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(longestPath)) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}

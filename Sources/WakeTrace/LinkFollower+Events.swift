@@ -1,0 +1,103 @@
+// What HCI events tell: which peer a connection handle belongs to, when links come and go, who advertises what.
+import WakeModel
+
+extension LinkFollower {
+    mutating func takeEvent(_ packet: HCIPacket) {
+        let bytes = packet.bytes
+        guard let code = bytes.byte(0), let length = bytes.byte(1), let body = bytes.slice(2, Int(length)) else {
+            return warn("an HCI event is shorter than it says", at: packet.offset)
+        }
+        switch code {
+        case 0x03: classicConnected(body, packet)
+        case 0x05: disconnected(body, packet)
+        case 0x3e: takeLowEnergy(body, packet)
+        default: break
+        }
+    }
+
+    private mutating func takeLowEnergy(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+        switch body.first {
+        case 0x01, 0x0a, 0x29: connected(body, packet)
+        case 0x02: takeAdvertising(body, packet)
+        case 0x0d: takeExtendedAdvertising(body, packet)
+        case nil: warn("an LE event has no code", at: packet.offset)
+        default: break
+        }
+    }
+
+    private mutating func connected(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+        guard let status = body.byte(1), let handle = body.word(2), let address = address(body, 6) else {
+            return warn("an LE connection event is too short", at: packet.offset)
+        }
+        guard status == 0 else { return }
+        let key = LinkKey(adapter: packet.adapter, handle: handle & 0x0fff)
+        let peer = peer(at: address)
+        links[key] = ImportedLink(peer: peer)
+        classic.remove(key)
+        counts.links += 1
+        add(.connected, peer: peer)
+    }
+
+    private mutating func classicConnected(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+        guard let status = body.byte(0), let handle = body.word(1) else {
+            return warn("a connection event is too short", at: packet.offset)
+        }
+        guard status == 0 else { return }
+        let key = LinkKey(adapter: packet.adapter, handle: handle & 0x0fff)
+        links[key] = nil
+        classic.insert(key)
+        counts.classicLinks += 1
+    }
+
+    private mutating func disconnected(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+        guard let status = body.byte(0), let handle = body.word(1), let reason = body.byte(3) else {
+            return warn("a disconnection event is too short", at: packet.offset)
+        }
+        guard status == 0 else { return }
+        let key = LinkKey(adapter: packet.adapter, handle: handle & 0x0fff)
+        classic.remove(key)
+        if let link = links.removeValue(forKey: key) { add(.disconnected(reason), peer: link.peer) }
+    }
+
+    /// Event type, address type, address, length, data, signal strength; again for every report.
+    private mutating func takeAdvertising(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+        var place = 2
+        for _ in 0..<(body.byte(1) ?? 0) {
+            guard let address = address(body, place + 2), let length = body.byte(place + 8),
+                let data = body.slice(place + 9, Int(length))
+            else { return warn("an advertising report is shorter than it says", at: packet.offset) }
+            advertise(address, data)
+            place += 10 + Int(length)
+        }
+    }
+
+    private mutating func takeExtendedAdvertising(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+        var place = 2
+        for _ in 0..<(body.byte(1) ?? 0) {
+            guard let address = address(body, place + 3), let length = body.byte(place + 23),
+                let data = body.slice(place + 24, Int(length))
+            else { return warn("an advertising report is shorter than it says", at: packet.offset) }
+            advertise(address, data)
+            place += 24 + Int(length)
+        }
+    }
+
+    private mutating func advertise(_ address: String, _ data: ArraySlice<UInt8>) {
+        if let peer = peerByAddress[address] { return peers[peer].advertise(data) }
+        advertised[address, default: ImportedPeer(address: address)].advertise(data)
+    }
+
+    /// The peer's place in the trace; a new one starts with what it advertised before.
+    mutating func peer(at address: String) -> Int {
+        if let known = peerByAddress[address] { return known }
+        peers.append(advertised.removeValue(forKey: address) ?? ImportedPeer(address: address))
+        peerByAddress[address] = peers.count - 1
+        return peers.count - 1
+    }
+
+    private func address(_ body: ArraySlice<UInt8>, _ place: Int) -> String? {
+        body.slice(place, 6).map { bytes in
+            bytes.reversed().map { [$0].hexadecimal.uppercased() }.joined(separator: ":")
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// The grammar of the lines before the first operation: version, clock and devices.
+import WakeModel
+
+extension TraceLine {
+    mutating func version() throws(TraceError) {
+        let word = try token("`wakebridge-trace 1`")
+        guard matches(word, "wakebridge-trace") else {
+            throw error("this is no trace: its first line must be `wakebridge-trace 1`", at: word.lowerBound)
+        }
+        let place = position
+        guard try unsigned("the version", upTo: UInt64(UInt32.max)) == 1 else {
+            throw error("this version of the format is not known; known is 1", at: place + 1)
+        }
+        try expectEnd()
+    }
+
+    mutating func clock() throws(TraceError) -> WallTime {
+        let word = try token("`clock`")
+        guard matches(word, "clock") else {
+            throw error(
+                "the second line must be `clock` and a time such as 2026-11-21T07:42:46.727125Z", at: word.lowerBound)
+        }
+        let range = try token("the time")
+        guard let time = WallTime(rfc3339: text(range)) else {
+            throw error("`\(text(range))` is no time such as 2026-11-21T07:42:46.727125Z", at: range.lowerBound)
+        }
+        try expectEnd()
+        return time
+    }
+
+    /// What follows the word `device`.
+    mutating func device() throws(TraceError) -> TraceDevice {
+        let number = Int(try unsigned("the device number", upTo: UInt64(TraceLimit.deviceNumber)))
+        guard number > 0 else { throw error("device numbers start at 1") }
+        let mode = try mode()
+        skipSpaces()
+        let place = position
+        let address = try value("the identity")
+        var device = TraceDevice(number: number, mode: mode, address: address)
+        try checkIdentity(&device, at: place)
+        try eachKey(["alias", "name", "service", "property."], repeatable: ["service"]) {
+            (line, key) throws(TraceError) in
+            try line.readKey(key, into: &device)
+        }
+        return device
+    }
+
+    private mutating func mode() throws(TraceError) -> DeviceMode {
+        let range = try token("the kind of device")
+        if matches(range, "bluetooth") { return .bluetoothCentral }
+        if matches(range, "accessory") { return .externalAccessory }
+        let name = text(range)
+        throw error(
+            "unknown kind of device `\(name)`" + suggestion(for: name, among: ["bluetooth", "accessory"]),
+            at: range.lowerBound)
+    }
+
+    /// A Bluetooth address is six bytes; it is kept in upper case, as BlueZ writes it.
+    private func checkIdentity(_ device: inout TraceDevice, at place: Int) throws(TraceError) {
+        guard !device.address.isEmpty else { throw error("the identity is empty", at: place) }
+        guard device.mode == .bluetoothCentral else { return }
+        let text = Array(device.address.utf8)
+        let isAddress =
+            text.count == 17
+            && text.enumerated().allSatisfy { index, byte in
+                index % 3 == 2 ? byte == UInt8(ascii: ":") : digitValue(byte) != nil
+            }
+        guard isAddress else { throw error("`\(device.address)` is no address such as C0:F1:F2:F3:F4:01", at: place) }
+        device.address = device.address.uppercased()
+    }
+
+    private mutating func readKey(_ key: String, into device: inout TraceDevice) throws(TraceError) {
+        let place = position
+        let text = try value("the value")
+        switch key {
+        case "alias": device.alias = text
+        case "name": device.name = text
+        case "service":
+            guard let uuid = BluetoothUUID(text) else {
+                throw error("`\(text)` is no UUID of 4, 8 or 36 characters", at: place)
+            }
+            device.services.append(uuid)
+        default:
+            let name = String(key.dropFirst("property.".count))
+            guard !name.isEmpty else { throw error("`property.` needs the name of a property", at: place) }
+            device.properties.append((key: name, value: text))
+        }
+    }
+}

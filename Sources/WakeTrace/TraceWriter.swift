@@ -1,0 +1,130 @@
+// Writes a trace in its canonical form: what the reader reads, and the only form that two equal traces share.
+import WakeModel
+
+/// Appends to bytes that the caller owns and writes out: first the header, then operations in order of time, then `end`.
+public struct TraceWriter: Sendable {
+    private let header: TraceHeader
+    private var offset = TimeSpan.zero
+
+    public init(header: TraceHeader) { self.header = header }
+
+    public func writeHeader(to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "wakebridge-trace 1\nclock \(header.start.rfc3339)\n".utf8)
+        for device in header.devices { write(device, to: &bytes) }
+    }
+
+    /// An operation earlier than the one before it is written at that one's time. Data too long for a line becomes
+    /// several lines at one time. An operation of a device that is not in the header is not written.
+    public mutating func write(_ operation: TraceOperation, to bytes: inout [UInt8]) {
+        guard header.devices.indices.contains(operation.device) else { return }
+        guard case .data(let channel, let payload) = operation.kind, payload.count > TraceLimit.payloadBytes else {
+            return writeLine(operation, to: &bytes)
+        }
+        for first in stride(from: 0, to: payload.count, by: TraceLimit.payloadBytes) {
+            var part = operation
+            part.kind = .data(channel, Array(payload[first..<min(payload.count, first + TraceLimit.payloadBytes)]))
+            writeLine(part, to: &bytes)
+        }
+    }
+
+    /// The last line; a trace without it reads as cut.
+    public func writeEnd(to bytes: inout [UInt8]) { bytes.append(contentsOf: "end\n".utf8) }
+
+    private mutating func writeLine(_ operation: TraceOperation, to bytes: inout [UInt8]) {
+        let time = max(operation.offset, offset)
+        bytes.append(UInt8(ascii: "+"))
+        bytes.appendSeconds(time - offset)
+        offset = time
+        bytes.append(contentsOf: " \(header.devices[operation.device].number) ".utf8)
+        write(operation.kind, to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private func write(_ kind: DeviceEvent.Kind, to bytes: inout [UInt8]) {
+        switch kind {
+        case .connected(let folded):
+            bytes.append(contentsOf: "connect".utf8)
+            writeFolded(folded, to: &bytes)
+        case .disconnected(let reason, let folded):
+            bytes.append(contentsOf: "disconnect reason=".utf8)
+            bytes.appendValue(reason)
+            writeFolded(folded, to: &bytes)
+        case .data(let channel, let payload):
+            bytes.append(contentsOf: "data \(channel.written.text)".utf8)
+            if !payload.isEmpty { bytes.append(UInt8(ascii: " ")) }
+            bytes.appendHexadecimal(payload)
+        case .gap(let gap): write(gap, to: &bytes)
+        case .attention(let attention, let detail):
+            bytes.append(contentsOf: "attention \(attention.rawValue) ".utf8)
+            bytes.appendQuoted(detail)
+        }
+    }
+
+    private func writeFolded(_ folded: UInt32, to bytes: inout [UInt8]) {
+        if folded > 0 { bytes.append(contentsOf: " folded=\(folded)".utf8) }
+    }
+
+    /// The journal's numbers are not written: they mean nothing in another journal.
+    private func write(_ gap: Gap, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "gap \(gap.cause.rawValue)".utf8)
+        if let count = gap.count { bytes.append(contentsOf: " count=\(count)".utf8) }
+        let (length, overflow) = gap.to.microseconds.subtractingReportingOverflow(gap.from.microseconds)
+        guard !overflow, length > 0 else { return }
+        bytes.append(contentsOf: " for=".utf8)
+        bytes.appendSeconds(min(.microseconds(length), TraceLimit.span))
+    }
+
+    private func write(_ device: TraceDevice, to bytes: inout [UInt8]) {
+        let kind = device.mode == .bluetoothCentral ? "bluetooth" : "accessory"
+        bytes.append(contentsOf: "device \(device.number) \(kind) ".utf8)
+        bytes.appendValue(device.address)
+        for (key, text) in [("alias", device.alias), ("name", device.name)] {
+            guard let text else { continue }
+            bytes.append(contentsOf: " \(key)=".utf8)
+            bytes.appendQuoted(text)
+        }
+        for service in device.services { bytes.append(contentsOf: " service=\(service)".utf8) }
+        for property in device.properties {
+            bytes.append(contentsOf: " property.\(property.key)=".utf8)
+            bytes.appendQuoted(property.value)
+        }
+        bytes.append(UInt8(ascii: "\n"))
+    }
+}
+
+extension [UInt8] {
+    /// Six digits after the point; nine where there is less than a microsecond to tell.
+    fileprivate mutating func appendSeconds(_ span: TimeSpan) {
+        let (seconds, fraction) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        append(contentsOf: "\(seconds).".utf8)
+        var divisor: Int64 = 100_000_000
+        let last: Int64 = fraction % 1000 == 0 ? 1000 : 1
+        while divisor >= last {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction / divisor % 10))
+            divisor /= 10
+        }
+    }
+
+    /// A bare word where that reads back the same, quoted otherwise.
+    fileprivate mutating func appendValue(_ text: String) {
+        let isBare = !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") }
+        guard isBare else { return appendQuoted(text) }
+        append(contentsOf: text.utf8)
+    }
+
+    fileprivate mutating func appendQuoted(_ text: String) {
+        append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(contentsOf: [UInt8(ascii: "\\"), byte])
+            case UInt8(ascii: "\n"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
+            case UInt8(ascii: "\t"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
+            case 0..<0x20, 0x7f:
+                append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "x")])
+                appendHexadecimal(CollectionOfOne(byte))
+            default: append(byte)
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+}

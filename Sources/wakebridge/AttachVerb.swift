@@ -1,0 +1,19 @@
+// wakebridge attach: holds a handler awake from this terminal and shows its log; the connection is the lease.
+import WakeWords
+
+extension Verb {
+    static var attach: Verb {
+        Verb(
+            name: "attach", summary: "keep a handler awake without budget or penalty, with its log here",
+            synopsis: ["[--json] HANDLER"],
+            detail: "While this runs the handler is not suspended and no budget counts. Ctrl-C lets it go again.",
+            flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            let id = try words.only("HANDLER")
+            let ending = try words.client.follow(
+                .post, path(ofHandler: id, "attach"), LogText.printer(words, namesHandler: false))
+            return try finish(
+                ending, "the daemon let go of \(id.printable); 'wakebridge why \(id.printable)' tells why")
+        }
+    }
+}

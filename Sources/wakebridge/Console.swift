@@ -1,0 +1,49 @@
+// What the person sees: results on standard output, talk on standard error, colour only where a terminal shows it.
+import Glibc
+
+enum Console {
+    enum Style: String {
+        case bold = "1"
+        case dim = "2"
+        case red = "31"
+        case green = "32"
+        case yellow = "33"
+    }
+
+    /// Colour and redrawing are for terminals; `NO_COLOR` and `TERM=dumb` forbid them there too.
+    static var isColoured: Bool {
+        isatty(1) == 1 && getenv("NO_COLOR") == nil && getenv("TERM").map { String(cString: $0) } != "dumb"
+    }
+
+    static func print(_ text: String) { write(Array(text.utf8), to: 1) }
+    static func print(_ bytes: [UInt8]) { write(bytes, to: 1) }
+    static func say(_ sentence: String) { write(Array((sentence + "\n").utf8), to: 2) }
+
+    /// Talk that is only for somebody who sits and waits.
+    static func tell(_ sentence: String) { if isatty(2) == 1 { say(sentence) } }
+
+    static func styled(_ text: String, _ style: Style) -> String {
+        isColoured ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
+    }
+
+    /// Unbuffered, so that a line of a stream is seen when it comes. A reader that is gone ends the process by SIGPIPE.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno != EINTR { return }
+            rest = rest.dropFirst(max(count, 0))
+        }
+    }
+}
+
+extension String {
+    /// Without control characters: what devices, handlers and files say must not steer the terminal.
+    var printable: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{fffd}" : $0 }))
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool { value < 0x20 && value != 0x09 || (0x7f...0x9f).contains(value) }
+}

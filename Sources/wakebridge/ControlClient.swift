@@ -1,0 +1,172 @@
+// The tool's side of the control socket: the edge to libcurl. One request at a time; bytes are copied out at once.
+import CCurl
+import Glibc
+import WakeModel
+import WakeSystem
+import WakeWords
+
+/// A daemon's control socket, as this tool was told to find it.
+struct ControlClient {
+    let socketPath: String
+
+    enum Method: String {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    /// How a stream came to its end.
+    enum Ending { case closed, interrupted }
+
+    /// Asks and waits for the whole answer, at most 30 s. An answer that refuses is thrown as its own sentence.
+    func ask(_ method: Method, _ path: String, body: [UInt8] = []) throws(Complaint) -> ControlAnswer {
+        let transfer = try Transfer(to: socketPath, method, path, body: body, timeoutMilliseconds: 30_000)
+        let start = SystemClock.now().monotonic
+        var hasToldOfWaiting = false
+        while true {
+            switch transfer.turn(interrupt: -1, waitMilliseconds: 1000) {
+            case WAKE_CURL_GOES_ON, WAKE_CURL_INTERRUPTED:
+                if !hasToldOfWaiting, SystemClock.now().monotonic - start > .seconds(1) {
+                    hasToldOfWaiting = true
+                    Console.tell("waiting for wakebridged at \(socketPath) …")
+                }
+            case WAKE_CURL_DONE: return try transfer.answer(from: socketPath)
+            default: throw transfer.failure(on: socketPath)
+            }
+        }
+    }
+
+    /// Calls `line` with each line of an answer that goes on, without its line end, until either side ends it.
+    func follow(_ method: Method, _ path: String, _ line: @escaping (ArraySlice<UInt8>) -> Void) throws(Complaint)
+        -> Ending
+    {
+        let transfer = try Transfer(to: socketPath, method, path, body: [], timeoutMilliseconds: 0)
+        transfer.onLine = line
+        let interrupt = wake_interrupt_descriptor()
+        defer { if interrupt >= 0 { close(interrupt) } }
+        while true {
+            switch transfer.turn(interrupt: interrupt, waitMilliseconds: 60_000) {
+            case WAKE_CURL_GOES_ON: continue
+            case WAKE_CURL_INTERRUPTED: return .interrupted
+            case WAKE_CURL_DONE:
+                _ = try transfer.answer(from: socketPath)
+                return .closed
+            default: throw transfer.failure(on: socketPath)
+            }
+        }
+    }
+}
+
+/// A whole answer: its bytes as they came, and what they say.
+struct ControlAnswer {
+    let bytes: [UInt8]
+    let json: JSONValue
+}
+
+/// One HTTP exchange with all that libcurl keeps for it.
+private final class Transfer {
+    private let easy: UnsafeMutableRawPointer
+    private let multi: UnsafeMutableRawPointer
+    private let headers: UnsafeMutablePointer<curl_slist>?
+    private let error: UnsafeMutablePointer<CChar>
+    /// libcurl reads it while it sends.
+    private let body: UnsafeMutableBufferPointer<UInt8>
+    private var received: [UInt8] = []
+    var onLine: ((ArraySlice<UInt8>) -> Void)?
+
+    init(
+        to socketPath: String, _ method: ControlClient.Method, _ path: String, body bytes: [UInt8],
+        timeoutMilliseconds: Int
+    ) throws(Complaint) {
+        guard let easy = curl_easy_init(), let multi = curl_multi_init() else {
+            throw .failure("could not prepare a request: libcurl will not start; look at the memory that is free")
+        }
+        self.easy = easy
+        self.multi = multi
+        headers = curl_slist_append(curl_slist_append(nil, "Content-Type: application/json"), "Expect:")
+        error = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        error.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        body = .allocate(capacity: bytes.count)
+        _ = body.initialize(from: bytes)
+        let isPrepared = wake_curl_prepare(
+            easy, socketPath, "http://wakebridge" + path, method.rawValue, bytes.isEmpty ? nil : body.baseAddress,
+            bytes.count, timeoutMilliseconds, headers, error,
+            { bytes, _, count, owner in
+                guard let bytes, let owner else { return 0 }
+                let arrived = UnsafeRawBufferPointer(start: bytes, count: count)
+                Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue().take(Array(arrived))
+                return count
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard isPrepared, curl_multi_add_handle(multi, easy) == CURLM_OK else {
+            throw .failure("could not prepare a request to \(socketPath): the path is too long for a Unix socket")
+        }
+    }
+
+    deinit {
+        curl_multi_remove_handle(multi, easy)
+        curl_easy_cleanup(easy)
+        curl_multi_cleanup(multi)
+        curl_slist_free_all(headers)
+        error.deallocate()
+        body.deallocate()
+    }
+
+    func turn(interrupt: Int32, waitMilliseconds: Int32) -> wake_curl_turn {
+        wake_curl_turn(multi, interrupt, waitMilliseconds)
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        received += bytes
+        guard let onLine, wake_curl_status(easy) == 200 else { return }
+        while let end = received.firstIndex(of: UInt8(ascii: "\n")) {
+            onLine(received[..<end])
+            received.removeFirst(end + 1)
+        }
+    }
+
+    /// The answer, or the sentence of the one who refused.
+    func answer(from socketPath: String) throws(Complaint) -> ControlAnswer {
+        let status = wake_curl_status(easy)
+        let json = (try? JSONValue(parsing: received)) ?? .null
+        if status == 200 { return ControlAnswer(bytes: received, json: json) }
+        guard let error = json["error"], let message = error["message"]?.string else {
+            throw .failure("the daemon at \(socketPath) answered with status \(status) and no reason; look at its log")
+        }
+        let advice = error["advice"]?.string.map { "; \($0)" } ?? ""
+        throw .failure((message + advice).printable)
+    }
+
+    func failure(on socketPath: String) -> Complaint {
+        let number = Int32(wake_curl_errno(easy))
+        let advice = "start it with 'systemctl start wakebridged' or 'wakebridged', or name its socket with --socket"
+        switch number {
+        case ENOENT: return .failure("cannot reach wakebridged at \(socketPath): there is no such socket; \(advice)")
+        case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
+        case EACCES:
+            return .failure(
+                "cannot reach wakebridged at \(socketPath): permission denied; use sudo, or join the group it lets in")
+        default:
+            let reason = error.pointee == 0 ? "the connection ended" : String(cString: error)
+            return .failure(
+                "lost wakebridged at \(socketPath): \(reason); 'wakebridge status' tells whether it still runs")
+        }
+    }
+}
+
+extension String {
+    /// Percent-encoded for one component of a path or one value of a query (RFC 3986, 2.3).
+    var percentEncoded: String {
+        var encoded: [UInt8] = []
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.append(byte)
+            default:
+                encoded.append(UInt8(ascii: "%"))
+                encoded.appendHexadecimal([byte])
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+}

@@ -1,0 +1,113 @@
+// Where the verbs replay and run meet the engine: virtual without a handler, live with one.
+import WakeCore
+import WakeDaemon
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+import WakeTrace
+
+func replay(_ options: ReplayOptions) -> Int32 {
+    var chunks: FileChunks?
+    do {
+        let opened = try FileChunks(options.trace)
+        chunks = opened
+        let reader = TraceReader(supplyingChunks: opened.next)
+        let decisions = try options.decisions.map { path in try LineFile(path) }
+        defer { decisions?.close() }
+        if options.handler.isEmpty, options.manifest == nil {
+            return try playVirtually(reader, options, decisions)
+        }
+        let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
+        return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
+    } catch {
+        Console.say("failed: cannot replay \(options.trace): \(chunks?.failure ?? error)")
+        return 1
+    }
+}
+
+/// Bridge and one handler in the foreground; until there are sources, what it is woken for is a trace.
+func run(_ options: RunOptions) -> Int32 {
+    guard let trace = options.replay else {
+        Console.say("failed: this version has no device sources yet; play a recorded trace with --replay FILE")
+        return 1
+    }
+    do {
+        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
+        var settings = HandlerSettings.forWholeTrace(durability: .run)
+        if let profile = options.profile {
+            settings.subscriptions = [Subscription(profile: profile, device: options.device)]
+        }
+        let manifest = try handlerManifest(options.manifest, options.handler, settings)
+        return try playLive(reader, manifest, options.speed, nil, trace, printsJSON: options.printsJSON)
+    } catch {
+        Console.say("failed: cannot run \(options.handler[0]) on \(trace): \(error)")
+        return 1
+    }
+}
+
+/// The manifest's settings with the command line's program, which counts where both are given.
+private func handlerManifest(
+    _ file: String?, _ command: [String], _ settings: HandlerSettings
+) throws -> HandlerManifest {
+    guard let file else { return HandlerManifest(id: "handler", command: command, settings: settings) }
+    let name = file.split(separator: "/").last.map(String.init) ?? file
+    let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
+    var manifest = try HandlerManifest(id: id, file: file, text: try File.bytes(at: file, limit: 1 << 20), isRoot: false)
+    if !command.isEmpty { manifest.exec = command }
+    return manifest
+}
+
+private func profiles() -> ProfileLibrary {
+    let (library, errors) = ProfileFolder.load(ProfileFolder.shipped())
+    for error in errors { Console.say("warning: \(error.description)") }
+    return library
+}
+
+private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
+    let replay = try VirtualReplay(reader, profiles: profiles())
+    if let decisions { replay.logDecisions { decisions.write($0) } }
+    let printer = try LineFile.standardOutput()
+    let outcome = try replay.play { printer.write($0) }
+    printer.close()
+    return outcome.deadLetters + outcome.quarantines == 0 ? 0 : 1
+}
+
+private func playLive(
+    _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
+    printsJSON: Bool
+) throws -> Int32 {
+    let replay = try LiveReplay(manifest, profiles: profiles()) { line in
+        Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
+    }
+    if let decisions { replay.logDecisions { decisions.write($0) } }
+    if replay.strength == .weak {
+        Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
+    }
+    let outcome = try replay.play(reader, speed: speed)
+    if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
+    Console.say(outcome.sentence)
+    return outcome.isFailure ? 1 : 0
+}
+
+private func jsonLine(_ text: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("text", text)
+    writer.endObject()
+    writer.newline()
+    return writer.bytes
+}
+
+extension LiveReplay.Outcome {
+    /// What a person wants to know at the end.
+    fileprivate var sentence: String {
+        let share = length > .zero ? Double(awake.nanoseconds) / Double(length.nanoseconds) * 1000 : 0
+        let percent = "\(Int(share) / 10).\(Int(share) % 10) %"
+        var text = "\(events) events, \(acknowledged) acknowledged; frozen \(suspensions) times, awake \(percent) of the time"
+        if strikes > 0 { text += "; \(strikes) budgets overrun" }
+        if deadLetters > 0 { text += "; \(deadLetters) dead-lettered" }
+        if quarantines > 0 { text += "; quarantined after crashing" }
+        return text + (wasInterrupted ? "; interrupted" : "")
+    }
+}

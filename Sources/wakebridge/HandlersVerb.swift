@@ -1,0 +1,19 @@
+// wakebridge handlers: the table of handlers, or all that is known of one.
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var handlers: Verb {
+        Verb(
+            name: "handlers", summary: "the handlers with their states and counts", synopsis: ["[--json] [HANDLER]"],
+            detail:
+                "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged.",
+            flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            guard let id = try words.optional() else {
+                return try report(words, "/v1/handlers") { HandlerTable(handlers: $0.list("handlers")).text }
+            }
+            return try report(words, path(ofHandler: id)) { HandlerTable(handlers: [$0]).textWithReasons }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// Lines on their way into a file, gathered, because a trace at full speed makes a million of them a second.
+import WakeSystem
+
+final class LineFile {
+    private let file: FileDescriptor
+    private var gathered: [UInt8] = []
+    private static let chunk = 64 << 10
+
+    /// Writes to `path`, which is made or emptied.
+    init(_ path: String) throws(SystemError) { file = try File.open(path, for: .replace) }
+
+    private init(_ file: consuming FileDescriptor) { self.file = file }
+
+    /// Standard output; the tool writes to it through one of these or through ``Console``, not both at a time.
+    static func standardOutput() throws(SystemError) -> LineFile { LineFile(try FileDescriptor.duplicate(of: 1)) }
+
+    func write(_ lines: [UInt8]) {
+        gathered.append(contentsOf: lines)
+        if gathered.count >= Self.chunk { close() }
+    }
+
+    /// Brings everything out; more may be written afterwards.
+    func close() {
+        var offset = 0
+        while offset < gathered.count, case .wrote(let count)? = try? file.write(gathered, from: offset) { offset += count }
+        gathered.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,55 @@
+// wakebridge logs: what handlers wrote to their standard output and error, and what the bridge has to say about them.
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var logs: Verb {
+        Verb(
+            name: "logs", summary: "what handlers wrote, and what the bridge says about them",
+            synopsis: ["[--json] [-f] [-n LINES] [HANDLER]"],
+            detail: "Prints the latest lines, of every handler or of one; with -f it goes on until Ctrl-C.",
+            flags: [
+                Flag("follow", short: "f", "go on with new lines"),
+                Flag("lines", short: "n", value: "LINES", "how many of the latest lines, 0 to 10000; 100 if not given"),
+                jsonFlag,
+            ] + daemonFlags
+        ) { words throws(Complaint) in
+            let handler = try words.optional()
+            let lines = try words.number("lines", in: 0...10_000) ?? 100
+            let follows = words.has("follow")
+            let path =
+                "/v1/logs?lines=\(lines)&follow=\(follows)" + (handler.map { "&handler=\($0.percentEncoded)" } ?? "")
+            let ending = try words.client.follow(.get, path, LogText.printer(words, namesHandler: handler == nil))
+            guard follows else { return 0 }
+            return try finish(
+                ending, "the daemon ended the stream of lines; 'wakebridge status' tells whether it still runs")
+        }
+    }
+}
+
+/// One line of a log stream: `07:42:46.727 strap: text`.
+enum LogText {
+    /// What prints each line as it comes, by what the person asked for.
+    static func printer(_ words: ParsedWords, namesHandler: Bool) -> (ArraySlice<UInt8>) -> Void {
+        let isJSON = words.has("json")
+        return { line in
+            Console.print(
+                isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(text(line, namesHandler: namesHandler).utf8))
+        }
+    }
+
+    static func text(_ line: ArraySlice<UInt8>, namesHandler: Bool) -> String {
+        guard let entry = try? JSONValue(parsing: line) else {
+            return String(decoding: line, as: UTF8.self).printable + "\n"
+        }
+        if let gap = entry["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
+        let time = Console.styled(spokenTimeOfDay(entry.text("time")), .dim)
+        let name = namesHandler ? "\(entry.text("handler")): " : ""
+        let text = entry.text("text")
+        switch entry.text("stream") {
+        case "bridge": return "\(time) \(name)\(Console.styled(text, .bold))\n"
+        case "stderr": return "\(time) \(name)\(Console.styled(text, .yellow))\n"
+        default: return "\(time) \(name)\(text)\n"
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// The help texts, made from the verbs' own descriptions so that they cannot differ.
+import WakeWords
+
+enum Manual {
+    static var overview: String {
+        let verbs = Table(rows: Verb.all.map { ["  " + $0.name, $0.summary] } + [["  help [VERB]", "explain a verb"]])
+        return """
+            wakebridge: watch and steer the bridge that wakes suspended handlers for their devices' events
+
+            usage: wakebridge [--socket PATH | --runtime DIR] VERB [OPTIONS] …
+
+            \(verbs.text)
+            options before or after every verb that talks to the daemon:
+            \(options(Verb.globalOptions))
+            The control socket is, without these, $WAKEBRIDGE_SOCKET, else /run/wakebridge/control.sock for root
+            and $XDG_RUNTIME_DIR/wakebridge/control.sock for anybody else.
+            Exit status: 0 done, 1 failed, 2 wrong usage.
+
+            """
+    }
+
+    static func page(of verb: Verb) -> String {
+        let usage = verb.synopsis.map { "wakebridge \(verb.name)\($0.isEmpty ? "" : " " + $0)" }
+        return """
+            usage: \(usage.joined(separator: "\n       "))
+
+            \(verb.detail)
+
+            options:
+            \(options(verb.allOptions))
+            """
+    }
+
+    private static func options(_ flags: [Flag]) -> String {
+        let rows = flags.map { flag in
+            let letter = flag.short.map { "-\($0), " } ?? "    "
+            return ["  \(letter)--\(flag.name)\(flag.value.map { " " + $0 } ?? "")", flag.help]
+        }
+        return Table(rows: rows).text
+    }
+}

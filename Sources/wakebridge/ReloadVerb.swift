@@ -1,0 +1,22 @@
+// wakebridge reload: has the daemon read its manifests and settings now.
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var reload: Verb {
+        Verb(
+            name: "reload", summary: "read manifests and settings now", synopsis: ["[--json]"],
+            detail:
+                "Manifests are picked up as they are dropped in; this forces it, and tells what was wrong with them.",
+            flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            let answer = try words.client.ask(.post, "/v1/reload")
+            if words.has("json") { Console.print(answer.bytes) }
+            let errors = answer.json.list("errors").compactMap(\.string)
+            for error in errors { Console.say("failed: \(error.printable)") }
+            if errors.isEmpty, !words.has("json") { Console.print("reloaded\n") }
+            return errors.isEmpty ? 0 : 1
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// wakebridge replay: its words; the engine that plays a trace is called from Engine+Replay.swift.
+import WakeDaemon
+import WakeSources
+import WakeWords
+
+struct ReplayOptions: Hashable {
+    var trace: String
+    var speed = ReplaySpeed.times(1)
+    /// A manifest for the handler that is played to; nil for the default settings.
+    var manifest: String?
+    /// Where the decision log goes.
+    var decisions: String?
+    /// A handler's program and its arguments; empty for the model handler, which acknowledges at once.
+    var handler: [String] = []
+    /// What is printed beside event lines is JSON too.
+    var printsJSON = false
+}
+
+extension Verb {
+    static var replay: Verb {
+        Verb(
+            name: "replay", summary: "play a trace through the whole engine",
+            synopsis: ["FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [-- HANDLER ARG…]"],
+            detail: """
+                With a HANDLER, it is woken as the daemon would wake it: --speed scales the trace only, timers are real.
+                Without, the clock is virtual, every event is acknowledged at once, and the event lines are printed.
+                Ends when all is played and settled; exit status 1 if anything was dead-lettered or quarantined.
+                """,
+            flags: [
+                Flag(
+                    "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
+                Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
+                Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
+                Flag("json", "print JSON; event lines are JSON in any case"),
+            ]
+        ) { words throws(Complaint) in wakebridge.replay(try ReplayOptions(words)) }
+    }
+}
+
+extension ReplayOptions {
+    init(_ words: ParsedWords) throws(Complaint) {
+        try words.atMost(1, takesProgram: true)
+        guard let file = words.operands.first else { throw .usage("a trace FILE must be named") }
+        if let trailing = words.trailing, trailing.isEmpty { throw .usage("no HANDLER follows '--'") }
+        self.init(
+            trace: file,
+            speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
+            manifest: words.value("manifest"), decisions: words.value("decisions"), handler: words.trailing ?? [],
+            printsJSON: words.has("json"))
+    }
+}

@@ -1,0 +1,56 @@
+// wakebridge run: its words; the engine that runs bridge and handler is called from Engine+Replay.swift.
+import WakeDaemon
+import WakeSources
+import WakeWords
+
+struct RunOptions: Hashable {
+    /// A handler's program and its arguments.
+    var handler: [String]
+    var manifest: String?
+    /// What to watch where no manifest says it.
+    var profile: String?
+    var device: String?
+    /// A trace in place of real devices.
+    var replay: String?
+    var speed = ReplaySpeed.times(1)
+    /// Log lines are printed as JSON.
+    var printsJSON = false
+}
+
+extension Verb {
+    static var run: Verb {
+        Verb(
+            name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
+            synopsis: [
+                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER…"
+            ],
+            detail: "The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled.",
+            flags: [
+                Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
+                Flag("profile", short: "p", value: "PROFILE", "wake it for the devices of this profile"),
+                Flag("device", value: "DEVICE", "only for this device, by alias or source"),
+                Flag("replay", short: "r", value: "FILE", "play this trace in place of real devices"),
+                Flag(
+                    "speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"
+                ),
+                Flag("json", "print log lines as JSON"),
+            ]
+        ) { words throws(Complaint) in wakebridge.run(try RunOptions(words)) }
+    }
+}
+
+extension RunOptions {
+    init(_ words: ParsedWords) throws(Complaint) {
+        try words.atMost(0, takesProgram: true)
+        guard let handler = words.trailing, !handler.isEmpty else { throw .usage("a HANDLER must follow after '--'") }
+        if words.has("manifest"), words.has("profile") || words.has("device") {
+            throw .usage("--manifest says what to watch; leave out --profile and --device")
+        }
+        if words.has("speed"), !words.has("replay") { throw .usage("--speed goes with --replay only") }
+        self.init(
+            handler: handler, manifest: words.value("manifest"), profile: words.value("profile"),
+            device: words.value("device"), replay: words.value("replay"),
+            speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
+            printsJSON: words.has("json"))
+    }
+}

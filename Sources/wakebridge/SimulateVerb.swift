@@ -1,0 +1,49 @@
+// wakebridge simulate: makes happen, for a test, what otherwise happens when it likes.
+import WakeControl
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var simulate: Verb {
+        Verb(
+            name: "simulate", summary: "make a wake, an expiry, memory pressure, a kill or a disconnect happen",
+            synopsis: [
+                "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
+                "[--json] memory [--level low|critical]",
+            ],
+            detail: "For tests of handlers: what is simulated has the same consequences as the real thing.",
+            flags: [
+                Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
+            ]
+                + daemonFlags
+        ) { words throws(Complaint) in
+            let members = try simulation(words)
+            return try order(words, "/v1/simulate", body: object(members)) { _ in
+                "simulated: " + members.map { $0.1.printable }.joined(separator: " ")
+            }
+        }
+    }
+
+    private static func simulation(_ words: ParsedWords) throws(Complaint) -> [(StaticString, String)] {
+        let known = ["wake", "expire", "memory", "kill", "disconnect"]
+        guard let what = words.operands.first else { throw .usage("say what: \(known.joined(separator: ", "))") }
+        guard known.contains(what) else {
+            throw .usage("'\(what)' cannot be simulated.\(suggestion(for: what, among: known))")
+        }
+        if what != "memory", words.has("level") { throw .usage("--level goes with memory only") }
+        if what == "memory" {
+            try words.atMost(1)
+            return [("what", what), ("level", try level(words.value("level") ?? "critical"))]
+        }
+        try words.atMost(2)
+        guard words.operands.count == 2 else {
+            throw .usage("\(what) needs a \(what == "disconnect" ? "DEVICE" : "HANDLER")")
+        }
+        return [("what", what), (what == "disconnect" ? "device" : "handler", words.operands[1])]
+    }
+
+    private static func level(_ text: String) throws(Complaint) -> String {
+        if text == "low" || text == "critical" { return text }
+        throw .usage("--level '\(text)' is neither low nor critical")
+    }
+}

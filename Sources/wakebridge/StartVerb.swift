@@ -1,0 +1,15 @@
+// wakebridge start: lets a handler run again, whatever kept it from running.
+import WakeWords
+
+extension Verb {
+    static var start: Verb {
+        Verb(
+            name: "start", summary: "let a stopped, held or quarantined handler run again",
+            synopsis: ["[--json] HANDLER"],
+            detail: "Ends what 'stop' did, and lifts a quarantine and a penalty.", flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            let id = try words.only("HANDLER")
+            return try order(words, path(ofHandler: id, "start")) { _ in "\(id.printable) may run" }
+        }
+    }
+}

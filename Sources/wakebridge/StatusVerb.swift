@@ -1,0 +1,92 @@
+// wakebridge status: the bridge, its handlers and its devices, and why each handler is or is not awake.
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var status: Verb {
+        Verb(
+            name: "status", summary: "bridge, handlers and devices, and why each handler is or is not awake",
+            synopsis: ["[--json]"],
+            detail:
+                "What the daemon is doing now. A sentence for each handler says why it is, or is not, awake.",
+            flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            return try report(words, "/v1/status") { StatusText(status: $0).text }
+        }
+    }
+}
+
+struct StatusText {
+    let status: JSONValue
+
+    var text: String {
+        var parts = [bridge]
+        parts.append(HandlerTable(handlers: status.list("handlers")).textWithReasons)
+        parts.append(DeviceTable(devices: status.list("devices")).text)
+        return parts.joined(separator: "\n")
+    }
+
+    private var bridge: String {
+        let bridge = status["bridge"] ?? .null
+        let uptime = TimeSpan.milliseconds(Int64((bridge["uptime_s"]?.number ?? 0) * 1000))
+        let memory = spokenBytes(bridge.count("memory"))
+        var lines = [
+            Console.styled("wakebridged \(bridge.text("version"))", .bold)
+                + ", process \(bridge.count("pid")), up \(uptime.spoken), \(memory) resident"
+        ]
+        let health = bridge.text("journal_health")
+        lines.append("journal \(bridge.text("journal")): " + (health == "ok" ? health : Console.styled(health, .red)))
+        if bridge.text("suspend") == "weak" {
+            lines.append(
+                Console.styled("suspends weakly", .yellow)
+                    + ": by SIGSTOP, for want of a delegated cgroup; run wakebridged as root or as a systemd service")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+struct HandlerTable {
+    let handlers: [JSONValue]
+
+    var text: String {
+        if handlers.isEmpty { return "no handlers: put a manifest into handlers.d, and it is picked up\n" }
+        let head = ["HANDLER", "STATE", "PID", "QUEUED", "OPEN", "STRIKES", "WAKES", "EVENTS", "AWAKE"]
+        return Table(rows: [head] + handlers.map(row), numeric: [2, 3, 4, 5, 6, 7, 8]).text
+    }
+
+    var textWithReasons: String {
+        if handlers.isEmpty { return text }
+        return text + "\n" + Table(rows: handlers.map { ["  " + $0.text("id"), reason(for: $0)] }).text
+    }
+
+    private func row(_ handler: JSONValue) -> [String] {
+        let numbers = ["queued", "open", "strikes", "wakes", "events"].map { String(handler.count($0)) }
+        let process = handler["pid"]?.integer.map(String.init) ?? "-"
+        return [handler.text("id"), handler.text("state"), process] + numbers
+            + [TimeSpan.milliseconds(handler.count("awake_ms")).spoken]
+    }
+
+    private func reason(for handler: JSONValue) -> String {
+        let held = handler.count("held_for_ms")
+        let penalty = held > 0 ? " (held for another \(TimeSpan.milliseconds(held).spoken))" : ""
+        let exit = handler.text("last_exit")
+        return handler.text("why") + penalty + (exit.isEmpty ? "" : "; last exit: \(exit)")
+    }
+}
+
+struct DeviceTable {
+    let devices: [JSONValue]
+
+    var text: String {
+        if devices.isEmpty { return "no devices yet\n" }
+        let rows = devices.map { device in
+            let last = device.text("last_data")
+            return [
+                device.text("alias"), device.text("link"), device["profile"]?.string?.printable ?? "-",
+                last.isEmpty ? "never" : last, device.text("source"),
+            ]
+        }
+        return Table(rows: [["DEVICE", "LINK", "PROFILE", "LAST DATA", "SOURCE"]] + rows).text
+    }
+}

@@ -1,0 +1,29 @@
+// Columns that line up, whatever is in them.
+
+/// Rows of cells; the last cell of a row is never padded.
+struct Table {
+    var rows: [[String]]
+    /// Columns whose cells end, rather than begin, under one another.
+    var numeric: Set<Int> = []
+
+    /// Each row with its line end.
+    var text: String {
+        var widths: [Int] = []
+        for row in rows {
+            for (column, cell) in row.enumerated() {
+                if column == widths.count { widths.append(0) }
+                widths[column] = max(widths[column], cell.count)
+            }
+        }
+        return rows.map { line($0, widths) + "\n" }.joined()
+    }
+
+    private func line(_ row: [String], _ widths: [Int]) -> String {
+        let cells = row.enumerated().map { column, cell in
+            let space = String(repeating: " ", count: widths[column] - cell.count)
+            if numeric.contains(column) { return space + cell }
+            return column == row.count - 1 ? cell : cell + space
+        }
+        return cells.joined(separator: "  ")
+    }
+}

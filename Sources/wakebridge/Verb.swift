@@ -1,0 +1,43 @@
+// What a verb is: its name, its words, its options and what it does. Each verb has a file of its own.
+import WakeModel
+import WakeWords
+
+struct Verb {
+    let name: String
+    /// One line for the list of verbs.
+    let summary: String
+    /// What follows the verb's name, a line for each way to use it.
+    let synopsis: [String]
+    /// What the person at the keyboard must know, in whole sentences.
+    let detail: String
+    let flags: [Flag]
+    let perform: (ParsedWords) throws(Complaint) -> Int32
+
+    var allOptions: [Flag] { flags + Verb.commonFlags }
+
+    static let commonFlags = [Flag("help", short: "h", "show this text")]
+
+    static let daemonFlags = [
+        Flag("socket", value: "PATH", "the daemon's control socket"),
+        Flag("runtime", value: "DIR", "the daemon's runtime directory, which holds control.sock"),
+    ]
+
+    static let jsonFlag = Flag("json", "print JSON, exactly as the daemon sends it")
+
+    static let globalOptions = daemonFlags + commonFlags + [Flag("version", short: "V", "show the version")]
+
+    static var all: [Verb] {
+        [
+            .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
+            .deadLetters,
+            .why, .logs,
+        ]
+    }
+
+    static func named(_ name: String) throws(Complaint) -> Verb {
+        if let verb = all.first(where: { $0.name == name }) { return verb }
+        let near = suggestion(for: name, among: all.map(\.name) + ["help"])
+        let kind = name.hasPrefix("-") ? "option" : "verb"
+        throw .usage("there is no \(kind) '\(name)'.\(near)")
+    }
+}

@@ -1,0 +1,80 @@
+// wakebridge watch: events as they come, for people, or as the exact lines that handlers get.
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var watch: Verb {
+        Verb(
+            name: "watch", summary: "events as they come, decoded", synopsis: ["[--json] [DEVICE]"],
+            detail:
+                "DEVICE is an alias or a source. Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
+            flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            let device = try words.optional().map { "?device=\($0.percentEncoded)" } ?? ""
+            let isJSON = words.has("json")
+            let ending = try words.client.follow(.get, "/v1/events\(device)") { line in
+                Console.print(isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(EventText(line: line).text.utf8))
+            }
+            return try finish(
+                ending, "the daemon ended the stream of events; 'wakebridge status' tells whether it still runs")
+        }
+    }
+
+    /// Ctrl-C is how a stream is meant to end; the daemon's ending it is not.
+    static func finish(_ ending: ControlClient.Ending, _ sentence: String) throws(Complaint) -> Int32 {
+        switch ending {
+        case .interrupted: return 0
+        case .closed: throw .failure(sentence)
+        }
+    }
+}
+
+/// One event line as people read it: `07:42:46.727  chest-strap  data  2a37  bpm=73 rr_s=[0.832]`.
+struct EventText {
+    let line: ArraySlice<UInt8>
+
+    var text: String {
+        guard let event = try? JSONValue(parsing: line) else {
+            return String(decoding: line, as: UTF8.self).printable + "\n"
+        }
+        if let gap = event["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
+        let kind = event.text("type").split(separator: ".").last.map(String.init) ?? "event"
+        let time = Console.styled(spokenTimeOfDay(event.text("time")), .dim)
+        let words = [time, event.text("subject"), coloured(kind), summary(event["data"] ?? .null)]
+        return words.filter { !$0.isEmpty }.joined(separator: "  ") + "\n"
+    }
+
+    private func coloured(_ kind: String) -> String {
+        switch kind {
+        case "connected": Console.styled(kind, .green)
+        case "disconnected", "gap", "attention": Console.styled(kind, .yellow)
+        default: kind
+        }
+    }
+
+    /// The members that tell something; what stands elsewhere in the line is left out.
+    private func summary(_ data: JSONValue) -> String {
+        guard case .object(let members) = data else { return "" }
+        let value = members.first { $0.name == "value" }?.value
+        let words = members.compactMap { member -> String? in
+            switch member.name {
+            case "profile", "device": nil
+            case "characteristic", "stream": member.value.string
+            case "raw": value == nil ? member.value.string : nil
+            case "value": flat(member.value)
+            default: "\(member.name)=\(flat(member.value))"
+            }
+        }
+        return words.joined(separator: " ").printable
+    }
+
+    private func flat(_ value: JSONValue) -> String {
+        if case .object(let members) = value {
+            return members.map { "\($0.name)=\(flat($0.value))" }.joined(separator: " ")
+        }
+        if case .string(let text) = value { return text }
+        var writer = JSONWriter()
+        writer.value(value)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}

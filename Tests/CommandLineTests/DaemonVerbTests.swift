@@ -1,0 +1,223 @@
+// The verbs that talk to a daemon, against a real control server that answers as a daemon would.
+import Glibc
+import Testing
+import WakeControl
+import WakeModel
+import WakeSystem
+
+@Suite("Against a control server", .serialized) struct DaemonVerbTests {
+    private static var strap: HandlerStatus {
+        var status = HandlerStatus(id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242)
+        status.events = 61
+        status.wakes = 60
+        status.awake = .milliseconds(1_830)
+        return status
+    }
+
+    private static var broken: HandlerStatus {
+        var status = HandlerStatus(id: "broken", state: "held", why: "not woken: it overran its budget")
+        status.heldFor = .seconds(64)
+        status.queued = 3
+        status.lastExit = "killed by signal 9"
+        return status
+    }
+
+    private static var device: DeviceStatus {
+        DeviceStatus(
+            device: Device(
+                source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
+                mode: .bluetoothCentral), link: "connected")
+    }
+
+    private static func status(_ writer: inout JSONWriter) {
+        let bridge = BridgeStatus(
+            version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(7_500), suspension: .weak,
+            journalHealth: "ok",
+            residentBytes: 10_276_045)
+        writer.status(bridge, handlers: [strap, broken], devices: [device])
+    }
+
+    private func fixture(_ perform: @escaping (ControlCall) -> ControlResponse) throws -> Fixture {
+        try Fixture { ControlCall.answer($0, perform) }
+    }
+
+    @Test("status tells bridge, handlers with their reasons, and devices, and warns of weak suspension")
+    func status() throws {
+        let fixture = try fixture { $0 == .status ? .json(Self.status) : .text(status: 500, "") }
+        let outcome = try fixture.tool("status")
+        #expect(outcome.exit == 0)
+        #expect(outcome.talk == "")
+        for part in [
+            "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
+            "asleep: no event waits",
+            "not woken: it overran its budget (held for another 1 min 4 s); last exit: killed by signal 9",
+            "chest-strap  connected  heart-rate-monitor", "1.8 s",
+        ] { #expect(outcome.output.contains(part), "\(part)") }
+        #expect(!outcome.output.contains("\u{1b}"))
+    }
+
+    @Test("--json prints the daemon's bytes and nothing else")
+    func json() throws {
+        let fixture = try fixture { _ in .json(Self.status) }
+        var writer = JSONWriter()
+        Self.status(&writer)
+        #expect(try fixture.tool("status", "--json").output == String(decoding: writer.bytes, as: UTF8.self) + "\n")
+    }
+
+    @Test("each verb asks for what it says")
+    func calls() throws {
+        var calls: [ControlCall] = []
+        let fixture = try fixture { call in
+            calls.append(call)
+            return .done
+        }
+        let table: [([String], ControlCall)] = [
+            (["handlers"], .handlers), (["handlers", "a b"], .handler("a b")), (["why", "x"], .why(handler: "x")),
+            (["start", "x"], .start(handler: "x")), (["stop", "x"], .stop(handler: "x", keepsSessions: false)),
+            (["stop", "-k", "x"], .stop(handler: "x", keepsSessions: true)), (["reload"], .reload),
+            (["simulate", "wake", "x"], .simulate(.wake(handler: "x"))),
+            (["simulate", "expire", "x"], .simulate(.expire(handler: "x"))),
+            (["simulate", "kill", "x"], .simulate(.kill(handler: "x"))),
+            (["simulate", "memory"], .simulate(.memory(.critical))),
+            (["simulate", "memory", "--level", "low"], .simulate(.memory(.low))),
+            (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
+            (["dead-letters", "list"], .deadLetters),
+            (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),
+            (["dead-letters", "drop", "--handler", "x"], .dropDeadLetters(.handler("x"))),
+            (["dead-letters", "drop", "--all"], .dropDeadLetters(.all)),
+        ]
+        for (words, call) in table {
+            let outcome = try fixture.run([Built.path, "--socket", fixture.path] + words)
+            #expect(outcome.exit == 0, "\(words): \(outcome.talk)")
+            #expect(calls.popLast() == call, "\(words)")
+        }
+    }
+
+    @Test("a refusal is exit 1 with the daemon's sentence and advice, also of a stream")
+    func refusal() throws {
+        let fixture = try fixture { _ in
+            .refusal(
+                ControlRefusal(
+                    .notFound, code: "unknown-handler", message: "there is no handler 'x'",
+                    advice: "see 'wakebridge handlers'"))
+        }
+        for verb in ["why", "attach", "logs", "watch"] {
+            let outcome = try fixture.tool(verb, "x")
+            #expect(outcome.exit == 1)
+            #expect(outcome.output == "")
+            #expect(outcome.talk == "failed: there is no handler 'x'; see 'wakebridge handlers'\n")
+        }
+    }
+
+    private static let event =
+        #"{"specversion":"1.0","id":"j7-42","source":"/bluetooth/C0:F1","type":"wakebridge.device.data","#
+        + #""subject":"chest-strap","#
+        + #""time":"2026-11-21T07:42:46.727125Z","seq":42,"#
+        + #""data":{"profile":"hr","characteristic":"2a37","value":{"bpm":73,"rr_s":[0.832]},"raw":"10495403"}}"#
+
+    @Test(
+        "watch shows events decoded as they come, or their exact lines, and Ctrl-C ends it cleanly",
+        arguments: [true, false])
+    func watch(isJSON: Bool) throws {
+        var streams: [ControlStream] = []
+        var closed = 0
+        let fixture = try fixture { call in
+            #expect(call == .events(device: "chest strap"))
+            return .stream(contentType: "application/x-ndjson") { stream in
+                stream.onClose = { closed += 1 }
+                streams.append(stream)
+            }
+        }
+        let child = try Child(
+            [Built.path, "watch", "--socket", fixture.path, "chest strap"] + (isJSON ? ["--json"] : []))
+        #expect(try fixture.turn { !streams.isEmpty })
+        for count in 1...2 {
+            streams[0].send(Array((Self.event + "\n").utf8))
+            #expect(try fixture.turn { child.output.split(separator: "\n").count == count })
+        }
+        let line = isJSON ? Self.event : "07:42:46.727  chest-strap  data  2a37 bpm=73 rr_s=[0.832]"
+        #expect(child.output == line + "\n" + line + "\n")
+        kill(child.process, SIGINT)
+        #expect(try fixture.turn { child.isOver && closed == 1 })
+        #expect(child.exit == 0)
+        #expect(child.talk == "")
+    }
+
+    @Test("attach holds its lease for as long as the tool lives, even when it is killed")
+    func attach() throws {
+        var leases = 0
+        let fixture = try fixture { call in
+            #expect(call == .attach(handler: "strap"))
+            return .stream(contentType: "application/x-ndjson") { stream in
+                leases += 1
+                stream.onClose = { leases -= 1 }
+                stream.send(
+                    Array(
+                        #"{"time":"2026-11-21T07:42:46Z","handler":"strap","stream":"stdout","text":"beat \u001b[2J"}"#
+                            .utf8) + [10])
+            }
+        }
+        let child = try Child([Built.path, "attach", "--socket", fixture.path, "strap"])
+        #expect(try fixture.turn { leases == 1 && !child.output.isEmpty })
+        #expect(child.output == "07:42:46 beat \u{fffd}[2J\n")
+        kill(child.process, SIGKILL)
+        #expect(try fixture.turn { leases == 0 })
+    }
+
+    @Test("a stream that the daemon ends is exit 1 for watch, and exit 0 for logs that were not to be followed")
+    func ended() throws {
+        let fixture = try fixture { call in
+            .stream(contentType: "application/x-ndjson") { stream in
+                stream.send(
+                    Array(#"{"time":"2026-11-21T07:42:46Z","handler":"a","stream":"stderr","text":"oh"}"#.utf8) + [10])
+                stream.close()
+            }
+        }
+        let logs = try fixture.tool("logs", "-n", "5")
+        #expect(logs.exit == 0)
+        #expect(logs.output == "07:42:46 a: oh\n")
+        let watch = try fixture.tool("watch")
+        #expect(watch.exit == 1)
+        #expect(watch.talk.contains("the daemon ended the stream"))
+    }
+
+    @Test("a daemon that dies in the middle of a stream is told, with exit 1")
+    func daemonDies() throws {
+        var isOpen = false
+        let fixture = try fixture { _ in .stream(contentType: "application/x-ndjson") { _ in isOpen = true } }
+        let child = try Child([Built.path, "watch", "--socket", fixture.path])
+        #expect(try fixture.turn { isOpen })
+        fixture.server.close()
+        #expect(try fixture.turn { child.isOver })
+        #expect(child.exit == 1)
+        #expect(child.talk.hasPrefix("failed: "))
+    }
+
+    @Test("reload tells each manifest's error and exits 1")
+    func reload() throws {
+        let fixture = try fixture { _ in
+            .json(
+                status: 200, Array(#"{"errors":["handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?"]}"#.utf8)
+            )
+        }
+        let outcome = try fixture.tool("reload")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk == "failed: handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?\n")
+    }
+
+    @Test("another user is told that it may not, in the daemon's words")
+    func stranger() throws {
+        guard geteuid() == 0 else {
+            print("SKIPPED: another user is told that it may not: only root can become another user")
+            return
+        }
+        let fixture = try fixture { _ in .done }
+        let copy = fixture.directory + "/wakebridge"
+        defer { unlink(copy) }
+        _ = try fixture.run(["cp", Built.path, copy])
+        let outcome = try fixture.run(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "--socket", fixture.path, "status"])
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("user 65534 may not use this bridge's control socket"))
+    }
+}

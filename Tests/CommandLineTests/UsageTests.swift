@@ -1,0 +1,153 @@
+// The tool's words: help everywhere, wrong usage told with the nearest right word, and reliable exit statuses.
+import Glibc
+import Testing
+import WakeModel
+
+@testable import wakebridge
+import WakeWords
+
+@Suite("The command line") struct UsageTests {
+    static let verbs = Verb.all.map(\.name)
+
+    @Test("every verb has help with its usage and its options, on standard output, with exit 0", arguments: verbs)
+    func help(verb: String) throws {
+        for words in [[verb, "--help"], [verb, "-h"], ["help", verb]] {
+            let child = try Child([Built.path] + words)
+            while !child.isOver { usleep(1000) }
+            #expect(child.exit == 0)
+            #expect(child.output.hasPrefix("usage: wakebridge \(verb)"))
+            #expect(child.output.contains("--help"))
+            #expect(child.talk == "")
+        }
+    }
+
+    @Test("the overview names every verb, and the version is told")
+    func overview() throws {
+        let help = try Built.run("--help")
+        for verb in Self.verbs { #expect(help.output.contains("\n  \(verb) ")) }
+        #expect(try Built.run("help").output == help.output)
+        #expect(try Built.run("--version").output.hasPrefix("wakebridge 0."))
+    }
+
+    @Test(
+        "wrong usage is exit 2, nothing on standard output, and a sentence with the nearest right word",
+        arguments: [
+            (["statsu"], "Did you mean 'status'?"), (["dead-leters"], "Did you mean 'dead-letters'?"),
+            ([], "no verb was given"),
+            (["status", "--jsno"], "Did you mean --json?"), (["--sokcet", "x", "status"], "Did you mean --socket?"),
+            (["logs", "-n"], "needs a value"), (["logs", "-n", "ten"], "not a whole number from 0 to 10000"),
+            (["logs", "--lines=10001"], "not a whole number"), (["stop", "--keep-sessions=1", "a"], "takes no value"),
+            (["stop", "-z", "a"], "no option -z"), (["stop"], "a HANDLER must be named"),
+            (["stop", "a", "b"], "'b' is one word too many"),
+            (["status", "now"], "'now' is one word too many"), (["status", "--", "x"], "has no meaning here"),
+            (["simulate", "waek", "a"], "Did you mean 'wake'?"), (["simulate"], "say what"),
+            (["simulate", "wake"], "needs a HANDLER"),
+            (["simulate", "disconnect"], "needs a DEVICE"),
+            (["simulate", "memory", "--level", "lots"], "neither low nor critical"),
+            (["simulate", "kill", "a", "--level", "low"], "goes with memory only"),
+            (["dead-letters", "reply"], "Did you mean 'replay'?"),
+            (["dead-letters", "drop"], "say which"), (["dead-letters", "drop", "7", "--all"], "say which"),
+            (["dead-letters", "drop", "-1"], "no option -1"), (["dead-letters", "drop", "0"], "not the SEQ"),
+            (["replay"], "a trace FILE must be named"),
+            (["replay", "x", "--speed", "fast"], "neither max nor a factor"),
+            (["replay", "x", "--speed", "0"], "neither max"),
+            (["replay", "x", "--"], "no HANDLER follows"), (["run"], "a HANDLER must follow"),
+            (["run", "--manifest", "m", "--profile", "p", "--", "h"], "leave out --profile"),
+            (["run", "-s", "2", "--", "h"], "goes with --replay only"),
+            (["import"], "a FILE must be named"), (["import", "x", "--json"], "goes with -o only"),
+            (["help", "wach"], "Did you mean 'watch'?"),
+        ])
+    func wrongUsage(words: [String], sentence: String) throws {
+        let child = try Child([Built.path] + words)
+        while !child.isOver { usleep(1000) }
+        #expect(child.exit == 2)
+        #expect(child.output == "")
+        #expect(child.talk.contains(sentence))
+        #expect(child.talk.contains("--help"))
+    }
+
+    @Test("a daemon that cannot be reached is exit 1, with its socket and what to do")
+    func unreachable() throws {
+        let missing = try Built.run("--runtime", "/nonexistent", "status")
+        #expect(missing.exit == 1)
+        #expect(missing.output == "")
+        #expect(
+            missing.talk.hasPrefix(
+                "failed: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket"))
+        #expect(missing.talk.contains("start it with"))
+        let long = try Built.run("--socket", "/" + String(repeating: "x", count: 200), "status")
+        #expect(long.exit == 1)
+    }
+
+    @Test("the socket is what was said last, else the environment's, else root's or the user's own")
+    func socketPath() throws {
+        func path(_ words: [String], user: UInt32 = 1000, _ environment: [String: String] = [:]) throws -> String {
+            try ParsedWords(words, options: Verb.globalOptions).socketPath(user: user) { environment[$0] }
+        }
+        #expect(try path([], user: 0) == "/run/wakebridge/control.sock")
+        #expect(try path([]) == "/run/user/1000/wakebridge/control.sock")
+        #expect(try path([], ["XDG_RUNTIME_DIR": "/x"]) == "/x/wakebridge/control.sock")
+        #expect(try path([], user: 0, ["WAKEBRIDGE_SOCKET": "/s"]) == "/s")
+        #expect(try path(["--runtime", "/r"], ["WAKEBRIDGE_SOCKET": "/s"]) == "/r/control.sock")
+        #expect(try path(["--runtime", "/r", "--socket=/t"]) == "/t")
+    }
+
+    @Test("replay, run and import read all their words")
+    func engineWords() throws {
+        let replay = try ReplayOptions(
+            try ParsedWords(
+                ["--speed", "max", "t.trace", "-m", "m.json5", "-d", "d", "--", "./h", "--help", "--"],
+                options: Verb.replay.allOptions))
+        #expect(
+            replay
+                == ReplayOptions(
+                    trace: "t.trace", speed: .max, manifest: "m.json5", decisions: "d",
+                    handler: ["./h", "--help", "--"]))
+        let run = try RunOptions(
+            try ParsedWords(
+                ["-p", "heart-rate-monitor", "-r", "t", "-s", "2x", "--", "h"], options: Verb.run.allOptions))
+        #expect(run == RunOptions(handler: ["h"], profile: "heart-rate-monitor", replay: "t", speed: .times(2)))
+        let taken = try ImportOptions(try ParsedWords(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
+        #expect(taken == ImportOptions(capture: "a", output: "b", keepsPart: true))
+    }
+
+    @Test("spans, sizes and columns are written for people")
+    func humanText() {
+        let spans: [Int64] = [0, 350, 1_234, 59_999, 60_000, 184_000, 7_500_000, 273_600_000, -1_500]
+        #expect(
+            spans.map { TimeSpan.milliseconds($0).spoken } == [
+                "0 ms", "350 ms", "1.2 s", "59.9 s", "1 min", "3 min 4 s", "2 h 5 min", "3 d 4 h", "-1.5 s",
+            ])
+        #expect([0, 1023, 1024, 10_276_045].map(spokenBytes) == ["0 B", "1023 B", "1.0 KiB", "9.7 MiB"])
+        #expect(
+            Table(rows: [["A", "N"], ["long", "10"], ["b", "7"]], numeric: [1]).text == "A      N\nlong  10\nb      7\n"
+        )
+        #expect("a\u{1b}[31mb\u{7f}\u{9b}".printable == "a\u{fffd}[31mb\u{fffd}\u{fffd}")
+    }
+
+    @Test("completion for bash offers every verb and every option")
+    func completion() throws {
+        let script = try read("docs/wakebridge.bash")
+        for verb in Verb.all {
+            #expect(script.contains(verb.name))
+            for flag in verb.flags { #expect(script.contains("--\(flag.name)"), "--\(flag.name) of \(verb.name)") }
+        }
+    }
+
+    @Test("the manual page has every verb and every option")
+    func manualPage() throws {
+        let page = try read("docs/wakebridge.1")
+        for verb in Verb.all {
+            #expect(page.contains(".It Cm \(verb.name)"), "\(verb.name)")
+            for flag in verb.flags { #expect(page.contains("Fl -\(flag.name)"), "--\(flag.name) of \(verb.name)") }
+        }
+    }
+
+    private func read(_ path: String) throws -> String {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+        let file = try #require(fopen(root + "/" + path, "r"))
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
+    }
+}

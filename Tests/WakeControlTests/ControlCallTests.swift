@@ -1,0 +1,108 @@
+// Requests read as calls, and every way in which they can make no sense.
+import Testing
+import WakeModel
+
+@testable import WakeControl
+
+@Suite("A request") struct ControlCallTests {
+    private func call(_ line: String, _ body: String = "") throws -> ControlCall {
+        let words = line.split(separator: " ").map(String.init)
+        let halves = words[1].split(separator: "?", maxSplits: 1).map(String.init)
+        let query = halves.dropFirst().flatMap { $0.split(separator: "&") }.map { pair in
+            let sides = pair.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+            return ControlRequest.Parameter(sides[0], sides.count > 1 ? sides[1] : "")
+        }
+        return try ControlCall(
+            ControlRequest(
+                method: words[0], path: halves[0].split(separator: "/").map(String.init), query: query,
+                body: Array(body.utf8)))
+    }
+
+    private func refusal(_ line: String, _ body: String = "") -> ControlRefusal? {
+        do { _ = try call(line, body) } catch { return error as? ControlRefusal }
+        return nil
+    }
+
+    @Test("reads as the call it is")
+    func calls() throws {
+        #expect(try call("GET /v1/status") == .status)
+        #expect(try call("GET /v1/handlers/strap") == .handler("strap"))
+        #expect(try call("GET /v1/handlers/why") == .handler("why"))
+        #expect(try call("POST /v1/handlers/strap/stop") == .stop(handler: "strap", keepsSessions: false))
+        #expect(
+            try call("POST /v1/handlers/strap/stop", #"{"keep_sessions":true}"#)
+                == .stop(handler: "strap", keepsSessions: true))
+        #expect(try call("POST /v1/simulate", #"{"what":"memory"}"#) == .simulate(.memory(.critical)))
+        #expect(try call("POST /v1/dead-letters/drop", #"{"seq":42}"#) == .dropDeadLetters(.sequence(Sequence(42))))
+        #expect(try call("GET /v1/events") == .events(device: nil))
+        #expect(try call("GET /v1/events?device=") == .events(device: nil))
+        #expect(try call("GET /v1/events?device=a&device=b") == .events(device: "a"))
+        #expect(try call("GET /v1/logs") == .logs(LogQuestion()))
+        #expect(
+            try call("GET /v1/logs?handler=a&follow&lines=0")
+                == .logs(LogQuestion(handler: "a", follows: true, lines: 0)))
+    }
+
+    @Test(
+        "that makes no sense is refused with a code and advice",
+        arguments: [
+            ("GET /", "", 404, "unknown-path"), ("GET /v2/status", "", 404, "unknown-path"),
+            ("GET /v1/handlers/a/b", "", 404, "unknown-path"), ("GET /v1/status/x", "", 404, "unknown-path"),
+            ("POST /v1/status", "", 405, "wrong-method"), ("GET /v1/handlers/a/start", "", 405, "wrong-method"),
+            ("DELETE /v1/handlers/a", "", 405, "wrong-method"), ("HEAD /v1/status", "", 405, "wrong-method"),
+            ("POST /v1/simulate", "", 400, "missing-key"), ("POST /v1/simulate", "{", 400, "bad-json"),
+            ("POST /v1/simulate", "[]", 400, "bad-json"), ("POST /v1/simulate", "\u{0}", 400, "bad-json"),
+            ("POST /v1/simulate", #"{"waht":"wake"}"#, 400, "unknown-key"),
+            ("POST /v1/simulate", #"{"what":7}"#, 400, "bad-value"),
+            ("POST /v1/simulate", #"{"what":""}"#, 400, "bad-value"),
+            ("POST /v1/simulate", #"{"what":"weke"}"#, 400, "unknown-simulation"),
+            ("POST /v1/simulate", #"{"what":"wake"}"#, 400, "missing-key"),
+            ("POST /v1/simulate", #"{"what":"disconnect","handler":"a"}"#, 400, "missing-key"),
+            ("POST /v1/simulate", #"{"what":"memory","level":"lots"}"#, 400, "bad-value"),
+            ("POST /v1/simulate", #"{"what":"wake","what":"kill"}"#, 400, "bad-json"),
+            ("POST /v1/handlers/a/stop", #"{"keep_sessions":"yes"}"#, 400, "bad-value"),
+            ("POST /v1/handlers/a/stop", #"{"keep_session":true}"#, 400, "unknown-key"),
+            ("POST /v1/dead-letters/drop", "", 400, "bad-choice"),
+            ("POST /v1/dead-letters/drop", #"{"seq":1,"all":true}"#, 400, "bad-choice"),
+            ("POST /v1/dead-letters/drop", #"{"all":false}"#, 400, "bad-choice"),
+            ("POST /v1/dead-letters/drop", #"{"seq":0}"#, 400, "bad-value"),
+            ("POST /v1/dead-letters/replay", #"{"seq":-1}"#, 400, "bad-value"),
+            ("POST /v1/dead-letters/replay", #"{"seq":1.5}"#, 400, "bad-value"),
+            ("GET /v1/logs?lines=10001", "", 400, "bad-value"), ("GET /v1/logs?lines=-1", "", 400, "bad-value"),
+            ("GET /v1/logs?lines=x", "", 400, "bad-value"), ("GET /v1/logs?follow=perhaps", "", 400, "bad-value"),
+        ])
+    func refusals(line: String, body: String, status: Int, code: String) {
+        let refusal = self.refusal(line, body)
+        #expect(refusal?.status.rawValue == status)
+        #expect(refusal?.code == code)
+        #expect(refusal?.message.isEmpty == false)
+        #expect(refusal?.advice.isEmpty == false)
+    }
+
+    @Test("a refusal is JSON with code, message and advice, whatever the client wrote")
+    func json() throws {
+        let refusal = try #require(self.refusal("GET /v1/\"\u{1b}[2J"))
+        let error = try JSONValue(parsing: refusal.json)["error"]
+        #expect(error?["code"]?.string == "unknown-path")
+        #expect(error?["message"]?.string?.contains("\"\u{1b}[2J") == true)
+    }
+
+    @Test("root, the daemon's user and the group are let in; nobody else")
+    func admission() {
+        let admission = Admission(daemonUser: 500, group: 44)
+        #expect(admission.admits(Peer(user: 0, groups: [])))
+        #expect(admission.admits(Peer(user: 500, groups: [])))
+        #expect(admission.admits(Peer(user: 1, groups: [7, 44])))
+        #expect(!admission.admits(Peer(user: 1, groups: [7])))
+        #expect(!Admission(daemonUser: 500, group: nil).admits(Peer(user: 1, groups: [0])))
+    }
+
+    @Test("names are near that are a slip of the finger away, or begin alike")
+    func nearest() {
+        #expect(nearestNames(to: "statsu", among: ["start", "status", "stop"]) == ["status"])
+        #expect(nearestNames(to: "STATUS", among: ["status"]) == ["status"])
+        #expect(nearestNames(to: "dead", among: ["dead-letters", "devices"]) == ["dead-letters"])
+        #expect(nearestNames(to: "x", among: ["status"]) == [])
+        #expect(nearestNames(to: "", among: ["status"]) == [])
+    }
+}

@@ -1,0 +1,205 @@
+// The server as clients meet it: curl, strangers, slow readers and nonsense.
+import Glibc
+import Testing
+import WakeControl
+import WakeModel
+import WakeSystem
+
+@Suite("The control socket", .serialized) struct ControlServerTests {
+    private func answering(_ calls: @escaping (ControlCall) -> ControlResponse) -> (ControlRequest) -> ControlResponse {
+        { request in ControlCall.answer(request, calls) }
+    }
+
+    private func simple() throws -> Fixture { try Fixture(handle: answering { _ in .done }) }
+
+    @Test("curl gets JSON from a known address")
+    func json() throws {
+        let fixture = try simple()
+        let outcome = try fixture.curl("-w", "%{http_code} %{content_type}", "http://wakebridge/v1/status")
+        #expect(outcome.output == "{\"done\":true}\n200 application/json")
+    }
+
+    @Test("path, query, body and user of a request arrive decoded")
+    func request() throws {
+        var seen: ControlRequest?
+        let fixture = try Fixture { request in
+            seen = request
+            return .text(status: 200, "ok")
+        }
+        _ = try fixture.curl("-d", "{\"x\":1}", "http://w/v1/a%20b/c?device=chest%20strap&follow&lines=3")
+        let request = try #require(seen)
+        #expect(request.method == "POST")
+        #expect(request.path == ["v1", "a b", "c"])
+        #expect(request.query == [.init("device", "chest strap"), .init("follow", ""), .init("lines", "3")])
+        #expect(request.body == Array("{\"x\":1}".utf8))
+        #expect(request.user == geteuid())
+    }
+
+    @Test("an unknown address is answered 404 with the nearest ones")
+    func unknownPath() throws {
+        let fixture = try simple()
+        let outcome = try fixture.curl("-w", "%{http_code}", "http://w/v1/statsu")
+        #expect(outcome.output.hasSuffix("404"))
+        #expect(outcome.output.contains("\"code\":\"unknown-path\""))
+        #expect(outcome.output.contains("the nearest addresses are /v1/status"))
+    }
+
+    @Test("a wrong method is answered 405 with the right one in Allow")
+    func wrongMethod() throws {
+        let fixture = try simple()
+        let outcome = try fixture.curl("-i", "http://w/v1/reload")
+        #expect(outcome.output.hasPrefix("HTTP/1.1 405"))
+        #expect(outcome.output.contains("Allow: POST"))
+        #expect(outcome.output.contains("/v1/reload does not take GET"))
+    }
+
+    @Test("a body of 64 KiB is taken, one byte more is answered 413")
+    func bodyLimit() throws {
+        var sizes: [Int] = []
+        let fixture = try Fixture { request in
+            sizes.append(request.body.count)
+            return .text(status: 200, "taken")
+        }
+        let file = fixture.directory + "/body"
+        defer { unlink(file) }
+        _ = try fixture.run(["sh", "-c", "head -c 65536 /dev/zero > \(file)"])
+        #expect(try fixture.curl("--data-binary", "@\(file)", "http://w/v1/x").output == "taken")
+        _ = try fixture.run(["sh", "-c", "head -c 65537 /dev/zero > \(file)"])
+        let refused = try fixture.curl("-w", "%{http_code}", "--data-binary", "@\(file)", "http://w/v1/x")
+        #expect(refused.output.contains("a body of 65537 bytes is too large"))
+        #expect(refused.output.hasSuffix("413"))
+        #expect(sizes == [65536])
+    }
+
+    @Test("a body that announces more than 1 MiB is answered 413 before it is sent")
+    func hugeBody() throws {
+        let fixture = try simple()
+        let client = try RawClient(fixture.path)
+        client.send("POST /v1/reload HTTP/1.1\r\nHost: w\r\nContent-Length: 1048577\r\n\r\n")
+        var text = ""
+        #expect(
+            try fixture.turn {
+                text += client.receive() ?? ""
+                return text.contains("413")
+            })
+    }
+
+    @Test("a body that does not say its length is cut off past 1 MiB")
+    func endlessBody() throws {
+        let fixture = try simple()
+        let curl = "curl -sS --max-time 10 --unix-socket \(fixture.path) -X POST -T - http://w/v1/reload"
+        let outcome = try fixture.run(["sh", "-c", "head -c 5000000 /dev/zero | \(curl)"])
+        #expect(outcome.exit != 0)
+        #expect(try fixture.curl("http://w/v1/status").exit == 0)
+    }
+
+    @Test("another user gets 403 and a sentence, and a member of the group is let in")
+    func strangers() throws {
+        guard geteuid() == 0 else {
+            print("SKIPPED: another user gets 403: only root can become another user")
+            return
+        }
+        let fixture = try Fixture(group: 4242, handle: answering { _ in .done })
+        let call = ["curl", "-sS", "-w", "%{http_code}", "--unix-socket", fixture.path, "http://w/v1/status"]
+        let stranger = try fixture.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + call)
+        #expect(stranger.output.hasSuffix("403"))
+        #expect(stranger.output.contains("user 65534 may not use this bridge's control socket"))
+        let member = try fixture.run(["setpriv", "--reuid=65534", "--regid=65534", "--groups=4242"] + call)
+        #expect(member.output.hasSuffix("200"))
+        let primary = try fixture.run(["setpriv", "--reuid=65534", "--regid=4242", "--clear-groups"] + call)
+        #expect(primary.output.hasSuffix("200"))
+    }
+
+    @Test("strangers who hold connections cannot keep others out: past eight they are cut off")
+    func manyStrangers() throws {
+        guard geteuid() == 0, access("/usr/bin/python3", X_OK) == 0 else {
+            print("SKIPPED: strangers past eight are cut off: needs root and python3")
+            return
+        }
+        let fixture = try simple()
+        let script = """
+            import socket, sys
+            held = [socket.socket(socket.AF_UNIX) for _ in range(20)]
+            for s in held: s.connect(sys.argv[1]); s.settimeout(0.3)
+            def gone(s):
+                try: return s.recv(1) == b""
+                except TimeoutError: return False
+            print(sum(gone(s) for s in held))
+            """
+        let holder = [
+            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/python3", "-c", script,
+            fixture.path,
+        ]
+        let outcome = try fixture.run(holder)
+        #expect(outcome.output == "12\n")
+        #expect(try fixture.curl("http://w/v1/status").exit == 0)
+    }
+
+    @Test("past sixty-four connections the next one waits, and is served as soon as one has gone")
+    func fullHouse() throws {
+        let fixture = try simple()
+        var held: [RawClient] = []
+        for _ in 0..<64 {
+            held.append(try RawClient(fixture.path))
+            try fixture.loop.runOnce(timeout: .milliseconds(1))
+        }
+        let waiting = try RawClient(fixture.path)
+        waiting.send("GET /v1/status HTTP/1.1\r\nHost: w\r\n\r\n")
+        for _ in 0..<50 { try fixture.loop.runOnce(timeout: .milliseconds(1)) }
+        #expect(waiting.receive() == "")
+        held.removeLast()
+        #expect(try fixture.turn { (waiting.receive() ?? "").contains("200 OK") })
+    }
+
+    @Test("a thousand requests one after another leave the number of descriptors as it was")
+    func descriptors() throws {
+        let fixture = try simple()
+        func ask() throws {
+            let client = try RawClient(fixture.path)
+            client.send("GET /v1/status HTTP/1.1\r\nHost: w\r\nConnection: close\r\n\r\n")
+            var text = ""
+            var ended = false
+            _ = try fixture.turn {
+                if let more = client.receive() { text += more } else { ended = true }
+                return ended
+            }
+            #expect(text.contains("200 OK"))
+        }
+        try ask()
+        let before = openDescriptors()
+        for _ in 0..<1000 { try ask() }
+        #expect(openDescriptors() <= before)
+    }
+
+    @Test(
+        "nonsense on the socket is refused or dropped, and the next client is served",
+        arguments: [
+            "\0\0\0\0", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
+            "POST /v1/reload HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+            "POST /v1/reload HTTP/1.1\r\nHost: w\r\nContent-Length: 99999999999999999999\r\n\r\n",
+            "🫀 /v1/status HTTP/1.1\r\n\r\n",
+            "GET /%00%ff%zz HTTP/1.1\r\nHost: w\r\n\r\n",
+            "GET /" + String(repeating: "a", count: 70_000) + " HTTP/1.1\r\n\r\n",
+            "GET / HTTP/1.1\r\nHost: w\r\n" + String(repeating: "X: y\r\n", count: 9_000) + "\r\n",
+            "POST /v1/reload HTTP/1.1\r\nHost: w\r\nTransfer-Encoding: chunked\r\n\r\nzzzz\r\n",
+        ])
+    func nonsense(text: String) throws {
+        let fixture = try simple()
+        let client = try RawClient(fixture.path)
+        client.send(text)
+        for _ in 0..<50 { try fixture.loop.runOnce(timeout: .milliseconds(1)) }
+        #expect(try fixture.curl("http://w/v1/status").output.contains("done"))
+    }
+
+    @Test("every cut of a request, left hanging or closed, leaves the server serving")
+    func cuts() throws {
+        let fixture = try simple()
+        let whole = Array("POST /v1/reload HTTP/1.1\r\nHost: w\r\nContent-Length: 4\r\n\r\n{}  ".utf8)
+        for length in 0...whole.count {
+            let client = try RawClient(fixture.path)
+            client.send(Array(whole[..<length]))
+            for _ in 0..<3 { try fixture.loop.runOnce(timeout: .zero) }
+        }
+        #expect(try fixture.curl("http://w/v1/status").output.contains("done"))
+    }
+}

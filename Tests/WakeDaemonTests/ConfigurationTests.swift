@@ -1,0 +1,195 @@
+// Manifests, settings and profiles as people write them: what is taken, and what is refused with which sentence.
+import Foundation
+import Testing
+import WakeCore
+import WakeModel
+import WakeProfiles
+
+@testable import WakeDaemon
+
+private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+private func shippedProfiles() throws -> ProfileLibrary {
+    let devices = root.appendingPathComponent("Devices")
+    let sources = try FileManager.default.contentsOfDirectory(atPath: devices.path).map { name in
+        let data = try Data(contentsOf: devices.appendingPathComponent(name).appendingPathComponent("profile.json5"))
+        return ProfileLibrary.Source(name: name, file: "Devices/\(name)/profile.json5", text: [UInt8](data))
+    }
+    return ProfileLibrary.load(sources).library
+}
+
+private func manifest(_ text: String, id: String = "hr", isRoot: Bool = false) throws -> HandlerManifest {
+    try HandlerManifest(id: id, file: "handlers.d/\(id).json5", text: Array(text.utf8), isRoot: isRoot)
+}
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    /// Every sentence that a broken file earns.
+    private func sentences(of fault: ConfigurationFault) throws -> [String] {
+        let text = Array(fault.text.utf8)
+        do {
+            switch fault.kind {
+            case .manifest:
+                return try manifest(fault.text).faults(against: shippedProfiles()).map(\.description)
+            case .rootManifest: _ = try manifest(fault.text, isRoot: true)
+            case .settings: _ = try BridgeSettings(text: text, file: "wakebridge.json5")
+            case .profile:
+                let source = ProfileLibrary.Source(name: "p", file: "Devices/p/profile.json5", text: text)
+                return ProfileLibrary.load([source]).errors.map(\.description)
+            }
+            return []
+        } catch let errors as ConfigurationErrors { return errors.all.map(\.description) }
+    }
+
+    @Test(
+        "every malformed file is refused with a sentence that names the file, the place and what to do",
+        arguments: brokenDocuments + brokenManifests + brokenSettings + brokenProfiles)
+    func refusal(fault: ConfigurationFault) throws {
+        #expect(try sentences(of: fault).joined(separator: "\n") == fault.sentence)
+    }
+
+    @Test("the manifest of the contract is read into the settings it stands for")
+    func contract() throws {
+        let hr = try manifest(
+            """
+            {
+              exec: ["/usr/bin/python3", "/opt/hr/log.py"], user: "pi",       // env, cwd, group as well
+              modes: ["bluetooth-central"],
+              watch: [{ profile: "heart-rate-monitor", device: "chest-strap", wake: true, policy: "all", durability: "run",
+                        max_latency: "0s", queue_cap: "64MiB", retention: "7d" }],
+              lifecycle: "resident", ready: "implicit", ack: "explicit",
+              budget: "10s", max_extension: "30s", on_overrun: "suspend", max_batch: 64, autostart: false, timers: {},
+            }
+            """, isRoot: true)
+        #expect(hr.exec == ["/usr/bin/python3", "/opt/hr/log.py"])
+        #expect(hr.user == "pi")
+        var expected = HandlerSettings()
+        expected.modes = [.bluetoothCentral]
+        expected.maxBatch = 64
+        var subscription = Subscription(profile: "heart-rate-monitor", device: "chest-strap")
+        subscription.retention = .seconds(7 * 86_400)
+        expected.subscriptions = [subscription]
+        #expect(hr.settings == expected)
+        #expect(hr.faults(against: try shippedProfiles()) == [])
+    }
+
+    @Test("every key of a manifest reaches its setting")
+    func everyKey() throws {
+        let hr = try manifest(
+            """
+            {
+              exec: ["./hr.sh"], user: "pi", group: "audio", env: {A: "", B: "2"}, cwd: "/srv",
+              modes: ["bluetooth-central", "external-accessory"],
+              watch: [{ profile: "p", wake: false, policy: "latest", durability: "disk", max_latency: "250ms", queue_cap: "1MiB" }],
+              lifecycle: "oneshot", ack: "delivery", budget: "30s", max_extension: "180s", on_overrun: "terminate",
+              max_batch: 1024, enabled: false, stop_events: "keep", idle_exit: "5m", allow_background_children: true,
+              queue_cap: "16MiB", timers: { linger: "0", window: "2h", retry_cap: "1h" },
+            }
+            """)
+        #expect(hr.command(in: "/etc/wakebridge/handlers.d") == ["/etc/wakebridge/handlers.d/./hr.sh"])
+        #expect(hr.group == "audio")
+        #expect(hr.environment == ["A": "", "B": "2"])
+        #expect(hr.workingDirectory == "/srv")
+        let settings = hr.settings
+        #expect(settings.modes == [.bluetoothCentral, .externalAccessory])
+        let watch = try #require(settings.subscriptions.first)
+        #expect(!watch.wakes && watch.policy == .latest && watch.durability == .disk && watch.device == nil)
+        #expect(watch.maxLatency == .milliseconds(250) && watch.queueCap == 1 << 20 && watch.retention == nil)
+        #expect(
+            settings.lifecycle == .oneshot && settings.acknowledgement == .delivery && settings.onOverrun == .terminate)
+        #expect(settings.batchLimit == 1_024 && !settings.isEnabled && settings.stoppedEvents == .keep)
+        #expect(settings.allowsBackgroundChildren && settings.queueCap == 16 << 20)
+        #expect(settings.timers.budget == .seconds(30) && settings.timers.maxExtension == .seconds(180))
+        #expect(settings.timers.idleExit == .seconds(300) && settings.timers.linger == .zero)
+        #expect(settings.timers.window == .seconds(7_200) && settings.timers.retryCap == .seconds(3_600))
+    }
+
+    @Test("a manifest starts from the bridge's timers, and a short budget shortens the warning that nobody named")
+    func timers() throws {
+        let bridge = try BridgeSettings(text: Array("{timers: {grace: \"1s\", budget: \"20s\"}}".utf8), file: "w")
+        let text = "{exec: [\"/bin/cat\"], modes: [], watch: [], budget: \"1s\"}"
+        let timers = try HandlerManifest(
+            id: "a", file: "a", text: Array(text.utf8), isRoot: false, defaults: bridge.timers
+        ).settings.timers
+        #expect(bridge.timers.budget == .seconds(20) && bridge.timers.warn == .seconds(2))
+        #expect(timers.grace == .seconds(1) && timers.budget == .seconds(1) && timers.warn == .milliseconds(200))
+    }
+
+    @Test("every timer of the closed list sets a timer of its own, and every default lies in its range")
+    func timerKeys() throws {
+        #expect(TimerKeys.all.count == Mirror(reflecting: HandlerTimers()).children.count)
+        var seen: Set<HandlerTimers> = [HandlerTimers()]
+        for entry in TimerKeys.all {
+            #expect(entry.range.contains(HandlerTimers()[keyPath: entry.timer]), "\(entry.key)")
+            var timers = HandlerTimers()
+            timers[keyPath: entry.timer] = TimeSpan(nanoseconds: 7)
+            #expect(seen.insert(timers).inserted, "\(entry.key) sets what another key sets")
+        }
+    }
+
+    @Test("the settings file may be empty of keys, and every key of it reaches its setting")
+    func settings() throws {
+        #expect(try BridgeSettings(text: Array("{}".utf8), file: "w") == BridgeSettings())
+        let text = """
+            { control_group: "wake", suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
+              flips: {count: 3, within: "4s"}, log: {lines_per_second: 5, burst: 6, longest_line: "1KiB"},
+              journal: {retention: "7d", max_size: "8MiB"}, memory: {reclaim_below: "9MiB", reclaim_below_percent: 10},
+              replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
+            """
+        let bridge = try BridgeSettings(text: Array(text.utf8), file: "w")
+        #expect(bridge.controlGroup == "wake" && bridge.suspension == .signal)
+        #expect(!bridge.storm.isEnabled && bridge.storm.eventsPerSecond == 1 && bridge.storm.burst == 2)
+        #expect(bridge.flips.count == 3 && bridge.flips.within == .seconds(4))
+        #expect(bridge.log.linesPerSecond == 5 && bridge.log.burst == 6 && bridge.log.longestLine == 1_024)
+        #expect(bridge.journal.retention == .seconds(7 * 86_400) && bridge.journal.maxSize == 8 << 20)
+        #expect(bridge.memory.reclaimBelow == 9 << 20 && bridge.memory.reclaimBelowPercent == 10)
+        #expect(bridge.replay == BridgeSettings.Replay(file: "a.trace", speed: .times(2.5)))
+        #expect(bridge.timers.budget == .seconds(11))
+    }
+
+    @Test(
+        "a file whose name cannot be a handler's id is refused",
+        arguments: ["", ".hr", "-hr", "HR", "a b", "a/b", "é", String(repeating: "a", count: 65)])
+    func identifiers(id: String) throws {
+        do {
+            _ = try manifest("{exec: [\"/bin/cat\"], modes: [], watch: []}", id: id)
+            Issue.record("\(id) was taken")
+        } catch let errors as ConfigurationErrors {
+            #expect(errors.all.count == 1)
+            #expect(errors.all.first?.sentence.hasPrefix("\"\(id)\" cannot be a handler's id; ") == true)
+        }
+    }
+
+    @Test("a folder tells added, changed and removed manifests apart, and passes over what is none")
+    func folder() {
+        let before = ConfigurationFolder(files: ["a.json5": [1], "b.json5": [1], "c.json5": [1], ".d.json5": [1]])
+        let after = ConfigurationFolder(files: [
+            "e.json5": [1], "b.json5": [2], "c.json5": [1], "f.json5~": [1], "README": [],
+        ])
+        let changes = before.changes(to: after)
+        #expect(changes == .init(added: ["e"], changed: ["b"], removed: ["a"]))
+        #expect(!changes.isEmpty)
+        #expect(before.changes(to: before).isEmpty)
+    }
+
+    @Test("docs/manifest.md explains every key of the closed lists, and nothing that is none")
+    func documentation() throws {
+        let text = try String(contentsOf: root.appendingPathComponent("docs/manifest.md"), encoding: .utf8)
+        let documented = Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("| `") }.compactMap { row in
+                row.split(separator: "`").dropFirst().first.map(String.init)
+            })
+        let settings = BridgeSettings.self
+        let nested = [
+            ("watch[]", HandlerManifest.watchKeys), ("storm", settings.stormKeys), ("flips", settings.flipKeys),
+            ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
+            ("replay", settings.replayKeys), ("timers", TimerKeys.all.map(\.key)),
+        ].flatMap { (place, keys) in keys.map { "\(place).\($0)" } }
+        #expect(documented == Set(HandlerManifest.keys + settings.keys + nested))
+        for entry in TimerKeys.all {
+            let row = "| `timers.\(entry.key)` | \(HandlerTimers()[keyPath: entry.timer].written) |"
+            #expect(text.contains(row), "docs/manifest.md should say: \(row)")
+        }
+    }
+}

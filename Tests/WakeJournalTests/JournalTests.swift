@@ -1,0 +1,258 @@
+// What the journal promises across deaths, damage and full disks, shown with real files.
+import Glibc
+import Testing
+import WakeModel
+
+@testable import WakeJournal
+
+/// A directory of its own on tmpfs, gone with the value.
+final class Scratch {
+    let path: String
+    init() {
+        var template = Array("/dev/shm/journal-XXXXXX".utf8CString)
+        path = String(cString: mkdtemp(&template))
+    }
+    deinit { shell("umount -l \(path) 2>/dev/null; rm -rf \(path)") }
+    var settings: JournalSettings { JournalSettings(runtimeDirectory: path, stateDirectory: path) }
+    func journal(boot: String = "boot") throws -> Journal { try Journal(opening: settings, bootID: boot) }
+}
+
+@discardableResult
+func shell(_ command: String) -> Int32 { system(command) }
+
+func data(_ bytes: [UInt8], device: DeviceID = DeviceID(rawValue: 1)) -> DeviceEvent {
+    let moment = Moment(monotonic: Instant(nanoseconds: 3), boottime: Instant(nanoseconds: 4))
+    return DeviceEvent(
+        device: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
+}
+
+private let accessory = Device(source: "/d/1", alias: "one", profile: nil, mode: .externalAccessory)
+
+struct JournalTests {
+    let scratch = Scratch()
+
+    /// Opens, recovers, names handlers 1 and 2.
+    private func ready() throws -> Journal {
+        let journal = try scratch.journal()
+        _ = journal.deviceID(for: accessory)
+        _ = journal.handlerID(named: "a")
+        _ = journal.handlerID(named: "b")
+        _ = journal.recover()
+        return journal
+    }
+    private let a = HandlerID(rawValue: 1), b = HandlerID(rawValue: 2)
+
+    @Test("A kill -9 in the middle of a turn skips no number and gives the leased events back as delivered")
+    func killed() throws {
+        let program = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
+        let candidates = ["/\(program)/JournalCrasher", ".build/debug/JournalCrasher"]
+        let crasher = try #require(candidates.first { access($0, X_OK) == 0 })
+        shell("\(crasher) \(scratch.path)")
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.next == Sequence(4))
+        #expect(recovery.lost == nil)
+        #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
+    }
+
+    @Test("An acknowledgement by one of two owners keeps the other's event")
+    func sharedEvent() throws {
+        var journal: Journal? = try ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a, b], durability: .run)
+        journal?.acknowledge([Sequence(1)], by: a)
+        #expect(journal?.commit() == .committed)
+        journal = nil
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a] == nil)
+        #expect(recovery.owed[b]?.map(\.sequence) == [Sequence(1)])
+    }
+
+    @Test("A ram event lost in a crash makes the reservation's rest one hole; a clean close leaves none")
+    func ramHole() throws {
+        var journal: Journal? = try ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .ram)
+        _ = journal?.commit()
+        journal = try scratch.journal()
+        let crashed = try #require(journal?.recover())
+        #expect(crashed.lost?.last == Sequence(4_096))
+        #expect(crashed.next == Sequence(4_097))
+        journal?.close(clean: true)
+        #expect(try scratch.journal().recover().lost == nil)
+    }
+
+    @Test("A reboot that empties the runtime directory is told as one hole")
+    func reboot() throws {
+        var journal: Journal? = try ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(data([2]), as: Sequence(2), owedTo: [a], durability: .disk)
+        _ = journal?.commit()
+        journal = nil
+        shell("rm \(scratch.path)/run.sqlite*")
+        let recovery = try scratch.journal(boot: "next").recover()
+        #expect(recovery.lost?.first == Sequence(3))
+        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+    }
+
+    @Test("A full file system degrades to memory, loses nothing and heals when there is room")
+    func fullDisk() throws {
+        guard shell("mount -t tmpfs -o size=300k none \(scratch.path) 2>/dev/null") == 0 else {
+            print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
+            return
+        }
+        var journal: Journal? = try ready()
+        var losses = 0
+        for number in 1...2_000 {
+            journal?.append(
+                data(Array(repeating: 7, count: 200)), as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
+            if number % 10 == 0, case .lost = journal?.commit() { losses += 1 }
+        }
+        #expect(losses > 0)
+        #expect(journal?.health.run != .ok)
+        #expect((1...2_000).allSatisfy { journal?.event(Sequence($0)) != nil })
+        shell("mount -o remount,size=20m \(scratch.path)")
+        let outcomes = try #require(journal?.compact()).outcomes
+        #expect(outcomes.contains(.restored(.run)))
+        #expect(journal?.health.run == .ok)
+        journal = nil
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a]?.count == 2_000)
+        #expect(recovery.next == Sequence(2_001))
+    }
+
+    @Test("A flipped bit anywhere never crashes and never gives an event that was not written")
+    func bitFlips() throws {
+        try damage(200) { bytes, random in bytes[random % bytes.count] ^= 1 << UInt8(random % 8) }
+    }
+
+    @Test("A file cut anywhere never crashes and never gives an event that was not written")
+    func truncation() throws { try damage(60) { bytes, random in bytes.removeLast(random % bytes.count) } }
+
+    private func damage(_ rounds: Int, _ change: (inout [UInt8], Int) -> Void) throws {
+        var journal: Journal? = try ready()
+        for number in 1...100 {
+            let event = data(Array(repeating: UInt8(number), count: 40))
+            journal?.append(event, as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
+        }
+        _ = journal?.compact()
+        journal = nil
+        let whole = read(scratch.path + "/run.sqlite")
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<rounds {
+            var bytes = whole
+            change(&bytes, Int(generator.next(upperBound: UInt32.max)))
+            shell("rm -f \(scratch.path)/run.sqlite*")
+            write(bytes, scratch.path + "/run.sqlite")
+            let damaged = try? scratch.journal()
+            for event in damaged?.recover().owed[a] ?? [] {
+                #expect(damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
+            }
+        }
+    }
+
+    private func read(_ path: String) -> [UInt8] {
+        let file = fopen(path, "r")!
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        return Array(bytes.prefix(fread(&bytes, 1, 1 << 20, file)))
+    }
+    private func write(_ bytes: [UInt8], _ path: String) {
+        let file = fopen(path, "w")!
+        fwrite(bytes, 1, bytes.count, file)
+        fclose(file)
+    }
+
+    @Test("A file of a newer schema is refused, not touched")
+    func newerSchema() throws {
+        try Database(path: scratch.path + "/run.sqlite", strength: .normal).execute("PRAGMA user_version=99")
+        #expect(
+            throws: JournalError.newerSchema(path: scratch.path + "/run.sqlite", found: 99, known: Schema.steps.count)
+        ) {
+            try scratch.journal()
+        }
+    }
+
+    @Test("A migration keeps the rows of the version before, and a step that fails leaves the file as it was")
+    func migration() throws {
+        let database = try Database(path: scratch.path + "/old.sqlite", strength: .normal)
+        try Schema.migrate(database)
+        try database.execute("INSERT INTO handlers(id,name) VALUES(1,'a')")
+        #expect(throws: Schema.Failure.self) { try Schema.migrate(database, steps: Schema.steps + ["CREATE nonsense"]) }
+        #expect(try database.integer("PRAGMA user_version") == 1)
+        try Schema.migrate(database, steps: Schema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
+        #expect(try database.integer("SELECT more FROM handlers WHERE name='a'") == 5)
+    }
+
+    @Test("The files belong to their owner alone")
+    func fileMode() throws {
+        let journal = try ready()
+        _ = journal.commit()
+        for name in ["run.sqlite", "run.sqlite-wal", "journal.sqlite", "journal.sqlite-wal"] {
+            var status = stat()
+            #expect(stat(scratch.path + "/" + name, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600, "\(name)")
+        }
+    }
+
+    @Test("Recent events stay within their bound and older ones come from the database")
+    func recentBound() throws {
+        let journal = try ready()
+        for number in 1...1_000 {
+            let event = data(Array(repeating: 1, count: 1_000))
+            journal.append(event, as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
+        }
+        #expect(journal.recent.bytes <= 256 << 10)
+        #expect(journal.recent[Sequence(1)] == nil)
+        #expect(journal.event(Sequence(1)) != nil)
+    }
+
+    @Test("A gap that grew, counts given back and the replay position come back in the state of their commit")
+    func smallState() throws {
+        var journal: Journal? = try ready()
+        let time = WallTime(microseconds: 9)
+        func gap(_ count: UInt64) -> DeviceEvent {
+            var event = data([])
+            event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
+            return event
+        }
+        journal?.append(gap(1), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.setReplayPosition(source: "t.trace", line: 7)
+        journal?.giveBack(Sequence(1), by: a, attempts: 3, charges: 2)
+        _ = journal?.commit()
+        journal?.update(gap(8), as: Sequence(1))
+        _ = journal?.commit()
+        journal?.setReplayPosition(source: "t.trace", line: 99)
+        journal = nil
+        let later = try scratch.journal()
+        let recovery = later.recover()
+        #expect(later.event(Sequence(1)) == gap(8))
+        #expect(recovery.replayPosition == Recovery.ReplayPosition(source: "t.trace", line: 7))
+        #expect(recovery.owed[a]?.first?.attempts == 3)
+        #expect(recovery.owed[a]?.first?.charges == 2)
+    }
+
+    @Test("A dead letter leaves the queue, is listed, taken for replay and dropped")
+    func deadLetters() throws {
+        let journal = try ready()
+        for number in 1...2 { journal.append(data([9]), as: Sequence(UInt64(number)), owedTo: [a], durability: .run) }
+        for number in 1...2 {
+            journal.deadLetter(Sequence(UInt64(number)), by: a, reason: "nack", at: WallTime(microseconds: 1))
+        }
+        _ = journal.commit()
+        #expect(journal.deadLetters().map(\.seq) == [Sequence(1), Sequence(2)])
+        #expect(journal.takeDeadLetter(Sequence(1), of: a)?.event == data([9]))
+        #expect(journal.dropDeadLetters { $0.seq == Sequence(2) } == 1)
+        _ = journal.commit()
+        #expect(journal.deadLetters().isEmpty)
+    }
+
+    @Test("A lost state database makes a journal with a higher number that knows its devices from the run database")
+    func newNumber() throws {
+        var journal: Journal? = try ready()
+        _ = journal?.commit()
+        #expect(journal?.id == "j1")
+        journal = nil
+        shell("rm \(scratch.path)/journal.sqlite*")
+        let later = try scratch.journal()
+        #expect(later.id == "j2")
+        #expect(later.devices().map(\.1) == [accessory])
+    }
+}

@@ -1,0 +1,74 @@
+// The loop over a real cgroup: told of a freeze by EPOLLPRI, of an end by the pidfd, of replies by the socket.
+import Glibc
+import Testing
+import WakeModel
+import WakeSystem
+
+@testable import WakeLoop
+
+@Suite struct SuspensionTests {
+    private func sleeper(in tree: CgroupTree) throws -> ChildProcess {
+        var request = SpawnRequest(
+            executable: "/bin/sh", arguments: ["sh", "-c", "while read line; do echo $line >&3; done; exit 3"])
+        request.diesWithDaemon = false
+        return try ChildProcess.spawn(request, into: .cgroup(tree.makeLeaf(named: "loop")))
+    }
+
+    @Test("a freeze, a thaw, a reply and an end each call the loop, and a watched cgroup at rest does not")
+    func suspension() throws {
+        guard let tree = try? CgroupTree.open(named: "wakebridge-loop-test-\(getpid())") else {
+            print("skipped: no cgroup v2 with write access")
+            return
+        }
+        let loop = try EventLoop()
+        var child = try sleeper(in: tree)
+        var changes = 0
+        var ended = false
+        var replied = false
+        let descriptor = child.container.changesDescriptor
+        let change = try #require(descriptor)
+        let watches = [
+            try loop.watch(change, for: .priority) { ready in if ready.contains(.priority) { changes += 1 } },
+            try loop.watch(child.pidfd.raw, for: .readable) { _ in ended = true },
+            try loop.watch(child.replies.raw, for: .readable) { _ in replied = true },
+        ]
+        // Born frozen, and read once since.
+        _ = try child.container.events()
+        #expect(try turn(loop, until: { changes == 0 }) == true)
+
+        try child.container.thaw()
+        #expect(try turn(loop) { changes > 0 } == true)
+        while try child.container.events().isFrozen { usleep(100) }
+
+        _ = try child.input?.write(Array("hello\n".utf8))
+        #expect(try turn(loop) { replied } == true)
+        var bytes: [UInt8] = []
+        #expect(try child.replies.read(appendingTo: &bytes, limit: 100) == .bytes(6))
+
+        usleep(20_000)
+        _ = try child.container.events()
+        changes = 0
+        try child.container.freeze()
+        #expect(try turn(loop) { changes > 0 } == true)
+        #expect(try child.container.events().isFrozen)
+
+        usleep(20_000)
+        _ = try child.container.events()
+        changes = 0
+        #expect(try loop.runOnce(timeout: .milliseconds(30)) == false, "an idle handler wakes nobody")
+
+        try child.container.thaw()
+        child.closeInput()
+        #expect(try turn(loop) { ended } == true)
+        #expect(try child.reap() == .exited(code: 3))
+        watches.forEach { $0.cancel() }
+        #expect(child.container.remove() == true)
+        #expect(tree.remove() == true)
+    }
+
+    private func turn(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
+        let end = SystemClock.monotonic() + .seconds(2)
+        while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(50)) }
+        return condition()
+    }
+}

@@ -1,0 +1,114 @@
+// Many timers on one kernel timer: order, punctuality, and what they may do to each other from inside their calls.
+import Testing
+import WakeModel
+import WakeSystem
+
+@testable import WakeLoop
+
+@Suite struct TimerTests {
+    @Test("two hundred deadlines due together fire in one turn, in the order they were armed")
+    func together() throws {
+        let loop = try EventLoop()
+        var late: [Int64] = []
+        var order: [Int] = []
+        let due = SystemClock.monotonic() + .milliseconds(20)
+        let timers = try (0..<200).map { number in
+            try loop.timer(on: .monotonic) {
+                order.append(number)
+                late.append((SystemClock.monotonic() - due).nanoseconds)
+            }
+        }
+        timers.forEach { $0.arm(at: due) }
+        // An optimised build lets go of what is not used again, and a timer let go of is disarmed.
+        let called = try withExtendedLifetime(timers) { try loop.runOnce(timeout: .seconds(1)) }
+        #expect(called)
+        print(
+            "cost: 200 timers due together: first \((late.min() ?? 0) / 1000) µs, last \((late.max() ?? 0) / 1000) µs late"
+        )
+        #expect(order == Array(0..<200))
+        #expect(late.allSatisfy { $0 >= 0 })
+        #expect(try loop.runOnce(timeout: .zero) == false)
+    }
+
+    @Test("a thousand random armings, re-armings and disarmings fire in the order of their instants, each once")
+    func random() throws {
+        let loop = try EventLoop()
+        var generator = SystemRandomNumberGenerator()
+        var fired: [Instant] = []
+        var expected: [Instant] = []
+        var timers: [Timer] = []
+        for _ in 0..<300 {
+            let box = Box()
+            let timer = try loop.timer(on: .boottime) { if let due = box.due { fired.append(due) } }
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let due = Instant(nanoseconds: .random(in: 1...1_000_000, using: &generator))
+                box.due = due
+                timer.arm(at: due)
+                if Bool.random(using: &generator) {
+                    timer.disarm()
+                    box.due = nil
+                }
+            }
+            if let due = box.due { expected.append(due) }
+            timers.append(timer)
+        }
+        while try loop.runOnce(timeout: .zero) {}
+        #expect(fired == expected.sorted())
+        #expect(timers.allSatisfy { $0.armedAt == nil })
+    }
+
+    @Test("a timer that is disarmed or let go of by another one due with it does not fire")
+    func disarmedByNeighbour() throws {
+        let loop = try EventLoop()
+        var fired: [String] = []
+        var third: Timer? = try loop.timer(on: .monotonic) { fired.append("third") }
+        let second = try loop.timer(on: .monotonic) { fired.append("second") }
+        let first = try loop.timer(on: .monotonic) {
+            fired.append("first")
+            second.disarm()
+            third = nil
+        }
+        for timer in [first, second, third] { timer?.arm(at: .zero) }
+        while try loop.runOnce(timeout: .milliseconds(5)) {}
+        #expect(fired == ["first"])
+        #expect(third == nil)
+    }
+
+    @Test("a timer that always arms itself for the past starves nobody")
+    func selfish() throws {
+        let loop = try EventLoop()
+        var rounds = 0
+        var selfish: Timer?
+        selfish = try loop.timer(on: .monotonic) {
+            rounds += 1
+            if rounds < 100 { selfish?.arm(at: .zero) }
+        }
+        var fired = false
+        let other = try loop.timer(on: .monotonic) { fired = true }
+        selfish?.arm(at: .zero)
+        other.arm(at: SystemClock.monotonic())
+        try loop.runOnce(timeout: .seconds(1))
+        try loop.runOnce(timeout: .seconds(1))
+        #expect(fired && other.armedAt == nil)
+        while try loop.runOnce(timeout: .milliseconds(1)) {}
+        #expect(rounds == 100)
+    }
+
+    @Test("an earlier arming brings the wake-up forward, a later one puts it off")
+    func moved() throws {
+        let loop = try EventLoop()
+        var fired = 0
+        let timer = try loop.timer(on: .monotonic) { fired += 1 }
+        timer.arm(at: SystemClock.monotonic() + .seconds(100))
+        timer.arm(at: SystemClock.monotonic() + .milliseconds(1))
+        #expect(try loop.runOnce(timeout: .seconds(1)))
+        timer.arm(at: SystemClock.monotonic() + .milliseconds(1))
+        timer.arm(at: SystemClock.monotonic() + .seconds(100))
+        #expect(try loop.runOnce(timeout: .milliseconds(20)) == false)
+        #expect(fired == 1)
+    }
+}
+
+private final class Box {
+    var due: Instant?
+}

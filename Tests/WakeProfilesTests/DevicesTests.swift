@@ -1,0 +1,141 @@
+// Every folder under Devices is loaded and asked to decode, by itself: a new device needs no new test code.
+import Foundation
+import Testing
+import WakeModel
+
+@testable import WakeProfiles
+
+let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+/// The profiles as shipped.
+func shippedSources() throws -> [ProfileLibrary.Source] {
+    let devices = packageRoot.appendingPathComponent("Devices")
+    return try FileManager.default.contentsOfDirectory(atPath: devices.path).sorted().map { name in
+        let file = devices.appendingPathComponent(name).appendingPathComponent("profile.json5")
+        return ProfileLibrary.Source(
+            name: name, file: "Devices/\(name)/profile.json5", text: [UInt8](try Data(contentsOf: file)))
+    }
+}
+
+/// What a profile makes of bytes: JSON text, or the fault's sentence, or nil where it has no field list.
+func decoded(_ hexadecimal: String, _ uuid: String, by name: String) throws -> String? {
+    let library = ProfileLibrary.load(try shippedSources()).library
+    let index = try #require(library.index(named: name))
+    let bytes = try #require([UInt8](hexadecimal: hexadecimal))
+    let channel = Channel.characteristic(try #require(BluetoothUUID(uuid)))
+    var writer = JSONWriter()
+    do {
+        guard try library.decode(bytes, from: channel, profile: index, into: &writer) else {
+            #expect(writer.bytes.isEmpty)
+            return nil
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    } catch {
+        #expect(writer.bytes.isEmpty, "a fault must leave nothing written")
+        return error.description
+    }
+}
+
+@Suite("Shipped devices")
+struct DevicesTests {
+    @Test("every folder under Devices loads without a fault")
+    func shippedProfilesLoad() throws {
+        let sources = try shippedSources()
+        let (library, errors) = ProfileLibrary.load(sources)
+        #expect(errors.map(\.description) == [])
+        #expect(library.names == sources.map(\.name))
+        #expect(library.names.contains("example"))
+    }
+
+    @Test("the commented example uses every key of the closed lists")
+    func exampleIsTheSpecification() throws {
+        let example = try #require(try shippedSources().first { $0.name == "example" })
+        let text = String(decoding: example.text, as: UTF8.self)
+        let kinds = FieldDocument.Kind.allCases.map(\.rawValue)
+        let keys = ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.channelKeys + FieldDocument.keys
+        for word in keys + kinds {
+            #expect(text.contains(word), "Devices/example/profile.json5 does not explain \(word)")
+        }
+    }
+
+    @Test(
+        "heart rate measurements decode to the values of the contract",
+        arguments: [
+            ("10495403", #"{"bpm":73,"rr_s":[0.832]}"#),
+            ("0049", #"{"bpm":73}"#),
+            ("012c01", #"{"bpm":300}"#),
+            ("0449", #"{"bpm":73,"contact":false}"#),
+            ("0649", #"{"bpm":73,"contact":true}"#),
+            ("0249", #"{"bpm":73}"#),
+            ("0849e803", #"{"bpm":73,"energy_kj":1000}"#),
+            ("1f4900e80354030004ff7f", #"{"bpm":73,"contact":true,"energy_kj":1000,"rr_s":[0.832,1,31.999]}"#),
+            ("1049", #"{"bpm":73,"rr_s":[]}"#),
+            ("", "too short: the field at byte 0 needs 1, 0 are left"),
+            ("01", "too short: the field at byte 1 needs 2, 0 are left"),
+            ("104954", "too short: the field at byte 2 needs 2, 1 are left"),
+            ("00495403", "too long: 2 bytes after the last field"),
+        ])
+    func heartRate(raw: String, expected: String) throws {
+        #expect(try decoded(raw, "2a37", by: "heart-rate-monitor") == expected)
+    }
+
+    @Test("body sensor location and battery level decode; an unknown location stays a number")
+    func smallCharacteristics() throws {
+        #expect(try decoded("01", "2a38", by: "heart-rate-monitor") == #"{"location":"chest"}"#)
+        #expect(try decoded("09", "2a38", by: "heart-rate-monitor") == #"{"location":9}"#)
+        #expect(try decoded("57", "2a19", by: "heart-rate-monitor") == #"{"battery_percent":87}"#)
+        #expect(try decoded("57", "2a00", by: "heart-rate-monitor") == nil)
+    }
+
+    @Test("every kind of field of the example decodes")
+    func example() throws {
+        let value = try decoded(
+            "170f00" + "2ffe" + "e703" + "000186a0" + "6df2" + "cafe" + "0004", "4e5f0001-7a1b-4c7e-9d52-0b6c1e5f3a10",
+            by: "example")
+        let expected =
+            #"{"level":15,"worn":true,"place":"wrist","wrist_angle_deg":-465,"temperature_c":9.99,"#
+            + #""pressure_pa":100000,"weight_kg":62.1,"unit_id":"cafe","interval_s":[1]}"#
+        _ = expected
+        #expect(value == expected)
+    }
+
+    @Test("a strap that offers the heart rate service gets its profile, another device none")
+    func matching() throws {
+        let library = ProfileLibrary.load(try shippedSources()).library
+        let services = [try #require(BluetoothUUID("180f")), try #require(BluetoothUUID("180d"))]
+        let index = try #require(library.match(mode: .bluetoothCentral, services: services, name: "Strap"))
+        #expect(library.name(index) == "heart-rate-monitor")
+        #expect(library.match(mode: .externalAccessory, services: services) == nil)
+        #expect(library.match(mode: .bluetoothCentral, services: [services[0]]) == nil)
+        #expect(library[index].notify.map(\.description) == ["2a37", "2a19"])
+        #expect(library[index].readAtConnect.map(\.description) == ["2a38", "2a19"])
+    }
+
+    @Test("random bytes never crash a decode, and whatever comes out is valid JSON with nothing left over")
+    func randomBytes() throws {
+        let library = ProfileLibrary.load(try shippedSources()).library
+        var state: UInt64 = 0x9e37_79b9_7f4a_7c15
+        func random() -> UInt64 {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+        var decodes = 0
+        for name in library.names {
+            let index = try #require(library.index(named: name))
+            for channel in library[index].programs.map(\.channel) {
+                for _ in 0..<20_000 {
+                    let bytes = (0..<Int(random() % 40)).map { _ in UInt8(truncatingIfNeeded: random() >> 20) }
+                    var writer = JSONWriter()
+                    guard let done = try? library.decode(bytes, from: channel, profile: index, into: &writer), done
+                    else { continue }
+                    decodes += 1
+                    _ = try JSONValue(parsing: writer.bytes)
+                }
+            }
+        }
+        #expect(decodes > 1_000)
+    }
+}

@@ -1,0 +1,90 @@
+// File locks between real processes: held, waited for by a stranger, waited for by a member, of every kind Linux has.
+import Glibc
+import Testing
+import WakeModel
+
+@testable import WakeSystem
+
+/// How a Python child takes a lock on `path`, exclusively.
+private enum Taking: String, CaseIterable, Sendable {
+    case flock = "import fcntl; fcntl.flock(f, fcntl.LOCK_EX)"
+    case posix = "import fcntl; fcntl.lockf(f, fcntl.LOCK_EX)"
+    case openFile =
+        "import fcntl, struct; fcntl.fcntl(f, 38, struct.pack('hhqqi4x', fcntl.F_WRLCK, 0, 0, 0, 0))"
+    case inherited =
+        "import fcntl, os, sys; fcntl.flock(f, fcntl.LOCK_EX); sys.stdout.flush(); pid = os.fork(); pid and os._exit(0)"
+}
+
+@Suite(.enabled(if: hasCgroups && access("/usr/bin/python3", X_OK) == 0, "cgroup v2 and python3 are needed"))
+struct FileLocksTests {
+    private let path = "/tmp/wakebridge-test-lock-\(getpid())-\(Counter.shared.next())"
+
+    private func start(_ taking: Taking, _ bench: TestTree, in path: String) throws -> ChildProcess {
+        let script =
+            "import time\nf = open('\(path)', 'w')\n\(taking.rawValue)\nprint('locked', flush=True)\ntime.sleep(1000)"
+        let child = try ChildProcess.spawn(python(script), into: bench.container())
+        try child.container.thaw()
+        return child
+    }
+
+    @Test(
+        "a lock nobody waits for is held; one a stranger waits for is blocking; a member's waiting is not",
+        arguments: Taking.allCases)
+    fileprivate func states(taking: Taking) throws {
+        let bench = try TestTree()
+        let locks = try FileLocks()
+        let holder = try start(taking, bench, in: path)
+        #expect(try readLine(holder.output) == "locked")
+        if taking == .inherited { #expect(try waitForEnd(of: holder) == .exited(code: 0)) }
+        let members = try holder.container.processes()
+        #expect(try locks.inspect(processes: members) == .held)
+
+        let waiter = try start(taking == .inherited ? .flock : taking, bench, in: path)
+        let outside = try waiter.container.processes()
+        var state = LockState.none
+        let end = SystemClock.monotonic() + .seconds(5)
+        while state != .blocking, SystemClock.monotonic() < end {
+            state = try locks.inspect(processes: members)
+            usleep(1_000)
+        }
+        #expect(state == .blocking)
+        // A waiting OFD request names nobody, so that it counts as a stranger's.
+        if taking != .openFile { #expect(try locks.inspect(processes: members + outside) == .held) }
+        #expect(try locks.inspect(processes: outside) == .none)
+        try finish(holder)
+        try finish(waiter)
+        unlink(path)
+    }
+
+    @Test("processes without a lock are free, whatever others lock")
+    func free() throws {
+        let bench = try TestTree()
+        let locks = try FileLocks()
+        let holder = try start(.flock, bench, in: path)
+        #expect(try readLine(holder.output) == "locked")
+        #expect(try locks.inspect(processes: [getpid()]) == .none)
+        #expect(try locks.inspect(processes: []) == .none)
+        try finish(holder)
+        unlink(path)
+    }
+
+    @Test("a member that waits blocks those that wait below it, and only those")
+    func nested() {
+        let table = """
+            1: POSIX  ADVISORY  WRITE 10 fd:01:42 0 EOF
+            1: -> POSIX  ADVISORY  WRITE 20 fd:01:42 0 EOF
+            1:  -> POSIX  ADVISORY  WRITE 30 fd:01:42 0 EOF
+            1: -> POSIX  ADVISORY  WRITE 40 fd:01:42 0 EOF
+            2: LEASE  ACTIVE    READ  50 fd:01:43 0 EOF
+            nonsense
+            """
+        let locks = LockTable(parsing: Array(table.utf8))
+        #expect(locks.entries.count == 5)
+        #expect(locks.state { $0.pid == 10 } == .blocking)
+        #expect(locks.state { $0.pid == 20 } == .blocking)
+        #expect(locks.state { $0.pid == 30 } == .none)
+        #expect(locks.state { $0.pid == 40 } == .none)
+        #expect(locks.state { [10, 20, 30, 40].contains($0.pid) } == .held)
+        #expect(locks.state { $0.pid == 50 } == .held)
+    }
+}

@@ -1,0 +1,61 @@
+# Completion of wakebridge for bash. Names of handlers and devices are asked of the daemon, and left out if it is silent.
+
+_wakebridge_ask() {
+    wakebridge "${_wakebridge_where[@]}" "$1" --json 2>/dev/null | grep -o "\"$2\":\"[^\"]*\"" | cut -d'"' -f4
+}
+
+_wakebridge() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
+    local verbs="replay import run watch status handlers start stop reload attach simulate dead-letters why logs help"
+    local daemon="--socket --runtime --json --help" verb="" index options="" words=""
+    local -a _wakebridge_where=()
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        case ${COMP_WORDS[index]} in
+            --) return ;;
+            --socket|--runtime)
+                _wakebridge_where=("${COMP_WORDS[index]}" "${COMP_WORDS[index+1]}")
+                ((index++)) ;;
+            -*) ;;
+            *) [[ -z $verb ]] && verb=${COMP_WORDS[index]} ;;
+        esac
+    done
+    case $previous in
+        --socket|--manifest|--decisions|--output|--replay|-m|-d|-o|-r) compopt -o default; return ;;
+        --runtime) compopt -o dirnames; return ;;
+        --speed|-s) COMPREPLY=($(compgen -W "1 2 10 max" -- "$current")); return ;;
+        --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
+        --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
+        --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
+        --lines|-n|--profile) return ;;
+    esac
+    case $verb in
+        "") words=$verbs; options="--socket --runtime --help --version" ;;
+        help) words=$verbs ;;
+        replay) options="--speed --manifest --decisions --json --help" ;;
+        import) options="--output --partial --json --help" ;;
+        run) options="--manifest --profile --device --replay --speed --json --help" ;;
+        status|reload) options=$daemon ;;
+        watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
+        handlers|start|attach|why) options=$daemon; words=$(_wakebridge_ask handlers id) ;;
+        stop) options="--keep-sessions $daemon"; words=$(_wakebridge_ask handlers id) ;;
+        logs) options="--follow --lines $daemon"; words=$(_wakebridge_ask handlers id) ;;
+        simulate)
+            options="--level $daemon"
+            case $previous in
+                simulate) words="wake expire memory kill disconnect" ;;
+                disconnect) words=$(_wakebridge_ask status alias) ;;
+                wake|expire|kill) words=$(_wakebridge_ask handlers id) ;;
+            esac ;;
+        dead-letters)
+            options="--handler --all $daemon"
+            [[ $previous == dead-letters ]] && words="list replay drop" ;;
+    esac
+    if [[ $current == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$current"))
+    else
+        COMPREPLY=($(compgen -W "$words" -- "$current"))
+        [[ $verb == replay || $verb == import ]] && compopt -o default
+    fi
+}
+
+complete -F _wakebridge wakebridge
