@@ -89,10 +89,6 @@ struct BudgetLedger: Sendable {
         return nil
     }
 
-    func extensionLeft(at now: Instant) -> TimeSpan {
-        max(.zero, drainingSince.map { pool - (now - $0) } ?? pool)
-    }
-
     /// When the pool is empty, while a task is open.
     var poolEnd: Instant? { drainingSince.map { $0 + pool } }
 

@@ -32,7 +32,7 @@ extension HandlerLifecycle {
         wanted = nil
         if hasUnreadAnswer { wasLetReadAnswer = true }
         hasUnreadAnswer = false
-        for answer in lateAnswers { step.emit(.notify(id, epoch, answer)) }
+        for answer in lateAnswers { tell(answer, &step) }
         lateAnswers = []
         step.emit(.thaw(id, epoch))
         move(to: .active, because: "turned-back", &step)

@@ -111,8 +111,7 @@ extension HandlerLifecycle {
 
     mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring:
-            if !isOneshot { step.emit(.notify(id, epoch, .memory(level: level.written))) }
+        case .launching, .active, .expiring: tell(.memory(level: level.written), &step)
         case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: break
         }
     }

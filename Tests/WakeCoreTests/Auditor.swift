@@ -23,6 +23,7 @@ final class Auditor {
         private(set) var told = 0
         var live: Epoch?
         var lastEpoch = Epoch(rawValue: 0)
+        var isInputClosed = false
         var budgetFrom = Instant.zero
         var wasHurried = false
 
@@ -84,6 +85,7 @@ final class Auditor {
             if core.handler(id)?.isBarred ?? true { complain("\(id.rawValue): launched while stopped") }
             books[id, default: Books()].live = epoch
             books[id, default: Books()].lastEpoch = epoch
+            books[id]?.isInputClosed = false
         case .deliver(let id, let epoch, let delivery):
             expectLive(id, epoch, "deliver")
             deliver(id, delivery, at: now)
@@ -91,6 +93,7 @@ final class Auditor {
             .freeze(let id, let epoch), .inspectLocks(let id, let epoch), .requestTermination(let id, let epoch),
             .kill(let id, let epoch), .perform(let id, let epoch, _, _):
             expectLive(id, epoch, "\(effect)")
+            checkInput(id, effect)
         case .discard(let id, let epoch, _):
             expectLive(id, epoch, "discard")
             books[id]?.live = nil
@@ -189,6 +192,15 @@ final class Auditor {
         }
         if now.monotonic - books.budgetFrom < handler.timers.budget {
             complain("\(id.rawValue): struck \((now.monotonic - books.budgetFrom).wholeMilliseconds) ms after progress")
+        }
+    }
+
+    private func checkInput(_ id: HandlerID, _ effect: Effect) {
+        switch effect {
+        case .closeInput: books[id]?.isInputClosed = true
+        case .notify:
+            if books[id]?.isInputClosed ?? false { complain("\(id.rawValue): told after the end of its input") }
+        default: break
         }
     }
 
