@@ -295,11 +295,12 @@ struct QueueStories {
                 handler,
                 [
                     RecoveredEvent(
-                        sequence: Sequence(40), event: event, attempts: 1, charges: 2, wasInFlight: true,
+                        sequence: Sequence(40), device: event.device, content: .data(.serial),
+                        size: 1, stamp: event.stamp, attempts: 1, charges: 2, wasDelivered: true,
                         durability: .run),
                     RecoveredEvent(
-                        sequence: Sequence(41), event: event, attempts: 0, charges: 0, wasInFlight: false,
-                        durability: .run),
+                        sequence: Sequence(41), device: event.device, content: .data(.serial),
+                        size: 1, stamp: event.stamp, durability: .run),
                 ]))
         story.advance(.seconds(2))
         let events = story.deliveries(handler).last?.events ?? []
