@@ -65,7 +65,7 @@ public final class Bridge {
         composer = LineComposer(
             catalog: catalog, journal: journal, idPrefix: options.idPrefix ?? "\(journal.id)-",
             clock: { clock.stamp().wall })
-        let launcher = Launcher(suspension: suspension, stateDirectory: options.stateDirectory + "/handlers")
+        let launcher = Launcher(suspension: suspension, bridgeStateDirectory: options.stateDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access)
         engine.stage = stage
@@ -77,6 +77,10 @@ public final class Bridge {
         let turn = try loop.deferred(priority: .idle) { [unowned self] in completeTurn() }
         self.turn = turn
         engine.requestTurn = { turn.schedule() }
+        engine.runTurn = { [unowned self] in
+            turn.unschedule()
+            completeTurn()
+        }
         timers = [
             try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
             try loop.timer(on: .boottime) { [unowned self] in tick(1) },
