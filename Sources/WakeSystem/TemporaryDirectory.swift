@@ -15,6 +15,15 @@ extension Directory {
         throw SystemError("make a temporary directory for", prefix, Errno.last)
     }
 
+    /// Lets every user pass through the directory to what is theirs below it; what is in it stays hidden from them.
+    public static func letThrough(_ path: String) throws(SystemError) {
+        var status = stat()
+        _ = try attempt { Int(stat(path, &status)) }.get("look at", path)
+        let mode = status.st_mode & 0o7777 | 0o011
+        guard mode != status.st_mode & 0o7777 else { return }
+        _ = try attempt { Int(chmod(path, mode)) }.get("let handlers pass through", path)
+    }
+
     /// Removes a directory with everything in it, and follows no symbolic link. What cannot be removed stays.
     public static func removeTree(_ path: String) {
         for name in (try? names(in: path)) ?? [] {
