@@ -8,6 +8,7 @@ import WakeSystem
 protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
+    func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
@@ -34,6 +35,8 @@ final class HandlerProcess {
     private var unwritten: [UInt8] = []
     private var written = 0
     private var closesInputWhenWritten = false
+    private var holdsReplies = false
+    private var hasBeenDeaf = false
 
     private var splitter = LineSplitter()
     private var outputLines = LogLines()
@@ -79,11 +82,27 @@ final class HandlerProcess {
     func write(_ bytes: [UInt8]) {
         if unwritten.isEmpty { unwritten = bytes } else { unwritten.append(contentsOf: bytes) }
         flush()
+        if isBackedUp { holdReplies() }
     }
 
     /// Notices may be dropped when a handler has not read for long; events never are.
     static let noticeBacklogLimit = 64 << 10
     var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+
+    /// Who asks without reading the answers is not heard until it has read them.
+    private func holdReplies() {
+        guard !holdsReplies else { return }
+        holdsReplies = true
+        watches[0].disable()
+        if !hasBeenDeaf { observer.processDoesNotRead(self) }
+        hasBeenDeaf = true
+    }
+
+    private func hearRepliesAgain() {
+        guard holdsReplies else { return }
+        holdsReplies = false
+        watches[0].enable()
+    }
 
     /// End-of-file on standard input, after everything written before.
     func closeInput() {
@@ -109,6 +128,7 @@ final class HandlerProcess {
         unwritten.removeAll(keepingCapacity: true)
         written = 0
         inputWatch?.disable()
+        hearRepliesAgain()
         if closesInputWhenWritten { abandonInput() }
         observer.processWroteEverything(self)
     }
