@@ -63,10 +63,11 @@ final class ManifestFolder {
     }
 
     private func manifest(_ id: String, _ text: [UInt8]) throws(ConfigurationErrors) -> HandlerManifest {
-        let manifest = try HandlerManifest(
+        var manifest = try HandlerManifest(
             id: id, file: "\(path)/\(id).json5", text: text, isRoot: isRoot, defaults: defaults)
         let faults = manifest.faults(against: profiles)
         guard faults.isEmpty else { throw ConfigurationErrors(faults) }
+        manifest.exec = manifest.command(in: path)
         return manifest
     }
 
