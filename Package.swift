@@ -40,7 +40,7 @@ let package = Package(
                 "WakeSources", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
-        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
+        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
 
         .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
@@ -58,7 +58,17 @@ let package = Package(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
 
         // What the tests run.
+        .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "BenchmarkProbe", "WakeDaemon", "WakeModel", "WakeLoop", "WakeProfiles", "WakeSystem", "WakeTrace",
+            ],
+            path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),

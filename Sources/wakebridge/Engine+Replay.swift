@@ -8,8 +8,11 @@ import WakeSystem
 import WakeTrace
 
 func replay(_ options: ReplayOptions) -> Int32 {
+    var chunks: FileChunks?
     do {
-        let reader = TraceReader(bytes: try File.bytes(at: options.trace, limit: 1 << 30))
+        let opened = try FileChunks(options.trace)
+        chunks = opened
+        let reader = TraceReader(supplyingChunks: opened.next)
         let decisions = try options.decisions.map { path in try LineFile(path) }
         defer { decisions?.close() }
         if options.handler.isEmpty, options.manifest == nil {
@@ -18,7 +21,7 @@ func replay(_ options: ReplayOptions) -> Int32 {
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
         return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
     } catch {
-        Console.say("failed: cannot replay \(options.trace): \(error)")
+        Console.say("failed: cannot replay \(options.trace): \(chunks?.failure ?? error)")
         return 1
     }
 }
@@ -30,7 +33,7 @@ func run(_ options: RunOptions) -> Int32 {
         return 1
     }
     do {
-        let reader = TraceReader(bytes: try File.bytes(at: trace, limit: 1 << 30))
+        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
         var settings = HandlerSettings.forWholeTrace(durability: .run)
         if let profile = options.profile {
             settings.subscriptions = [Subscription(profile: profile, device: options.device)]

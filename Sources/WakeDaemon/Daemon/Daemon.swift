@@ -13,7 +13,7 @@ import WakeTrace
 public final class Daemon {
     public static let version = "0.1.0"
 
-    let bridge: Bridge
+    package let bridge: Bridge
     let settings: BridgeSettings
     let manifests: ManifestFolder
     let logBook: HandlerLogBook

@@ -46,7 +46,7 @@ public final class Bridge {
     private var wallClockWatch: Watch?
     private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
     /// Called after every turn, when all is committed and done.
-    var didCompleteTurn: [() -> Void] = []
+    package var didCompleteTurn: [() -> Void] = []
     /// Hears what devices did that nobody is owed, by lack of a subscription or by its policy; it has no number.
     var onUnowned: (DeviceEvent) -> Void = { _ in }
     private let log = Log("bridge")
@@ -124,7 +124,7 @@ public final class Bridge {
 
     /// Gives the device its number, and its handlers to it.
     @discardableResult
-    func know(_ device: Device) -> DeviceID {
+    package func know(_ device: Device) -> DeviceID {
         let id = journal.deviceID(for: device)
         know(device, as: id)
         return id
@@ -173,7 +173,7 @@ public final class Bridge {
     /// What the journal knows of how far a trace was played.
     var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
 
-    func take(_ event: DeviceEvent) {
+    package func take(_ event: DeviceEvent) {
         catalog.note(event)
         let before = engine.deviceEventsAppended
         engine.feed(.event(event), at: event.stamp)

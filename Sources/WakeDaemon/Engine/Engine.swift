@@ -150,7 +150,7 @@ extension Engine {
     var nextSequence: Sequence { core.nextSequence }
     var isSettled: Bool { core.isSettled }
     var isQuiet: Bool { core.isQuiet }
-    var isBackedUp: Bool { core.isBackedUp }
+    package var isBackedUp: Bool { core.isBackedUp }
     var hasSuspended: Bool { core.hasSuspended }
     var standings: [Standing] { core.standings(at: clock.now()) }
     func standing(of handler: HandlerID) -> Standing? { core.standing(of: handler, at: clock.now()) }

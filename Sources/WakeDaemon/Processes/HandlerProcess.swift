@@ -43,6 +43,8 @@ final class HandlerProcess {
     private var errorLines: LogLines
 
     private var awaitsFreeze = false
+    /// Why the program could not be executed; told when the process that tried is gone.
+    private var startupFailure: String?
     private var hasExited = false
     private var hasEmptied = false
 
@@ -199,7 +201,7 @@ final class HandlerProcess {
         switch outcome {
         case .pending: return
         case .executed: break
-        case .failed(_, let error): observer.process(self, couldNotStart: error.description)
+        case .failed(_, let error): startupFailure = error.description
         }
         watches[3].disable()
     }
@@ -213,7 +215,7 @@ final class HandlerProcess {
         learnStartup()
         drainReplies()
         drainLogs()
-        observer.process(self, exited: status.forCore)
+        if startupFailure == nil { observer.process(self, exited: status.forCore) }
         learnContainer()
     }
 
@@ -253,13 +255,21 @@ final class HandlerProcess {
         }
         if hasExited, !events.isPopulated, !hasEmptied {
             hasEmptied = true
-            observer.processLeftNobody(self)
+            tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
             drainReplies()
             observer.processFroze(self)
         } else {
             lookAgainIfBlind()
+        }
+    }
+
+    private func tellEnd() {
+        if let startupFailure {
+            observer.process(self, couldNotStart: startupFailure)
+        } else {
+            observer.processLeftNobody(self)
         }
     }
 

@@ -111,12 +111,9 @@ final class ProcessStage: Stage, ProcessObserver {
         }
     }
 
-    /// A launch that failed before there was a process ends as every other does.
     private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String) {
         tellLaunchFailure(id, reason)
         engine.feed(.launchFailed(id, epoch, reason: reason))
-        engine.feed(.exited(id, epoch, .exited(code: 127)))
-        engine.feed(.emptied(id, epoch))
     }
 
     private func tellLaunchFailure(_ id: HandlerID, _ reason: String) {
@@ -189,8 +186,7 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
-        tellLaunchFailure(process.handler, reason)
-        engine.feed(.launchFailed(process.handler, process.epoch, reason: reason))
+        fail(process.handler, process.epoch, reason)
     }
 
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream) {

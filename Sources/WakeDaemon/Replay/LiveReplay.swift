@@ -46,6 +46,7 @@ public final class LiveReplay {
     public init(
         _ manifest: HandlerManifest, profiles: ProfileLibrary, print: @escaping (String) -> Void
     ) throws {
+        try Executable.check(manifest.exec[0])
         directory = try Directory.makeTemporary(prefix: "wakebridge-replay")
         var options = BridgeOptions(
             stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")

@@ -1,0 +1,75 @@
+// The null handler: the least that a handler can do with what it is given.
+#define _GNU_SOURCE
+#include "benchmark_probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/// The seq of the last event line in `text`, which ends with a newline; 0 where there is none.
+static uint64_t last_sequence(const char *text, size_t length)
+{
+    static const char key[] = "\"seq\":";
+    while (length > 0) {
+        const char *before = memrchr(text, '\n', length - 1);
+        const char *line = before ? before + 1 : text;
+        const char *found = memmem(line, (size_t)(text + length - line), key, sizeof key - 1);
+        if (found)
+            return strtoull(found + sizeof key - 1, NULL, 10);
+        length = (size_t)(line - text);
+    }
+    return 0;
+}
+
+static void acknowledge(uint64_t sequence)
+{
+    char reply[40];
+    int length = snprintf(reply, sizeof reply, "{\"ack\":%llu}\n", (unsigned long long)sequence);
+    if (write(3, reply, (size_t)length) < 0)
+        exit(1);
+}
+
+/// Takes whole lines; returns how many bytes they were.
+static size_t take(struct benchmark_board *board, const char *text, size_t length, int64_t read_at)
+{
+    const char *end = memrchr(text, '\n', length);
+    if (!end)
+        return 0;
+    size_t whole = (size_t)(end + 1 - text);
+    uint64_t sequence = last_sequence(text, whole);
+    if (sequence == 0)
+        return whole;
+    const char *first = memchr(text, '\n', whole);
+    if (memmem(text, (size_t)(first - text), "wakebridge.resumed", 18))
+        __atomic_add_fetch(&board->resumed, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&board->read_at, read_at, __ATOMIC_RELEASE);
+    __atomic_store_n(&board->sequence, sequence, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&board->reads, 1, __ATOMIC_RELEASE);
+    acknowledge(sequence);
+    return whole;
+}
+
+void benchmark_handle(struct benchmark_board *board)
+{
+    static char text[1 << 20];
+    size_t held = 0;
+    for (;;) {
+        ssize_t count = read(0, text + held, sizeof text - held);
+        int64_t read_at = now();
+        if (count <= 0)
+            return;
+        held += (size_t)count;
+        size_t taken = take(board, text, held, read_at);
+        held -= taken;
+        memmove(text, text + taken, held);
+    }
+}

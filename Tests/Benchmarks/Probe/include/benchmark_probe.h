@@ -1,0 +1,37 @@
+// What a benchmark needs in C: a board that two processes share, the handler that stamps its reads, and the bare kernel way.
+#pragma once
+
+#include <stdint.h>
+
+/// Written by one handler, read by whoever conducts the measurement.
+struct benchmark_board {
+    int64_t read_at;   // CLOCK_MONOTONIC in nanoseconds, right after the latest read that held an event line
+    uint64_t reads;    // how many reads held one
+    uint64_t resumed;  // how many of those began with the notice of a thaw
+    uint64_t sequence; // seq of the newest event line
+};
+
+/// Maps the board in the file at `path`, made where it is missing. NULL with errno set where that fails.
+struct benchmark_board *benchmark_board(const char *path);
+int64_t benchmark_read_at(const struct benchmark_board *board);
+uint64_t benchmark_reads(const struct benchmark_board *board);
+uint64_t benchmark_resumed(const struct benchmark_board *board);
+uint64_t benchmark_sequence(const struct benchmark_board *board);
+
+/// The null handler: reads lines on descriptor 0, stamps each read, acknowledges the newest event on descriptor 3.
+/// Returns at end-of-file.
+void benchmark_handle(struct benchmark_board *board);
+
+/// What the limit passes on: its descriptors are the caller's.
+struct benchmark_way {
+    int source;    // where the device's bytes come
+    int input;     // the handler's standard input
+    int replies;   // our end of its descriptor 3
+    int freezer;   // its cgroup.freeze, open for writing
+};
+/// Only the calls that waking a frozen process takes: wait, read, write a line, thaw; then wait, read the reply, freeze.
+/// Returns at the source's end-of-file, or -errno.
+int benchmark_pass_on(const struct benchmark_way *way);
+
+/// Runs this process and its children before all others of the machine, so that strangers' work does not show. 0 or -errno.
+int benchmark_take_precedence(void);

@@ -1,0 +1,111 @@
+// A wakebridged with a folder of its own, started as the service manager does and timed to its READY=1.
+import Glibc
+import WakeModel
+import WakeSystem
+
+final class RunningDaemon {
+    let pid: Int32
+    let readyAfter: TimeSpan
+
+    init(_ folder: DaemonFolder, words: [String] = []) throws {
+        let address = folder.path + "/notify"
+        let listener = try Self.listen(at: address)
+        let null = try File.open("/dev/null", for: .read)
+        let start = SystemClock.monotonic()
+        pid = try Program.start(
+            [try Program.sibling("wakebridged"), "--config", folder.path + "/etc", "--state", folder.path + "/state",
+                "--runtime", folder.path + "/run"] + words,
+            input: null.raw,
+            environment: ["NOTIFY_SOCKET=\(address)", "WAKEBRIDGE_DEVICES=\(folder.path)/Devices"])
+        var message = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
+        guard poll(&message, 1, 10_000) == 1 else { throw Failure("wakebridged was not ready within 10 s") }
+        readyAfter = SystemClock.monotonic() - start
+    }
+
+    func end() {
+        kill(pid, SIGTERM)
+        Program.awaitEnd(of: pid)
+    }
+
+    private static func listen(at path: String) throws -> FileDescriptor {
+        let socket = FileDescriptor(owning: Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let code = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(socket.raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard code == 0 else { throw SystemError("listen at", path, .last) }
+        return socket
+    }
+}
+
+/// Profiles, manifests and a trace of one event for a daemon to find.
+struct DaemonFolder {
+    let path: String
+    var trace: String { path + "/one.trace" }
+
+    init(profiles: Int, handlers: Int) throws {
+        path = try Directory.makeTemporary(prefix: "wakebridge-bench")
+        try Directory.create(path + "/etc/handlers.d")
+        let shipped = try File.bytes(at: Self.devices() + "/heart-rate-monitor/profile.json5")
+        for number in 1...profiles { try writeProfile(shipped, number) }
+        for number in 1...handlers { try writeManifest(number) }
+        try File.replace(trace, with: Array(Self.oneEvent.utf8))
+    }
+
+    func remove() { Directory.removeTree(path) }
+
+    /// A profile's name is its folder's.
+    private func writeProfile(_ text: [UInt8], _ number: Int) throws {
+        let name = number == 1 ? "heart-rate-monitor" : "heart-rate-monitor-\(number)"
+        let own = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix("  name: \"heart-rate-monitor\"") ? "  name: \"\(name)\"," : String($0) }
+            .joined(separator: "\n")
+        try Directory.create("\(path)/Devices/\(name)")
+        try File.replace("\(path)/Devices/\(name)/profile.json5", with: Array(own.utf8))
+    }
+
+    private func writeManifest(_ number: Int) throws {
+        let manifest = """
+            { exec: ["\(try Program.own())", "handler", "\(path)/board\(number)"], user: "\(try Account.current().name)",
+              modes: ["bluetooth-central"], watch: [{ profile: "heart-rate-monitor" }] }
+            """
+        try File.replace("\(path)/etc/handlers.d/h\(number).json5", with: Array(manifest.utf8))
+    }
+
+    /// Handlers whose cgroup says that it is frozen.
+    var frozenHandlers: Int {
+        guard let parent = cgroup else { return 0 }
+        return ((try? Directory.names(in: parent)) ?? []).count { name in
+            ((try? File.text(at: "\(parent)/\(name)/cgroup.events")) ?? "").contains("frozen 1")
+        }
+    }
+
+    /// Where the daemon puts its handlers: below our own cgroup, named after its runtime directory.
+    private var cgroup: String? {
+        let name = "wakebridge" + (path + "/run").map { $0 == "/" ? "-" : String($0) }.joined()
+        return ["/sys/fs/cgroup/unified/\(name)", "/sys/fs/cgroup/\(name)"].first { File.exists($0) }
+    }
+
+    private static func devices() throws -> String {
+        var folder = try Program.own()[...]
+        while let slash = folder.lastIndex(of: "/") {
+            folder = folder[..<slash]
+            if File.exists(folder + "/Devices/heart-rate-monitor") { return folder + "/Devices" }
+        }
+        throw Failure("the benchmarks must run from the checkout they were built in")
+    }
+
+    private static let oneEvent = """
+        wakebridge-trace 1
+        clock 2026-11-21T07:42:46.727125Z
+        device 1 bluetooth C0:F1:F2:F3:F4:01 alias="chest-strap" service=180d
+        +0.000000 1 connect
+        +0.001000 1 data 2a37 163cf803
+        end
+
+        """
+}
