@@ -99,7 +99,7 @@ struct ConfinementTests {
     func drainsLogs() async throws {
         let script = scratch.script(
             """
-            echo hello from stdout; echo hello from stderr >&2
+            echo hello from stdout; echo hello from stderr >&2; sleep 0.3
             i=0; while [ $i -lt 3000 ]; do echo "line $i"; i=$((i + 1)); done
             printf '%020000d\\n' 7; printf 'bell \\007 and escape \\033[31m\\n'
             while IFS= read -r line; do

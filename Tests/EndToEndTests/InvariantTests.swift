@@ -29,7 +29,7 @@ struct InvariantTests {
         let members = daemon.leaves.processes
         #expect(members.count == 2)
         #expect(try await daemon.tool("stop", "stubborn").exit == 0)
-        let areGone = try await wait(10) { members.allSatisfy { kill($0, 0) != 0 } && daemon.leaves.names.isEmpty }
+        let areGone = try await wait(10) { members.allSatisfy { !isAlive($0) } && daemon.leaves.names.isEmpty }
         #expect(areGone, "left: \(daemon.leaves.processes)")
         #expect(try await daemon.stop().exit == 0)
     }
@@ -49,7 +49,7 @@ struct InvariantTests {
         let outcome = try await replay.end(within: 30)
         #expect(outcome.exit == 0)
         #expect(lines(of: pids).count == 2)
-        #expect(lines(of: pids).compactMap { Int32($0) }.allSatisfy { kill($0, 0) != 0 })
+        #expect(lines(of: pids).compactMap { Int32($0) }.allSatisfy { !isAlive($0) })
         #expect(!replay.leaves.exist)
     }
 

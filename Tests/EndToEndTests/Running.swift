@@ -23,7 +23,7 @@ final class Running {
 
     init(_ words: [String], in scratch: Scratch, directory: String? = nil) throws {
         self.scratch = scratch
-        let words = directory.map { ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", $0] + words } ?? words
+        let words = (directory.map { ["env", "-C", $0] } ?? []) + words
         let number = String(UInt32.random(in: 0 ... .max), radix: 16)
         outputPath = scratch.file("output-\(number)")
         talkPath = scratch.file("talk-\(number)")

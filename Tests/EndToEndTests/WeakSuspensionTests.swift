@@ -6,10 +6,6 @@ import Testing
 struct WeakSuspensionTests {
     private let scratch = Scratch()
 
-    private func state(of pid: Int32) -> Character? {
-        text(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first?.first
-    }
-
     @Test("a handler is stopped between events and gets each once, and status says that it is suspended weakly",
         .timeLimit(.minutes(1)))
     func stopsBetweenEvents() async throws {
@@ -21,7 +17,7 @@ struct WeakSuspensionTests {
         for count in 1...6 {
             let isStopped = try await wait(10) {
                 let events = LoggedEvent.read(log)
-                return events.count >= count && self.state(of: events[0].process) == "T"
+                return events.count >= count && processState(events[0].process) == "T"
             }
             #expect(isStopped)
         }
@@ -30,7 +26,7 @@ struct WeakSuspensionTests {
         #expect(status.output.contains("suspends weakly"))
         let pid = try #require(LoggedEvent.read(log).first).process
         #expect(try await daemon.stop().exit == 0)
-        #expect(kill(pid, 0) != 0)
+        #expect(!isAlive(pid))
         #expect(!daemon.leaves.exist)
     }
 }
