@@ -2,10 +2,10 @@
 import Glibc
 
 extension Directory {
-    /// Makes a directory of our own under /run for root, `XDG_RUNTIME_DIR` or `TMPDIR` for others, /tmp at last.
+    /// Makes a directory of our own, in memory where that can be had: no disk then delays who writes there.
     public static func makeTemporary(prefix: String) throws(SystemError) -> String {
-        let places = [geteuid() == 0 ? "/run" : nil, environment("XDG_RUNTIME_DIR"), environment("TMPDIR"), "/tmp"]
-        for place in places.compactMap({ $0 }) where access(place, W_OK) == 0 {
+        let inMemory = [environment("XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) }
+        for place in inMemory + [environment("TMPDIR"), "/tmp"].compactMap({ $0 }) where access(place, W_OK) == 0 {
             var template = Array("\(place)/\(prefix)-XXXXXX".utf8CString)
             let made = template.withUnsafeMutableBufferPointer { space in
                 space.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
@@ -32,6 +32,14 @@ extension Directory {
         }
         rmdir(path)
     }
+
+    private static func isInMemory(_ path: String) -> Bool {
+        var status = statfs()
+        return statfs(path, &status) == 0 && status.f_type == tmpfsMagic
+    }
+
+    /// TMPFS_MAGIC of linux/magic.h, which Glibc does not import.
+    private static let tmpfsMagic = 0x0102_1994
 
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
