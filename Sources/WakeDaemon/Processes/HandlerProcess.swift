@@ -33,6 +33,7 @@ final class HandlerProcess {
     private var watches: [Watch] = []
     private var inputWatch: Watch?
     private var look: Timer?
+    private var lookDelay = TimeSpan.zero
     private let log: Log
 
     private var unwritten: [UInt8] = []
@@ -248,9 +249,14 @@ final class HandlerProcess {
     func freeze() {
         awaitsFreeze = true
         attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
-        // The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds.
-        look?.arm(at: SystemClock.monotonic() + .microseconds(100))
+        lookDelay = Self.firstLook
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
+
+    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
+    /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
+    private static let firstLook = TimeSpan.microseconds(100)
+    private static let lastLook = TimeSpan.milliseconds(5)
 
     func thaw() {
         awaitsFreeze = false
@@ -285,8 +291,15 @@ final class HandlerProcess {
             drainReplies()
             observer.processFroze(self)
         } else {
-            lookAgainIfBlind()
+            lookAgain()
         }
+    }
+
+    private func lookAgain() {
+        guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
+        guard awaitsFreeze, lookDelay < Self.lastLook else { return }
+        lookDelay = lookDelay + lookDelay
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
 
     private func tellEnd() {
