@@ -2,7 +2,9 @@
 import Glibc
 import Testing
 
-@Suite("Importing captures", .enabled(if: Captures.exist, "no captures at \(Captures.folder); WAKEBRIDGE_CAPTURES says where they are"))
+@Suite(
+    "Importing captures",
+    .enabled(if: Captures.exist, "no captures at \(Captures.folder); WAKEBRIDGE_CAPTURES says where they are"))
 struct ImportTests {
     private let scratch = Scratch()
 

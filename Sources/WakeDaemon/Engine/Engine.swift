@@ -64,7 +64,9 @@ public final class Engine {
             isTurnRequested = true
             turnBegan = stamp.moment.monotonic
             requestTurn()
-        } else if !isCompleting, feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength {
+        } else if !isCompleting,
+            feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
+        {
             if let runTurn { runTurn() } else { completeTurn() }
         }
     }

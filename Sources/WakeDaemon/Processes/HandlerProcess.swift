@@ -71,8 +71,10 @@ final class HandlerProcess {
         watches = [
             try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
             // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
-            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output) },
-            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors) },
+            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output)
+            },
+            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors)
+            },
             try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
