@@ -75,7 +75,8 @@ let package = Package(
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate"]),
+            name: "EndToEndTests",
+            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
