@@ -38,6 +38,7 @@ public final class Engine {
     /// Effects are performed in their order, so what they cause waits until all of them are done.
     private var isCompleting = false
     private var feedsInTurn = 0
+    private var lastAppended: Sequence
     private var turnBegan = Instant.zero
     /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let feedsPerTurn = 512
@@ -49,6 +50,7 @@ public final class Engine {
 
     init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
         core = Dispatcher(from: next, limits: limits)
+        lastAppended = Sequence(next.rawValue - 1)
         self.journal = journal
         self.clock = clock
     }
@@ -64,7 +66,9 @@ public final class Engine {
             isTurnRequested = true
             turnBegan = stamp.moment.monotonic
             requestTurn()
-        } else if !isCompleting, feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength {
+        } else if !isCompleting,
+            feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
+        {
             if let runTurn { runTurn() } else { completeTurn() }
         }
     }
@@ -88,6 +92,7 @@ public final class Engine {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            lastAppended = max(lastAppended, sequence)
             if !event.isGap { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
@@ -110,9 +115,17 @@ public final class Engine {
 
     private func commit() {
         if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
+        noteNumbers()
         let outcome = journal.commit()
         if outcome != .nothing { commitsSinceUpkeep += 1 }
         report(outcome)
+    }
+
+    /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
+    private func noteNumbers() {
+        let last = Sequence(core.nextSequence.rawValue - 1)
+        if last > lastAppended { journal.note(last, at: clock.stamp().wall) }
+        lastAppended = last
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
