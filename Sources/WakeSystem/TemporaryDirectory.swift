@@ -1,4 +1,5 @@
 // Directories that live as long as one command, and the few questions about paths that go with them.
+import CLinux
 import Glibc
 
 extension Directory {
@@ -33,13 +34,7 @@ extension Directory {
         rmdir(path)
     }
 
-    private static func isInMemory(_ path: String) -> Bool {
-        var status = statfs()
-        return statfs(path, &status) == 0 && status.f_type == tmpfsMagic
-    }
-
-    /// TMPFS_MAGIC of linux/magic.h, which Glibc does not import.
-    private static let tmpfsMagic = 0x0102_1994
+    private static func isInMemory(_ path: String) -> Bool { clinux_is_in_memory(path) == 1 }
 
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
