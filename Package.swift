@@ -43,10 +43,17 @@ let package = Package(
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
 
-        .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .target(
+            name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
+            path: "Tests/TestBench"),
+        .testTarget(
+            name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+            dependencies: [
+                "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
+            ]),
+        .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
@@ -68,7 +75,8 @@ let package = Package(
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate"]),
+            name: "EndToEndTests",
+            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
         .testTarget(
             name: "TortureTests",
             dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel"]),

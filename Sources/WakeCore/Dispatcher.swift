@@ -1,4 +1,4 @@
-// The core as the host sees it: inputs with their instants go in, effects come out; which handler is owed what is decided here.
+// The core as the host sees it: inputs with their instants go in, effects come out, and events find who is owed them.
 import WakeModel
 
 /// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
@@ -44,7 +44,7 @@ public struct Dispatcher: Sendable {
 
     private mutating func take(_ input: Input, _ step: inout Step) {
         switch input {
-        case .device(let id, let device): routes.set(device, id, handlers.map(\.settings))
+        case .device(let id, let device): introduce(device, id)
         case .configure(let id, let settings, let isStopped, let restarts):
             configure(id, settings, isStopped: isStopped, restarts: restarts, &step)
         case .remove(let id): remove(id, &step)
@@ -78,6 +78,14 @@ public struct Dispatcher: Sendable {
         case .revived(let id, let event): revive(event, for: id, &step)
         case .finish: finish(&step)
         case .tick: break
+        }
+    }
+
+    /// What was recovered before its device was known is owed on its subscription's terms from here on.
+    private mutating func introduce(_ device: Device, _ id: DeviceID) {
+        routes.set(device, id, handlers.map(\.settings))
+        for route in routes[id] {
+            handlers[route.slot].queue.reroute(id, handlers[route.slot].terms[route.subscription])
         }
     }
 
@@ -229,7 +237,7 @@ public struct Dispatcher: Sendable {
         for (route, fate) in zip(subscribers, fates) {
             guard case .queued = fate else { continue }
             owners.append(handlers[route.slot].id)
-            durability = max(durability, handlers[route.slot].terms(of: route.subscription).durability)
+            durability = max(durability, handlers[route.slot].terms[route.subscription].durability)
         }
         if !owners.isEmpty { step.emit(.append(sequence, event, owners: owners, durability)) }
     }
@@ -242,7 +250,7 @@ public struct Dispatcher: Sendable {
             let notice = DeviceEvent(
                 device: event.device, kind: .attention(.linkDown, detail: detail), stamp: event.stamp)
             let sequence = step.takeSequence()
-            let durability = handlers[route.slot].terms(of: route.subscription).durability
+            let durability = handlers[route.slot].terms[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
                 $0.enqueue(notice, as: sequence, route.subscription, passesNacks: true, &$1)
@@ -281,17 +289,16 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].hasProcess else { return }
+        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else { return }
         change(slot, &step, body)
     }
 
     private mutating func change(
         _ slot: Int, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        body(&handlers[slot], &step)
-        handlers[slot].settle(&step)
-        monotonicDeadlines.set(handlers[slot].nextMonotonicDeadline(step), for: slot)
-        boottimeDeadlines.set(handlers[slot].nextBoottimeDeadline(step), for: slot)
+        let next = handlers[slot].react(&step, body)
+        monotonicDeadlines.set(next.monotonic, for: slot)
+        boottimeDeadlines.set(next.boottime, for: slot)
     }
 
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }

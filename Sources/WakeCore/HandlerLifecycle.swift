@@ -16,6 +16,11 @@ struct HandlerLifecycle: Sendable {
         case quarantined
     }
 
+    struct Deadlines {
+        var monotonic: Instant?
+        var boottime: Instant?
+    }
+
     struct Suspension: Hashable, Sendable {
         /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
         var isOverrun: Bool
@@ -56,6 +61,8 @@ struct HandlerLifecycle: Sendable {
     var batch = Batch()
     var budget: BudgetLedger
     var penalty = Penalty()
+    /// What the last hold was for.
+    var heldBecause = ""
     var gaps = PendingGaps()
     var requests: [OpenRequest] = []
     var lateAnswers: [Notice] = []
@@ -137,7 +144,15 @@ struct HandlerLifecycle: Sendable {
         }
     }
 
-    mutating func settle(_ step: inout Step) {
+    /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
+    /// is large, and a copy for each question would cost more than the answers.
+    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Deadlines {
+        body(&self, &step)
+        settle(&step)
+        return Deadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step))
+    }
+
+    private mutating func settle(_ step: inout Step) {
         while advance(&step) {}
     }
 
@@ -166,6 +181,15 @@ struct HandlerLifecycle: Sendable {
         guard step.now >= deadline, !isAttached else { return false }
         kill(.launchTimeout, &step)
         return true
+    }
+}
+
+extension HandlerLifecycle.Phase {
+    var hasProcess: Bool {
+        switch self {
+        case .stopped, .idle, .quarantined: false
+        case .launching, .active, .expiring, .suspending, .suspended, .terminating: true
+        }
     }
 }
 

@@ -24,7 +24,7 @@ struct PendingGaps: Sendable {
 
     mutating func insert(_ entry: Entry) { entries.append(entry) }
 
-    /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those the journal is behind on.
+    /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those that the journal lags.
     mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         return seal { entry in delivered.contains { $0.sequence == entry.sequence } }

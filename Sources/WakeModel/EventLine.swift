@@ -5,6 +5,8 @@ public struct EventLine: Sendable {
     public var event: DeviceEvent
     public var device: Device
     public var sequence: Sequence
+    /// False for what only people see: then the line carries nothing that is there to be acknowledged.
+    public var isOwed = true
     /// Counts the deliveries of this event to this handler, from 1.
     public var attempt: UInt32
     /// True for what was in flight when the bridge went down.
@@ -45,14 +47,18 @@ public struct EventLine: Sendable {
         writer.key("time")
         writer.time(event.stamp.wall)
         writer.field("datacontenttype", "application/json")
-        writer.field("seq", sequence.rawValue)
-        writer.field("attempt", attempt)
-        if isRedelivered { writer.field("redelivered", true) }
-        writer.field("budgetms", max(0, budget.wholeMilliseconds))
+        if isOwed { writeDelivery(into: &writer) }
         writer.key("data")
         writeData(into: &writer)
         writer.endObject()
         writer.newline()
+    }
+
+    private func writeDelivery(into writer: inout JSONWriter) {
+        writer.field("seq", sequence.rawValue)
+        writer.field("attempt", attempt)
+        if isRedelivered { writer.field("redelivered", true) }
+        writer.field("budgetms", max(0, budget.wholeMilliseconds))
     }
 
     private func writeData(into writer: inout JSONWriter) {

@@ -50,12 +50,29 @@ func run(_ options: RunOptions) -> Int32 {
 private func handlerManifest(
     _ file: String?, _ command: [String], _ settings: HandlerSettings
 ) throws -> HandlerManifest {
-    guard let file else { return HandlerManifest(id: "handler", command: command, settings: settings) }
+    guard let file else { return try HandlerManifest(id: "handler", command: command, settings: settings).running(command) }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
     var manifest = try HandlerManifest(id: id, file: file, text: try File.bytes(at: file, limit: 1 << 20), isRoot: false)
-    if !command.isEmpty { manifest.exec = command }
-    return manifest
+    if command.isEmpty {
+        manifest.exec = manifest.command(in: try folder(of: file))
+        return manifest
+    }
+    return try manifest.running(command)
+}
+
+private func folder(of file: String) throws -> String {
+    String(try File.absolute(file).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
+}
+
+extension HandlerManifest {
+    /// A program that stands on the command line runs where the person is, so that its path and arguments mean what they say.
+    fileprivate func running(_ command: [String]) throws -> HandlerManifest {
+        var manifest = self
+        manifest.exec = command
+        manifest.workingDirectory = try workingDirectory ?? Directory.current()
+        return manifest
+    }
 }
 
 private func profiles() -> ProfileLibrary {
@@ -68,8 +85,9 @@ private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ de
     let replay = try VirtualReplay(reader, profiles: profiles())
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
+    // Also what stands before a broken line is shown.
+    defer { printer.close() }
     let outcome = try replay.play { printer.write($0) }
-    printer.close()
     return outcome.deadLetters + outcome.quarantines == 0 ? 0 : 1
 }
 
@@ -80,7 +98,7 @@ private func playLive(
     let replay = try LiveReplay(manifest, profiles: profiles()) { line in
         Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
     }
-    if let decisions { replay.logDecisions { decisions.write($0) } }
+    if let decisions { replay.logDecisions { decisions.writeNow($0) } }
     if replay.strength == .weak {
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }

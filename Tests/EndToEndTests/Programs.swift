@@ -90,6 +90,14 @@ func names(in directory: String) -> [String] {
     return found.sorted()
 }
 
+/// `R`, `S`, `T` and so on; nil where there is no such process.
+func processState(_ pid: Int32) -> Character? {
+    text(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first?.first
+}
+
+/// A zombie is not: how soon an orphan is reaped is up to the machine's process 1.
+func isAlive(_ pid: Int32) -> Bool { processState(pid).map { $0 != "Z" && $0 != "X" } ?? false }
+
 func monotonicNow() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -23,6 +23,7 @@ final class Running {
 
     init(_ words: [String], in scratch: Scratch, directory: String? = nil) throws {
         self.scratch = scratch
+        let words = (directory.map { ["env", "-C", $0] } ?? []) + words
         let number = String(UInt32.random(in: 0 ... .max), radix: 16)
         outputPath = scratch.file("output-\(number)")
         talkPath = scratch.file("talk-\(number)")
@@ -32,7 +33,6 @@ final class Running {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
         posix_spawn_file_actions_addopen(&actions, 2, talkPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
-        if let directory { posix_spawn_file_actions_addchdir_np(&actions, directory) }
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var started: pid_t = 0

@@ -23,6 +23,7 @@ final class Auditor {
         private(set) var told = 0
         var live: Epoch?
         var lastEpoch = Epoch(rawValue: 0)
+        var isInputClosed = false
         var budgetFrom = Instant.zero
         var wasHurried = false
 
@@ -84,6 +85,7 @@ final class Auditor {
             if core.handler(id)?.isBarred ?? true { complain("\(id.rawValue): launched while stopped") }
             books[id, default: Books()].live = epoch
             books[id, default: Books()].lastEpoch = epoch
+            books[id]?.isInputClosed = false
         case .deliver(let id, let epoch, let delivery):
             expectLive(id, epoch, "deliver")
             deliver(id, delivery, at: now)
@@ -91,6 +93,7 @@ final class Auditor {
             .freeze(let id, let epoch), .inspectLocks(let id, let epoch), .requestTermination(let id, let epoch),
             .kill(let id, let epoch), .perform(let id, let epoch, _, _):
             expectLive(id, epoch, "\(effect)")
+            checkInput(id, effect)
         case .discard(let id, let epoch, _):
             expectLive(id, epoch, "discard")
             books[id]?.live = nil
@@ -192,6 +195,15 @@ final class Auditor {
         }
     }
 
+    private func checkInput(_ id: HandlerID, _ effect: Effect) {
+        switch effect {
+        case .closeInput: books[id]?.isInputClosed = true
+        case .notify:
+            if books[id]?.isInputClosed ?? false { complain("\(id.rawValue): told after the end of its input") }
+        default: break
+        }
+    }
+
     private func expectLive(_ id: HandlerID, _ epoch: Epoch, _ what: String) {
         if books[id]?.live != epoch {
             complain("\(id.rawValue): \(what) for epoch \(epoch.rawValue), which is not alive")
@@ -199,9 +211,10 @@ final class Auditor {
     }
 
     private func expectPlace(_ id: HandlerID, _ sequence: Sequence, _ places: [Place], _ what: String) {
-        guard let place = books[id]?.places[sequence], places.contains(place) else {
+        let place = books[id]?.places[sequence]
+        guard let place, places.contains(place) else {
             return complain(
-                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: books[id]?.places[sequence]))"
+                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: place))"
             )
         }
     }

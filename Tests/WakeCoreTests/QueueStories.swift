@@ -285,7 +285,6 @@ struct QueueStories {
     func recovery() {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
-        let event = DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)
         let gap = Gap(
             cause: .bridgeRestart, count: 7, first: nil, last: nil, from: story.stamp.wall, to: story.stamp.wall)
         story.step(.lost(handler, device, gap))
@@ -295,16 +294,38 @@ struct QueueStories {
                 handler,
                 [
                     RecoveredEvent(
-                        sequence: Sequence(40), event: event, attempts: 1, charges: 2, wasInFlight: true,
-                        durability: .run),
+                        sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        attempts: 1, charges: 2, wasDelivered: true, durability: .run),
                     RecoveredEvent(
-                        sequence: Sequence(41), event: event, attempts: 0, charges: 0, wasInFlight: false,
+                        sequence: Sequence(41), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
                         durability: .run),
                 ]))
         story.advance(.seconds(2))
         let events = story.deliveries(handler).last?.events ?? []
         #expect(events.map(\.sequence.rawValue) == [40, 41, 100])
         #expect(events.map(\.isRedelivered) == [true, false, false] && events.map(\.attempt) == [2, 1, 2])
+        story.close()
+    }
+
+    @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
+    func recoveryBeforeDevice() {
+        let story = Scenario(from: 100)
+        let handler = story.handler(1, isStopped: true) {
+            $0.subscriptions[0].wakes = false
+            $0.stoppedEvents = .keep
+        }
+        let device = DeviceID(rawValue: 1)
+        story.step(
+            .recovered(
+                handler,
+                [
+                    RecoveredEvent(
+                        sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        durability: .run)
+                ]))
+        story.device(1)
+        story.operate(.start, handler)
+        #expect(story.launches(handler) == 0 && story.core.isSettled)
         story.close()
     }
 

@@ -49,6 +49,9 @@ public enum DaemonCommand {
     /// For the service manager, after the daemon is gone: no process that it froze may be left behind.
     private static func sweep(_ options: DaemonOptions) throws(Complaint) -> Int32 {
         do {
+            // A living daemon holds this lock, and its handlers are no left-overs.
+            let lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
+            defer { withExtendedLifetime(lock) {} }
             let tree = try CgroupTree.open(named: options.cgroupName)
             let survivors = try tree.sweep()
             guard survivors.isEmpty else { throw Complaint.failure("cannot end \(survivors.joined(separator: ", "))") }
@@ -61,15 +64,25 @@ public enum DaemonCommand {
 
     private static func options(_ words: ParsedWords) throws(Complaint) -> DaemonOptions {
         var options = DaemonOptions()
-        if let directory = words.value("config") { options.configurationDirectory = directory }
-        if let directory = words.value("state") { options.stateDirectory = directory }
-        if let directory = words.value("runtime") { options.runtimeDirectory = directory }
+        if let directory = try path("config", words) { options.configurationDirectory = directory }
+        if let directory = try path("state", words) { options.stateDirectory = directory }
+        if let directory = try path("runtime", words) { options.runtimeDirectory = directory }
         if words.has("speed"), !words.has("replay") { throw .usage("--speed goes with --replay only") }
         if let file = words.value("replay") {
             let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
             options.replay = .init(file: file, speed: speed)
         }
         return options
+    }
+
+    /// Whole, because handlers are told their directories and start in others.
+    private static func path(_ name: String, _ words: ParsedWords) throws(Complaint) -> String? {
+        guard let path = words.value(name) else { return nil }
+        do {
+            return try File.absolute(path)
+        } catch {
+            throw .failure("cannot use --\(name) \(path): \(error.description)")
+        }
     }
 
     private static func say(_ text: String, to descriptor: Int32) -> Int32 {

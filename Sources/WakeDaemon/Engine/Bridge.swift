@@ -37,6 +37,9 @@ public final class Bridge {
     let journal: Journal
     private let suspension: Suspension
     private var recovery: Recovery
+    /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
+    private var hasBeenTold: Set<HandlerID> = []
+    let counts: HandlerCounts
     private var turn: Deferred?
     private var timers: [Timer] = []
     private var wallClock: WallClockWatch
@@ -44,7 +47,7 @@ public final class Bridge {
     private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
     /// Called after every turn, when all is committed and done.
     package var didCompleteTurn: [() -> Void] = []
-    /// Hears what devices did that nobody is owed; it has no number.
+    /// Hears what devices did that nobody is owed, by lack of a subscription or by its policy; it has no number.
     var onUnowned: (DeviceEvent) -> Void = { _ in }
     private let log = Log("bridge")
 
@@ -65,10 +68,14 @@ public final class Bridge {
         composer = LineComposer(
             catalog: catalog, journal: journal, idPrefix: options.idPrefix ?? "\(journal.id)-",
             clock: { clock.stamp().wall })
+        counts = HandlerCounts(engine: engine)
+        composer.counters = { [counts] in counts.counters(of: $0) }
         let launcher = Launcher(suspension: suspension, stateDirectory: options.stateDirectory + "/handlers")
         stage = try ProcessStage(
-            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access)
+            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
+            longestLogLine: options.settings.log.longestLine)
         engine.stage = stage
+        engine.listeners.append(counts)
         try tieToLoop()
         for (id, device) in journal.devices() { know(device, as: id) }
     }
@@ -140,7 +147,7 @@ public final class Bridge {
         engine.feed(
             .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
         if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
-        if earlier == nil { tellLosses(to: id, manifest) }
+        if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
         return id
     }
 
@@ -168,9 +175,9 @@ public final class Bridge {
 
     package func take(_ event: DeviceEvent) {
         catalog.note(event)
-        let before = engine.nextSequence
+        let before = engine.deviceEventsAppended
         engine.feed(.event(event), at: event.stamp)
-        if engine.nextSequence == before { onUnowned(event) }
+        if engine.deviceEventsAppended == before { onUnowned(event) }
     }
 
     // MARK: The end
@@ -201,11 +208,14 @@ public final class Bridge {
         if options.settings.suspension == .signal { return .stopSignals }
         do {
             let tree = try CgroupTree.open(named: options.cgroupName)
-            for leaf in try tree.sweep() { Log("bridge").error("cgroup \(leaf) of an earlier life stays populated after its kill") }
+            for leaf in try tree.sweep() {
+                Log("bridge").error("cgroup \(leaf) of an earlier life stays populated after its kill")
+            }
             return .cgroup(tree)
         } catch {
             guard options.settings.suspension == .auto else { throw error }
-            Log("bridge").warning("\(error.description); handlers are suspended by stop signals instead, which is weaker")
+            Log("bridge").warning(
+                "\(error.description); handlers are suspended by stop signals instead, which is weaker")
             return .stopSignals
         }
     }

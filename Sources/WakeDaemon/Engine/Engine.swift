@@ -25,6 +25,8 @@ public final class Engine {
     var listeners: [any DecisionListener] = []
     /// Hears every event that somebody is owed, with its number.
     var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
+    /// How many events of devices were appended, what the bridge itself tells in gaps not among them.
+    private(set) var deviceEventsAppended: UInt64 = 0
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
 
@@ -81,6 +83,7 @@ public final class Engine {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            if !event.isGap { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
         case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
@@ -93,7 +96,8 @@ public final class Engine {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
-        case .launch, .deliver, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill, .discard,
+        case .launch, .deliver, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
+            .discard,
             .perform:
             outward.append(effect)
         }
@@ -132,6 +136,10 @@ public final class Engine {
         commitsSinceUpkeep = 0
         for outcome in journal.compact().outcomes { report(outcome) }
     }
+}
+
+extension DeviceEvent {
+    fileprivate var isGap: Bool { if case .gap = kind { true } else { false } }
 }
 
 // MARK: - Questions

@@ -17,7 +17,10 @@ protocol ProcessObserver: AnyObject {
 
 /// Owns the child, its container and all their watches; letting go of it closes every descriptor.
 final class HandlerProcess {
-    enum Stream: String { case output, errors }
+    enum Stream: String {
+        case output = "stdout"
+        case errors = "stderr"
+    }
 
     let handler: HandlerID
     let epoch: Epoch
@@ -36,8 +39,8 @@ final class HandlerProcess {
     private var closesInputWhenWritten = false
 
     private var splitter = LineSplitter()
-    private var outputLines = LogLines()
-    private var errorLines = LogLines()
+    private var outputLines: LogLines
+    private var errorLines: LogLines
 
     private var awaitsFreeze = false
     /// Why the program could not be executed; told when the process that tried is gone.
@@ -47,7 +50,7 @@ final class HandlerProcess {
 
     init(
         _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
-        observer: any ProcessObserver
+        longestLogLine: Int, observer: any ProcessObserver
     ) throws(SystemError) {
         self.child = child
         self.handler = handler
@@ -55,6 +58,8 @@ final class HandlerProcess {
         self.loop = loop
         self.log = log
         self.observer = observer
+        outputLines = LogLines(longestLine: longestLogLine)
+        errorLines = LogLines(longestLine: longestLogLine)
         try watchEverything()
     }
 
@@ -135,9 +140,13 @@ final class HandlerProcess {
 
     private func readRepliesOnce() -> Bool {
         var bytes: [UInt8] = []
-        guard let result = attempt("read from", { () throws(SystemError) in
-            try child.replies.read(appendingTo: &bytes, limit: 64 << 10)
-        }) else { return false }
+        guard
+            let result = attempt(
+                "read from",
+                { () throws(SystemError) in
+                    try child.replies.read(appendingTo: &bytes, limit: 64 << 10)
+                })
+        else { return false }
         switch result {
         case .bytes:
             splitter.append(bytes)
@@ -198,7 +207,9 @@ final class HandlerProcess {
     }
 
     private func learnExit() {
-        guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else { return }
+        guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else {
+            return
+        }
         hasExited = true
         watches[4].disable()
         learnStartup()
@@ -239,7 +250,9 @@ final class HandlerProcess {
     func removeContainer() -> Bool { child.container.remove() }
 
     private func learnContainer() {
-        guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else { return }
+        guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else {
+            return
+        }
         if hasExited, !events.isPopulated, !hasEmptied {
             hasEmptied = true
             tellEnd()

@@ -17,7 +17,7 @@ struct Launcher {
         var request = SpawnRequest(
             executable: try Executable.find(manifest.exec[0]), arguments: manifest.exec,
             environment: environment(of: manifest, reason, directory, account),
-            directory: manifest.workingDirectory, account: account)
+            directory: manifest.workingDirectory ?? directory, account: account)
         request.diesWithDaemon = true
         return try ChildProcess.spawn(request, into: makeContainer(named: "\(manifest.id)-\(epoch.rawValue)"))
     }

@@ -116,7 +116,8 @@ public final class LiveReplay {
 
     /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
     private func wakeForTheRest() {
-        guard let standing = bridge.engine.standing(of: handler), standing.state == .suspended || standing.state == .idle,
+        guard let standing = bridge.engine.standing(of: handler),
+            standing.state == .suspended || standing.state == .idle,
             bridge.engine.nextMonotonicDeadline == nil, bridge.engine.nextBoottimeDeadline == nil
         else { return }
         bridge.engine.feed(.operated(handler, .wake))
@@ -147,5 +148,8 @@ public final class LiveReplay {
 final class HandlerLines: HandlerLog {
     private let print: (String) -> Void
     init(_ print: @escaping (String) -> Void) { self.print = print }
-    func handler(_ id: HandlerID, logged line: String) { print(line) }
+    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
+        // What the bridge says of it stands on standard error already.
+        if voice != .bridge { print(line) }
+    }
 }

@@ -6,10 +6,11 @@ import WakeSystem
 struct Suite {
     private var names: [String]
     private var rounds = 20
+    private var events = 200_000
 
     static let all = ["latency", "throughput", "replay", "daemon"]
 
-    /// Names of measurements; `--rounds N`; `--precedence` runs everything under SCHED_FIFO, for a machine with other work.
+    /// Names of measurements; `--rounds N` and `--events N`; `--precedence` runs everything under SCHED_FIFO, for a machine with other work.
     init(_ words: [String]) throws {
         names = []
         var rest = words[...]
@@ -19,8 +20,11 @@ struct Suite {
             case "--rounds":
                 guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else { throw Failure("--rounds takes a number") }
                 rounds = count
+            case "--events":
+                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else { throw Failure("--events takes a number") }
+                events = count
             case let name where Self.all.contains(name): names.append(name)
-            default: throw Failure("\"\(word)\" is none of \(Self.all.joined(separator: ", ")), --rounds N, --precedence")
+            default: throw Failure("\"\(word)\" is none of \(Self.all.joined(separator: ", ")), --rounds N, --events N, --precedence")
             }
         }
         if names.isEmpty { names = Self.all }
@@ -29,8 +33,8 @@ struct Suite {
     func run() throws {
         Signals.ignoreBrokenPipes()
         if names.contains("latency") { try Latency(rounds: rounds).measure() }
-        if names.contains("throughput") { try Throughput.measure(events: 200_000) }
-        if names.contains("replay") { try Throughput.measureReplay(events: 200_000) }
+        if names.contains("throughput") { try Throughput.measure(events: events) }
+        if names.contains("replay") { try Throughput.measureReplay(events: events) }
         if names.contains("daemon") { try DaemonFigures.measure() }
     }
 
