@@ -28,7 +28,10 @@ struct EndingTests {
         arguments: [SIGINT, SIGTERM])
     func interrupts(signal: Int32) async throws {
         let replay = try LiveReplay(trace: heartRateTrace, scratch, handler: [witness()])
-        let isFrozen = try await wait(10) { replay.leaves.areFrozen }
+        // It is born frozen, so only after it has run does being frozen tell something.
+        let isFrozen = try await wait(10) {
+            replay.leaves.areFrozen && !lines(of: scratch.file("directory")).isEmpty && replay.decisions.has("suspending")
+        }
         #expect(isFrozen)
         replay.running.signal(signal)
         let outcome = try await replay.end(within: 10)
