@@ -34,6 +34,8 @@ public final class Engine {
 
     private var effects: [Effect] = []
     private var outward: [Effect] = []
+    /// Keeps the memory of the last turn's effects for the next one's.
+    private var spare: [Effect] = []
     private var isTurnRequested = false
     /// Effects are performed in their order, so what they cause waits until all of them are done.
     private var isCompleting = false
@@ -76,16 +78,21 @@ public final class Engine {
     /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
     func completeTurn() {
         isCompleting = true
+        let stage = stage
         repeat {
             feedsInTurn = 0
             commit()
-            let performing = outward
-            outward = []
+            // Taken out, not borrowed: a stage that feeds enough completes a turn of its own in here.
+            var performing = spare
+            spare = []
+            swap(&performing, &outward)
             for effect in performing { stage?.perform(effect) }
+            performing.removeAll(keepingCapacity: true)
+            spare = performing
         } while !outward.isEmpty
         isCompleting = false
         isTurnRequested = false
-        if core.isEverybodyAsleep { keepHouse() }
+        keepHouse()
     }
 
     private func record(_ effect: Effect, at stamp: Stamp) {
@@ -148,9 +155,9 @@ public final class Engine {
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// Nobody runs, so nobody waits for what this costs.
+    /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.
     private func keepHouse() {
-        guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
+        guard commitsSinceUpkeep >= Self.commitsPerUpkeep, core.isEverybodyAsleep else { return }
         commitsSinceUpkeep = 0
         for outcome in journal.compact().outcomes { report(outcome) }
     }

@@ -15,6 +15,11 @@ protocol ProcessObserver: AnyObject {
     func processLeftNobody(_ process: HandlerProcess)
 }
 
+/// Where replies and logs are read into before they are cut into lines; one for all processes, because each empties it at once.
+final class ReadSpace {
+    fileprivate var bytes = [UInt8](repeating: 0, count: 8 << 10)
+}
+
 /// Owns the child, its container and all their watches; letting go of it closes every descriptor.
 final class HandlerProcess {
     enum Stream: String {
@@ -38,6 +43,7 @@ final class HandlerProcess {
     private var written = 0
     private var closesInputWhenWritten = false
 
+    private let space: ReadSpace
     private var splitter = LineSplitter()
     private var outputLines: LogLines
     private var errorLines: LogLines
@@ -50,13 +56,14 @@ final class HandlerProcess {
 
     init(
         _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
-        longestLogLine: Int, observer: any ProcessObserver
+        longestLogLine: Int, space: ReadSpace, observer: any ProcessObserver
     ) throws(SystemError) {
         self.child = child
         self.handler = handler
         self.epoch = epoch
         self.loop = loop
         self.log = log
+        self.space = space
         self.observer = observer
         outputLines = LogLines(longestLine: longestLogLine)
         errorLines = LogLines(longestLine: longestLogLine)
@@ -73,16 +80,23 @@ final class HandlerProcess {
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
         if let changes = child.container.changesDescriptor {
-            watches.append(try loop.watch(changes, for: .priority) { [unowned self] _ in learnContainer() })
+            // The kernel tells of a freeze some 10 ms late, when the next event may be there: that one must not wait for it.
+            watches.append(
+                try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in learnContainer() })
         }
         look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
     }
 
     // MARK: Input
 
-    /// Queues bytes for standard input and writes what the pipe takes; the rest follows when the handler reads.
-    func write(_ bytes: [UInt8]) {
-        if unwritten.isEmpty { unwritten = bytes } else { unwritten.append(contentsOf: bytes) }
+    /// Lets `compose` write lines for standard input and writes what the pipe takes; the rest follows when the handler reads.
+    func write(_ compose: (inout JSONWriter) -> Void) {
+        // Moved out and back, so that one buffer serves every wake.
+        var bytes: [UInt8] = []
+        swap(&bytes, &unwritten)
+        var writer = JSONWriter(appendingTo: bytes)
+        compose(&writer)
+        unwritten = writer.bytes
         flush()
     }
 
@@ -134,25 +148,17 @@ final class HandlerProcess {
 
     // MARK: Replies and logs
 
-    /// So much a turn, so that a handler that floods does not starve the others.
-    private static let repliesPerTurn = 8 << 10
-
+    /// One reading a turn, so that a handler that floods does not starve the others.
     private func readReplies() {
-        _ = readRepliesOnce(limit: Self.repliesPerTurn)
+        _ = readRepliesOnce()
     }
 
-    private func readRepliesOnce(limit: Int) -> Bool {
-        var bytes: [UInt8] = []
-        guard
-            let result = attempt(
-                "read from",
-                { () throws(SystemError) in
-                    try child.replies.read(appendingTo: &bytes, limit: limit)
-                })
+    private func readRepliesOnce() -> Bool {
+        guard let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
         else { return false }
         switch result {
-        case .bytes:
-            splitter.append(bytes)
+        case .bytes(let count):
+            splitter.append(space.bytes[..<count])
             while let line = splitter.next() { observer.process(self, said: line) }
             return true
         case .wouldBlock: return false
@@ -166,7 +172,7 @@ final class HandlerProcess {
     /// Hears every line that was written before now: after a freeze, and after an exit. A socket holds less than this,
     /// and whom a dead handler left behind may go on writing for ever.
     private func drainReplies() {
-        for _ in 0..<8 { guard readRepliesOnce(limit: 64 << 10) else { return } }
+        for _ in 0..<64 { guard readRepliesOnce() else { return } }
     }
 
     /// True while there may be more.
