@@ -29,6 +29,8 @@ public final class Engine {
     private(set) var deviceEventsAppended: UInt64 = 0
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
+    /// Called when the turn asked for has not come for so long, or so much was fed, that it must be completed now.
+    var runTurn: (() -> Void)?
 
     private var effects: [Effect] = []
     private var outward: [Effect] = []
@@ -36,8 +38,10 @@ public final class Engine {
     /// Effects are performed in their order, so what they cause waits until all of them are done.
     private var isCompleting = false
     private var feedsInTurn = 0
-    /// A flood must not starve the commit that everything waits for.
+    private var turnBegan = Instant.zero
+    /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let feedsPerTurn = 512
+    private static let turnLength = TimeSpan.milliseconds(5)
     private var commitsSinceUpkeep = 0
     /// Emptying the write-ahead log costs more than a commit, so it is done once for many.
     private static let commitsPerUpkeep = 256
@@ -56,11 +60,12 @@ public final class Engine {
         for effect in effects { record(effect, at: stamp) }
         effects.removeAll(keepingCapacity: true)
         feedsInTurn += 1
-        if feedsInTurn >= Self.feedsPerTurn, !isCompleting {
-            completeTurn()
-        } else if !isTurnRequested {
+        if !isTurnRequested {
             isTurnRequested = true
+            turnBegan = stamp.moment.monotonic
             requestTurn()
+        } else if !isCompleting, feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength {
+            if let runTurn { runTurn() } else { completeTurn() }
         }
     }
 

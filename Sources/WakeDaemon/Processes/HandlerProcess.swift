@@ -66,8 +66,9 @@ final class HandlerProcess {
     private func watchEverything() throws(SystemError) {
         watches = [
             try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
-            try loop.watch(child.output.raw, for: .readable) { [unowned self] _ in drain(.output) },
-            try loop.watch(child.errors.raw, for: .readable) { [unowned self] _ in drain(.errors) },
+            // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
+            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output) },
+            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors) },
             try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
@@ -133,18 +134,20 @@ final class HandlerProcess {
 
     // MARK: Replies and logs
 
-    /// One read a turn, so that a handler that floods does not starve the others.
+    /// So much a turn, so that a handler that floods does not starve the others.
+    private static let repliesPerTurn = 8 << 10
+
     private func readReplies() {
-        _ = readRepliesOnce()
+        _ = readRepliesOnce(limit: Self.repliesPerTurn)
     }
 
-    private func readRepliesOnce() -> Bool {
+    private func readRepliesOnce(limit: Int) -> Bool {
         var bytes: [UInt8] = []
         guard
             let result = attempt(
                 "read from",
                 { () throws(SystemError) in
-                    try child.replies.read(appendingTo: &bytes, limit: 64 << 10)
+                    try child.replies.read(appendingTo: &bytes, limit: limit)
                 })
         else { return false }
         switch result {
@@ -160,9 +163,10 @@ final class HandlerProcess {
         }
     }
 
-    /// Hears every line that was written before now: after a freeze, and after an exit.
+    /// Hears every line that was written before now: after a freeze, and after an exit. A socket holds less than this,
+    /// and whom a dead handler left behind may go on writing for ever.
     private func drainReplies() {
-        while readRepliesOnce() {}
+        for _ in 0..<8 { guard readRepliesOnce(limit: 64 << 10) else { return } }
     }
 
     /// True while there may be more.
