@@ -81,7 +81,7 @@ extension HandlerLifecycle {
         let event = DeviceEvent(device: device, kind: .gap(gap), stamp: step.stamp)
         let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
         let sequence = step.takeSequence()
-        step.emit(.append(sequence, event, owners: [id], terms.durability))
+        step.emit(.append(sequence, event, owners: [id], durability(of: gap, terms)))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
         queue.insert(QueuedEvent(event, sequence, due: step.now), terms)
         gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap))

@@ -295,7 +295,7 @@ struct QueueStories {
                 [
                     RecoveredEvent(
                         sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
-                        attempts: 1, charges: 2, wasDelivered: true, durability: .run),
+                        attempts: 0, charges: 2, wasDelivered: true, durability: .run),
                     RecoveredEvent(
                         sequence: Sequence(41), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
                         durability: .run),
@@ -304,6 +304,22 @@ struct QueueStories {
         let events = story.deliveries(handler).last?.events ?? []
         #expect(events.map(\.sequence.rawValue) == [40, 41, 100])
         #expect(events.map(\.isRedelivered) == [true, false, false] && events.map(\.attempt) == [2, 1, 2])
+        story.close()
+    }
+
+    @Test("An attempt that a bridge's death cut short is counted on when the bridge dies again")
+    func attemptsOverDeaths() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        let recovered = RecoveredEvent(
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 2,
+            charges: 1, wasDelivered: true, durability: .run)
+        story.step(.recovered(handler, [recovered]))
+        #expect(story.attempts(handler) == [4])
+        #expect(
+            story.count {
+                if case .giveBack(handler, Sequence(40), attempts: 3, charges: 1) = $0 { true } else { false }
+            } == 1)
         story.close()
     }
 
