@@ -46,6 +46,7 @@ public struct DaemonOptions {
     /// One name for each runtime directory, so that two daemons never sweep each other's handlers.
     var cgroupName: String { "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined() }
 
+    var manifestDirectory: String { configurationDirectory + "/handlers.d" }
     public var controlSocket: String { runtimeDirectory + "/control.sock" }
 
     private static func environment(_ name: String) -> String? {
