@@ -107,7 +107,8 @@ final class Daemon {
     private func numbers(_ name: String, in text: String) -> [Int] {
         var found: [Int] = []
         var rest = text[...]
-        while let value = member(name, of: rest), let place = rest.firstRange(of: "\"\(name)\":") {
+        while let value = member(name, of: rest), let place = rest.firstRange(of: "\"\(name)\":")
+        {
             found.append(Int(value) ?? 0)
             rest = rest[place.upperBound...]
         }
@@ -146,18 +147,9 @@ func member(_ name: String, of line: Substring) -> String? {
 }
 
 extension Substring {
-    /// Compared as bytes, which is many times faster than as characters.
     func firstRange(of word: String) -> Range<Index>? {
         var copy = self
-        let place: Int? = copy.withUTF8 { bytes in
-            Array(word.utf8).withUnsafeBytes { word -> Int? in
-                guard bytes.count > 0, let base = bytes.baseAddress,
-                    let hit = memmem(base, bytes.count, word.baseAddress!, word.count)
-                else { return nil }
-                return UnsafeRawPointer(hit) - UnsafeRawPointer(base)
-            }
-        }
-        guard let place else { return nil }
+        guard let place = copy.withUTF8({ offset(of: word, in: $0) }) else { return nil }
         let start = utf8.index(startIndex, offsetBy: place)
         return start..<utf8.index(start, offsetBy: word.utf8.count)
     }

@@ -121,12 +121,21 @@ func processes(mentioning text: String) -> [pid_t] {
 }
 
 private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
-    let words = Array(text.utf8)
-    return words.withUnsafeBytes { words in
-        bytes.withUnsafeBytes { bytes in
-            guard bytes.count > 0 else { return false }
-            return memmem(bytes.baseAddress!, bytes.count, words.baseAddress!, words.count) != nil
+    bytes.withUnsafeBufferPointer { offset(of: text, in: $0) != nil }
+}
+
+/// Where the word first stands; compared as bytes, which is many times faster than as characters.
+func offset(of word: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    Array(word.utf8).withUnsafeBufferPointer { word in
+        guard let base = bytes.baseAddress, let wanted = word.baseAddress else { return nil }
+        var start = 0
+        while bytes.count - start >= word.count {
+            guard let hit = memchr(base + start, Int32(word[0]), bytes.count - word.count + 1 - start) else { return nil }
+            start = UnsafeRawPointer(hit) - UnsafeRawPointer(base)
+            if memcmp(base + start, wanted, word.count) == 0 { return start }
+            start += 1
         }
+        return nil
     }
 }
 

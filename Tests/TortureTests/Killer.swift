@@ -8,7 +8,7 @@ struct Killer {
     private(set) var daemonKills = 0
     /// The longest time between two kills, in seconds.
     var longestPause = 0.12
-    /// How a daemon is ended: nil by SIGKILL and at once, else in order by this signal.
+    /// Empties the runtime directory between two lives, as a reboot does.
     var wipesRuntime = false
     /// Ends the daemon by SIGTERM in place of SIGKILL.
     var asks = false
@@ -69,7 +69,7 @@ enum Torture {
 
 extension Daemon {
     /// Waits until the trace is played and nothing is owed.
-    func settle(_ trace: GeneratedTrace, _ record: String, within seconds: Double) async throws {
+    func settle(within seconds: Double) async throws {
         let isPlayed = try await wait(seconds, every: 0.1) {
             text(of: self.ground.daemonLog)[...].firstRange(of: "is played") != nil
         }

@@ -30,7 +30,7 @@ struct Reckoning {
         for (device, expected) in trace.expected {
             let events = byNumber.filter { $0.device == device && $0.kind != "gap" }
             if events.map(\.what) != expected {
-                let place = zip(events, expected).firstIndex { $0.what != $1 } ?? min(events.count, expected.count)
+                let place = zip(events, expected).prefix { $0.what == $1 }.count
                 let found = events.dropFirst(place).prefix(3).map { "\($0.sequence) \($0.what)" }
                 complain(
                     "\(device) differs from the trace at its event \(place) of \(expected.count): heard \(found), expected \(expected.dropFirst(place).prefix(3))"
@@ -83,6 +83,41 @@ struct Reckoning {
             if areKnown, event.daemon != earlier.daemon, !event.isRedelivered {
                 complain("\(event.sequence) came again after the bridge had gone down without redelivered")
             }
+        }
+    }
+
+    // MARK: Gaps
+
+    /// Every number is heard or told; those of one device's gaps never overlap, and every device is told the same.
+    /// Numbers have to be accounted for up to `reaches`, where something is known to have had them.
+    mutating func checkGaps(deaths: Int, reaches: Int = 0) {
+        var told: [String: [ClosedRange<Int>]] = [:]
+        for event in byNumber where event.kind == "gap" {
+            guard event.cause == "bridge-restart", let first = event.number("first_seq"),
+                let last = event.number("last_seq"), first <= last
+            else {
+                complain("a gap that tells of no restart: \(event.content)")
+                continue
+            }
+            if let other = told[event.device]?.first(where: { $0.overlaps(first...last) }) {
+                complain("\(event.device) was told of \(first)...\(last) and of \(other)")
+            }
+            told[event.device, default: []].append(first...last)
+        }
+        let ranges = Set(told.values.map { $0.sorted { $0.lowerBound < $1.lowerBound } })
+        if ranges.count > 1 { complain("devices were told differently: \(told)") }
+        if let most = told.values.map(\.count).max(), most > deaths { complain("\(most) gaps for \(deaths) deaths") }
+        checkAccounts(ranges.first ?? [], reaches)
+    }
+
+    private mutating func checkAccounts(_ ranges: [ClosedRange<Int>], _ reaches: Int) {
+        let heard = Set(heard.map(\.sequence))
+        let highest = max(heard.max() ?? 0, reaches)
+        let silent = (1...max(1, highest)).filter { number in
+            !heard.contains(number) && !ranges.contains { $0.contains(number) }
+        }
+        if !silent.isEmpty {
+            complain("\(silent.count) numbers were neither heard nor told, from \(silent[0]); told: \(ranges)")
         }
     }
 

@@ -8,6 +8,7 @@ import WakeSystem
 protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
+    func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
@@ -37,11 +38,14 @@ final class HandlerProcess {
     private var watches: [Watch] = []
     private var inputWatch: Watch?
     private var look: Timer?
+    private var lookDelay = TimeSpan.zero
     private let log: Log
 
     private var unwritten: [UInt8] = []
     private var written = 0
     private var closesInputWhenWritten = false
+    private var holdsReplies = false
+    private var hasBeenDeaf = false
 
     private let space: ReadSpace
     private var splitter = LineSplitter()
@@ -98,11 +102,27 @@ final class HandlerProcess {
         compose(&writer)
         unwritten = writer.bytes
         flush()
+        if isBackedUp { holdReplies() }
     }
 
     /// Notices may be dropped when a handler has not read for long; events never are.
     static let noticeBacklogLimit = 64 << 10
     var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+
+    /// Who asks without reading the answers is not heard until it has read them.
+    private func holdReplies() {
+        guard !holdsReplies else { return }
+        holdsReplies = true
+        watches[0].disable()
+        if !hasBeenDeaf { observer.processDoesNotRead(self) }
+        hasBeenDeaf = true
+    }
+
+    private func hearRepliesAgain() {
+        guard holdsReplies else { return }
+        holdsReplies = false
+        watches[0].enable()
+    }
 
     /// End-of-file on standard input, after everything written before.
     func closeInput() {
@@ -128,6 +148,7 @@ final class HandlerProcess {
         unwritten.removeAll(keepingCapacity: true)
         written = 0
         inputWatch?.disable()
+        hearRepliesAgain()
         if closesInputWhenWritten { abandonInput() }
         observer.processWroteEverything(self)
     }
@@ -234,9 +255,14 @@ final class HandlerProcess {
     func freeze() {
         awaitsFreeze = true
         attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
-        // The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds.
-        look?.arm(at: SystemClock.monotonic() + .microseconds(100))
+        lookDelay = Self.firstLook
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
+
+    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
+    /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
+    private static let firstLook = TimeSpan.microseconds(100)
+    private static let lastLook = TimeSpan.milliseconds(5)
 
     func thaw() {
         awaitsFreeze = false
@@ -271,8 +297,15 @@ final class HandlerProcess {
             drainReplies()
             observer.processFroze(self)
         } else {
-            lookAgainIfBlind()
+            lookAgain()
         }
+    }
+
+    private func lookAgain() {
+        guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
+        guard awaitsFreeze, lookDelay < Self.lastLook else { return }
+        lookDelay = lookDelay + lookDelay
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
 
     private func tellEnd() {

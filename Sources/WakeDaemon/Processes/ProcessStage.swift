@@ -123,10 +123,7 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
-        guard let process = process(id, epoch) else { return }
-        guard !process.isBackedUp else {
-            return log.warning("handler \(catalog.name(of: id)) does not read its input: \(notice.type) is dropped")
-        }
+        guard let process = process(id, epoch), !process.isBackedUp else { return }
         process.write { composer.compose(notice, into: &$0) }
     }
 
@@ -184,6 +181,13 @@ final class ProcessStage: Stage, ProcessObserver {
     func processWroteEverything(_ process: HandlerProcess) {
         guard catalog.handlers[process.handler]?.settings.acknowledgement == .delivery else { return }
         engine.feed(.written(process.handler, process.epoch))
+    }
+
+    /// Told once a process: who lets answers gather once does it again.
+    func processDoesNotRead(_ process: HandlerProcess) {
+        log.warning(
+            "handler \(catalog.name(of: process.handler)) asks but does not read the answers; it is not heard until it reads, "
+                + "and further notices are dropped")
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
