@@ -131,8 +131,10 @@ public final class Engine {
     /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
     private func noteNumbers() {
         let last = Sequence(core.nextSequence.rawValue - 1)
-        if last > lastAppended { journal.note(last, at: clock.stamp().wall) }
+        guard last > lastAppended else { return }
         lastAppended = last
+        let nothing = DeviceEvent(device: DeviceID(rawValue: 0), kind: .data(.serial, []), stamp: clock.stamp())
+        journal.append(nothing, as: last, owedTo: [], durability: .run)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
