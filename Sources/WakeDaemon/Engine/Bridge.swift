@@ -37,7 +37,6 @@ public final class Bridge {
     let journal: Journal
     private let suspension: Suspension
     private var recovery: Recovery
-    private var turn: Deferred?
     private var timers: [Timer] = []
     private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
     /// Called after every turn, when all is committed and done.
@@ -71,9 +70,8 @@ public final class Bridge {
     }
 
     private func tieToLoop() throws(SystemError) {
-        let turn = try loop.deferred(priority: .idle) { [unowned self] in completeTurn() }
-        self.turn = turn
-        engine.requestTurn = { turn.schedule() }
+        loop.completeTurn = { [unowned self] in completeTurn() }
+        engine.requestTurn = { [unowned loop] in loop.requestTurn() }
         timers = [
             try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
             try loop.timer(on: .boottime) { [unowned self] in tick(1) },
