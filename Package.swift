@@ -40,13 +40,20 @@ let package = Package(
                 "WakeSources", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
-        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
+        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
 
-        .testTarget(name: "WakeControlTests", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .target(
+            name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
+            path: "Tests/TestBench"),
+        .testTarget(
+            name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
+            dependencies: [
+                "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
+            ]),
+        .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
@@ -66,6 +73,10 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),

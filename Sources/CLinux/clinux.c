@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -12,6 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/statfs.h>
+#include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -144,4 +147,31 @@ int clinux_group_by_name(const char *name, gid_t *group) {
 int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit) {
     int count = (int)limit;
     return getgrouplist(name, group, groups, &count) < 0 ? -ERANGE : count;
+}
+
+// So far ahead that it never expires: only its cancellation by a step of the clock is of use.
+static int arm_wall_clock_watch(int watch) {
+    struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX * (time_t)1000}};
+    return answer(timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL));
+}
+
+int clinux_wall_clock_watch(void) {
+    int watch = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (watch < 0) return -errno;
+    int armed = arm_wall_clock_watch(watch);
+    if (armed < 0) close(watch);
+    return armed < 0 ? armed : watch;
+}
+
+int clinux_wall_clock_was_set(int watch) {
+    uint64_t expirations;
+    if (read(watch, &expirations, sizeof expirations) >= 0 || errno != ECANCELED) return 0;
+    int armed = arm_wall_clock_watch(watch);
+    return armed < 0 ? armed : 1;
+}
+
+int clinux_is_in_memory(const char *path) {
+    struct statfs status;
+    if (statfs(path, &status) < 0) return -errno;
+    return status.f_type == TMPFS_MAGIC;
 }

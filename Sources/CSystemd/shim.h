@@ -1,3 +1,4 @@
+// What this one reason needs: sd-event, sd_notify, and the epoll masks that sd-event takes. All of it imports as it is.
 #pragma once
 #include <sys/epoll.h>
 #include <systemd/sd-daemon.h>

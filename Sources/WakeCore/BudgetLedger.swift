@@ -77,7 +77,7 @@ struct BudgetLedger: Sendable {
         return nil
     }
 
-    /// Ending the last task gives open leases ``HandlerTimers/closingTime`` more, so that the answer can follow the work.
+    /// Ending the last task gives open leases ``HandlerTimers/closingTime`` more: the answer can follow the work.
     mutating func end(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
         guard let index = tasks.firstIndex(of: name) else { return .notOpen }
         tasks.remove(at: index)
@@ -87,10 +87,6 @@ struct BudgetLedger: Sendable {
         idleOfTasksSince = now
         batchDeadline = batchDeadline.map { max($0, now + timers.closingTime) }
         return nil
-    }
-
-    func extensionLeft(at now: Instant) -> TimeSpan {
-        max(.zero, drainingSince.map { pool - (now - $0) } ?? pool)
     }
 
     /// When the pool is empty, while a task is open.

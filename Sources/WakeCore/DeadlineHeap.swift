@@ -1,4 +1,4 @@
-// The earliest of many deadlines, one a slot, each changed in logarithmic time: what a bridge of a thousand handlers arms.
+// The earliest of many deadlines, one a slot, each changed in logarithmic time: a bridge may have a thousand handlers.
 import WakeModel
 
 struct DeadlineHeap: Sendable {

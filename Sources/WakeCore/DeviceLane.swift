@@ -4,7 +4,8 @@ import WakeModel
 /// What the core knows of a queued event; its bytes stay with the journal.
 struct QueuedEvent: Sendable {
     enum Class: Hashable, Sendable {
-        case data(Channel), connected, disconnected, attention, gap
+        case data(Channel)
+        case connected, disconnected, attention, gap
     }
 
     var sequence: Sequence

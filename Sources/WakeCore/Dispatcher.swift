@@ -1,4 +1,4 @@
-// The core as the host sees it: inputs with their instants go in, effects come out; which handler is owed what is decided here.
+// The core as the host sees it: inputs with their instants go in, effects come out, and events find who is owed them.
 import WakeModel
 
 /// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
@@ -44,7 +44,7 @@ public struct Dispatcher: Sendable {
 
     private mutating func take(_ input: Input, _ step: inout Step) {
         switch input {
-        case .device(let id, let device): routes.set(device, id, handlers.map(\.settings))
+        case .device(let id, let device): introduce(device, id)
         case .configure(let id, let settings, let isStopped, let restarts):
             configure(id, settings, isStopped: isStopped, restarts: restarts, &step)
         case .remove(let id): remove(id, &step)
@@ -64,7 +64,8 @@ public struct Dispatcher: Sendable {
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
-        case .launchFailed(let id, let epoch, let reason): change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
+        case .launchFailed(let id, let epoch, let reason):
+            change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
         case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref, &$1) }
@@ -77,6 +78,14 @@ public struct Dispatcher: Sendable {
         case .revived(let id, let event): revive(event, for: id, &step)
         case .finish: finish(&step)
         case .tick: break
+        }
+    }
+
+    /// What was recovered before its device was known is owed on its subscription's terms from here on.
+    private mutating func introduce(_ device: Device, _ id: DeviceID) {
+        routes.set(device, id, handlers.map(\.settings))
+        for route in routes[id] {
+            handlers[route.slot].queue.reroute(id, handlers[route.slot].terms[route.subscription])
         }
     }
 
@@ -169,7 +178,8 @@ public struct Dispatcher: Sendable {
         case .cut: cut(event, &step)
         case .cutBegins:
             let detail = "more than \(storm.eventsPerSecond) events a second; what is over is lost and told in a gap"
-            dispatch(DeviceEvent(device: event.device, kind: .attention(.storm, detail: detail), stamp: event.stamp), &step)
+            dispatch(
+                DeviceEvent(device: event.device, kind: .attention(.storm, detail: detail), stamp: event.stamp), &step)
             cut(event, &step)
         }
     }
@@ -178,7 +188,8 @@ public struct Dispatcher: Sendable {
         let detail =
             "connected and disconnected more than \(flips.limit) times in \(flips.window.wholeMilliseconds / 1000) s; "
             + "what follows is folded until the link settles"
-        dispatch(DeviceEvent(device: event.device, kind: .attention(.flapping, detail: detail), stamp: event.stamp), &step)
+        dispatch(
+            DeviceEvent(device: event.device, kind: .attention(.flapping, detail: detail), stamp: event.stamp), &step)
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
@@ -226,7 +237,7 @@ public struct Dispatcher: Sendable {
         for (route, fate) in zip(subscribers, fates) {
             guard case .queued = fate else { continue }
             owners.append(handlers[route.slot].id)
-            durability = max(durability, handlers[route.slot].terms(of: route.subscription).durability)
+            durability = max(durability, handlers[route.slot].terms[route.subscription].durability)
         }
         if !owners.isEmpty { step.emit(.append(sequence, event, owners: owners, durability)) }
     }
@@ -239,7 +250,7 @@ public struct Dispatcher: Sendable {
             let notice = DeviceEvent(
                 device: event.device, kind: .attention(.linkDown, detail: detail), stamp: event.stamp)
             let sequence = step.takeSequence()
-            let durability = handlers[route.slot].terms(of: route.subscription).durability
+            let durability = handlers[route.slot].terms[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
                 $0.enqueue(notice, as: sequence, route.subscription, passesNacks: true, &$1)
@@ -278,17 +289,16 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].hasProcess else { return }
+        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else { return }
         change(slot, &step, body)
     }
 
     private mutating func change(
         _ slot: Int, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        body(&handlers[slot], &step)
-        handlers[slot].settle(&step)
-        monotonicDeadlines.set(handlers[slot].nextMonotonicDeadline(step), for: slot)
-        boottimeDeadlines.set(handlers[slot].nextBoottimeDeadline(step), for: slot)
+        let next = handlers[slot].react(&step, body)
+        monotonicDeadlines.set(next.monotonic, for: slot)
+        boottimeDeadlines.set(next.boottime, for: slot)
     }
 
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }

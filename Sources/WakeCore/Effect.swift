@@ -2,7 +2,7 @@
 // in the order given.
 import WakeModel
 
-/// Why a process is started or thawed; its written form is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.
+/// Why a process is started or thawed; written, it is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.
 public enum WakeReason: Hashable, Sendable {
     case connected, disconnected, data, gap, attention
     /// Leases kept over a suspension, or events given back, are due.

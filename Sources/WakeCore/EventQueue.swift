@@ -1,4 +1,4 @@
-// The events one handler is owed and has not been given: a lane a device, so that one held back costs the others nothing.
+// The events one handler is owed and has not been given: a lane a device, so that one held back costs others nothing.
 import WakeModel
 
 struct EventQueue: Sendable {
@@ -208,11 +208,21 @@ extension EventQueue {
 extension EventQueue {
     func terms(of device: DeviceID) -> Terms { lanes.first { $0.device == device }?.terms ?? .orphaned }
 
+    mutating func reroute(_ device: DeviceID, _ terms: Terms) {
+        guard lanes.contains(where: { $0.device == device && $0.terms != terms }) else { return }
+        for index in lanes.indices where lanes[index].device == device { lanes[index].terms = terms }
+        countBytes()
+    }
+
     /// A changed manifest: what is queued is owed on the new terms.
     mutating func reroute(_ terms: (DeviceID) -> Terms) {
+        for index in lanes.indices { lanes[index].terms = terms(lanes[index].device) }
+        countBytes()
+    }
+
+    private mutating func countBytes() {
         bytesOfSubscription = []
         for index in lanes.indices {
-            lanes[index].terms = terms(lanes[index].device)
             guard let subscription = lanes[index].terms.subscription else { continue }
             while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
             bytesOfSubscription[subscription] += lanes[index].bytes

@@ -9,16 +9,17 @@ extension HandlerLifecycle {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
         statistics.lastEnd = reason
         let isFailure = isFailure(reason, wasAsleep: wasAsleep)
-        if isFailure { chargeOldest(reason, &step) }
+        // What it died of is gone with the event, so the next event begins with a count of none.
+        let hasLostItsPoison = isFailure && chargeOldest(reason, &step)
         giveBackAfter(reason, &step)
         forgetProcess()
         move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
-        if isFailure { punishFailure(reason, &step) }
+        if isFailure { punishFailure(reason, counts: !hasLostItsPoison, &step) }
     }
 
-    private mutating func punishFailure(_ reason: EndReason, _ step: inout Step) {
-        let isLoop = penalty.crash()
+    private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
+        let isLoop = counts && penalty.crash()
         guard phase == .idle else { return }
         if isLoop {
             wanted = nil
@@ -44,15 +45,32 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Only the oldest unanswered event can have done it; five times is enough.
-    private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) {
-        guard hasSpoken, !reason.isLaunchFailure, let oldest = batch.oldestOpen else { return }
-        if isOneshot, case .exit(.exited) = reason, step.now - launchedAt < .seconds(1) { return }
+    /// Only the oldest unanswered event can have done it; five times is enough. True where it is dead-lettered now.
+    private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) -> Bool {
+        guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return false }
         batch.changeOldestOpen { $0.charges += 1 }
         step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
-        guard oldest.charges + 1 >= Self.chargeLimit else { return }
+        guard oldest.charges + 1 >= Self.chargeLimit else { return false }
         deadLetter(oldest, because: reason.written, &step)
         penalty.forgiveCrashes()
+        return true
+    }
+
+    /// A program that dies before its first line has not begun with the event; one that was given its whole time has. A
+    /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
+    private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
+        switch reason {
+        case .launchFailed, .launchTimeout: return false
+        case .overrun, .deadline, .taskLeak: return true
+        case .exit(let status):
+            guard isOneshot else { return hasSpoken }
+            if now - launchedAt >= .seconds(1) { return true }
+            if case .signalled = status { return hasSpoken }
+            return false
+        case .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished,
+            .killedByOperator:
+            return hasSpoken
+        }
     }
 
     private mutating func deadLetter(_ event: QueuedEvent, because reason: String, _ step: inout Step) {

@@ -60,7 +60,12 @@ extension HandlerLifecycle {
     func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
         let notice = Notice.expiring(
             reason: reason, remaining: remaining, tasks: budget.tasks, open: batch.openSequences)
-        step.emit(.notify(id, epoch, notice))
+        tell(notice, &step)
+    }
+
+    /// A oneshot's input has ended: nothing can be told to it any more.
+    func tell(_ notice: Notice, _ step: inout Step) {
+        if !isOneshot { step.emit(.notify(id, epoch, notice)) }
     }
 
     mutating func advanceExpiring(_ step: inout Step) -> Bool {

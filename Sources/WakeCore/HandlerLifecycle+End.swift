@@ -22,11 +22,8 @@ extension HandlerLifecycle {
     /// Thaw, SIGTERM, and the kill after T_term.
     mutating func requestTermination(_ reason: EndReason, _ step: inout Step) {
         let termination = Termination(reason: reason, killAt: step.now + timers.terminate)
-        if !isOneshot {
-            let notice = Notice.terminating(reason: reason.written, within: timers.terminate)
-            step.emit(.notify(id, epoch, notice))
-            if reason == .finished { step.emit(.closeInput(id, epoch)) }
-        }
+        tell(.terminating(reason: reason.written, within: timers.terminate), &step)
+        if reason == .finished, !isOneshot { step.emit(.closeInput(id, epoch)) }
         move(to: .terminating(termination), because: reason.written, &step)
         step.emit(.thaw(id, epoch))
         step.emit(.requestTermination(id, epoch))

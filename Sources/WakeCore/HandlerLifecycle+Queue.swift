@@ -2,7 +2,10 @@
 import WakeModel
 
 extension HandlerLifecycle {
-    enum Fate { case queued, lost(GapCause) }
+    enum Fate {
+        case queued
+        case lost(GapCause)
+    }
 
     /// Decides on an event that has no number yet, and frees its place: so the gap that tells of what had to go for it
     /// has a lower number than it.

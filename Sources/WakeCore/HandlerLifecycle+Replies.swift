@@ -108,7 +108,7 @@ extension HandlerLifecycle {
     /// Tells a process that is awake now, one that sleeps with its next wake.
     mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: step.emit(.notify(id, epoch, notice))
+        case .launching, .active, .expiring: tell(notice, &step)
         case .suspending, .suspended: if lateAnswers.count < Self.lateAnswerLimit { lateAnswers.append(notice) }
         case .stopped, .idle, .terminating, .quarantined: break
         }
@@ -120,21 +120,21 @@ extension HandlerLifecycle {
     private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
         let remaining = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
         let left = budget.extensionLeft(at: step.now, timers)
-        tell(.remaining(remaining, extensionLeft: left, reference: reference), &step)
+        reply(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
     private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
         var fault = fault
         fault.reference = reference
         step.emit(.decision(id, .faulted(fault.code.rawValue)))
-        tell(.error(fault), &step)
+        reply(.error(fault), &step)
     }
 
     /// A program that ends has nobody to read it.
-    private mutating func tell(_ notice: Notice, _ step: inout Step) {
+    private mutating func reply(_ notice: Notice, _ step: inout Step) {
         guard isLive else { return }
         if case .suspending = phase { hasUnreadAnswer = true }
-        step.emit(.notify(id, epoch, notice))
+        tell(notice, &step)
     }
 }
 

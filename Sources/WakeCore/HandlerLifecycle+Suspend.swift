@@ -32,7 +32,7 @@ extension HandlerLifecycle {
         wanted = nil
         if hasUnreadAnswer { wasLetReadAnswer = true }
         hasUnreadAnswer = false
-        for answer in lateAnswers { step.emit(.notify(id, epoch, answer)) }
+        for answer in lateAnswers { tell(answer, &step) }
         lateAnswers = []
         step.emit(.thaw(id, epoch))
         move(to: .active, because: "turned-back", &step)
@@ -97,6 +97,8 @@ extension HandlerLifecycle {
 
     mutating func hold(atLeast least: TimeSpan = .zero, because reason: String, _ step: inout Step) {
         let until = penalty.hold(from: step.boottime, atLeast: least, timers)
+        penalty.keepStrikes(for: until - step.boottime)
+        heldBecause = reason
         step.emit(.decision(id, .held(until: until, because: reason)))
     }
 
@@ -122,7 +124,8 @@ extension HandlerLifecycle {
         restUntil = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
-        step.emit(.deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
+        step.emit(
+            .deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
         lateAnswers = []
         rescueFromLock(isOverrun: false, &step)
     }

@@ -111,13 +111,13 @@ extension HandlerLifecycle {
 
     mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: if !isOneshot { step.emit(.notify(id, epoch, .memory(level: level.written))) }
+        case .launching, .active, .expiring: tell(.memory(level: level.written), &step)
         case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: break
         }
     }
 
-    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from the
-    /// wall clock, and is none where that cannot be.
+    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from
+    /// the wall clock, and is none where that cannot be.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (DeviceID) -> Terms) {
         for recovered in events {
             var event = QueuedEvent(recovered)

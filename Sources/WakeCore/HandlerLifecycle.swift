@@ -16,6 +16,11 @@ struct HandlerLifecycle: Sendable {
         case quarantined
     }
 
+    struct Deadlines {
+        var monotonic: Instant?
+        var boottime: Instant?
+    }
+
     struct Suspension: Hashable, Sendable {
         /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
         var isOverrun: Bool
@@ -56,6 +61,8 @@ struct HandlerLifecycle: Sendable {
     var batch = Batch()
     var budget: BudgetLedger
     var penalty = Penalty()
+    /// What the last hold was for.
+    var heldBecause = ""
     var gaps = PendingGaps()
     var requests: [OpenRequest] = []
     var lateAnswers: [Notice] = []
@@ -73,6 +80,8 @@ struct HandlerLifecycle: Sendable {
     var leasesKeptSince: Instant?
 
     var launchedAt = Instant.zero
+    /// How the process was started; a changed manifest is for the next.
+    var isOneshot = false
     /// True from the process's first line on descriptor 3: before it, a death is nobody's event's fault.
     var hasSpoken = false
     /// Launched and not ready yet: no end of it is clean.
@@ -106,7 +115,6 @@ struct HandlerLifecycle: Sendable {
     }
 
     var timers: HandlerTimers { settings.timers }
-    var isOneshot: Bool { settings.lifecycle == .oneshot }
     /// It must not run, whatever comes.
     var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
 
@@ -137,7 +145,15 @@ struct HandlerLifecycle: Sendable {
         }
     }
 
-    mutating func settle(_ step: inout Step) {
+    /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
+    /// is large, and a copy for each question would cost more than the answers.
+    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Deadlines {
+        body(&self, &step)
+        settle(&step)
+        return Deadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step))
+    }
+
+    private mutating func settle(_ step: inout Step) {
         while advance(&step) {}
     }
 
@@ -166,6 +182,15 @@ struct HandlerLifecycle: Sendable {
         guard step.now >= deadline, !isAttached else { return false }
         kill(.launchTimeout, &step)
         return true
+    }
+}
+
+extension HandlerLifecycle.Phase {
+    var hasProcess: Bool {
+        switch self {
+        case .stopped, .idle, .quarantined: false
+        case .launching, .active, .expiring, .suspending, .suspended, .terminating: true
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// Everything that a manifest may say of how one handler is woken, budgeted, penalised and fed; the defaults are the product's.
+// Everything that a manifest may say of how one handler is woken, budgeted, penalised and fed, with the defaults.
 import WakeModel
 
 /// What the handler wants to be woken for, and what becomes of events while it cannot take them.

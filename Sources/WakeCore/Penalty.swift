@@ -42,12 +42,12 @@ struct Penalty: Sendable {
         crashes = 0
     }
 
+    /// Held it can do no wrong, so its strikes do not age: else long holds would keep the third from ever coming.
+    mutating func keepStrikes(for hold: TimeSpan) { strikes = strikes.map { $0 + hold } }
+
     mutating func forgiveCrashes() { crashes = 0 }
     mutating func forgiveStrikes() { strikes.removeAll() }
     mutating func release() { heldUntil = nil }
-    mutating func releaseIfOver(at boottime: Instant) {
-        if !isHeld(at: boottime) { heldUntil = nil }
-    }
 
     /// The operator's word clears everything.
     mutating func clear() { self = Penalty() }

@@ -14,7 +14,9 @@ struct PendingGaps: Sendable {
 
     /// Adds one lost event to the gap of the same device and cause, where one is pending.
     mutating func grow(_ device: DeviceID, _ cause: GapCause, by lost: Sequence?, at wall: WallTime) -> Entry? {
-        guard let index = entries.firstIndex(where: { $0.device == device && $0.gap.cause == cause }) else { return nil }
+        guard let index = entries.firstIndex(where: { $0.device == device && $0.gap.cause == cause }) else {
+            return nil
+        }
         entries[index].gap.include(lost, at: wall)
         entries[index].isAhead = cause == .storm && !entries[index].gap.isWorthWriting
         return entries[index]
@@ -22,7 +24,7 @@ struct PendingGaps: Sendable {
 
     mutating func insert(_ entry: Entry) { entries.append(entry) }
 
-    /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those the journal is behind on.
+    /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those that the journal lags.
     mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         return seal { entry in delivered.contains { $0.sequence == entry.sequence } }

@@ -1,4 +1,4 @@
-// Who is owed the events of a device: worked out when a device or a manifest changes, looked up by number for every event.
+// Who is owed the events of a device: worked out when a device or a manifest changes, looked up for every event.
 import WakeModel
 
 struct Route: Hashable, Sendable {

@@ -25,7 +25,7 @@ extension Dispatcher {
     public func standings(at moment: Moment) -> [Standing] { handlers.map { $0.standing(at: moment) } }
     public func standing(of id: HandlerID, at moment: Moment) -> Standing? { handler(id)?.standing(at: moment) }
 
-    /// True while a handler has anything open, queued for an attempt, or a process alive.
+    /// True once nothing is open, and nothing is queued that will be delivered by itself.
     public var isSettled: Bool { handlers.allSatisfy(\.isSettled) }
     /// True once no handler has a process.
     public var isQuiet: Bool { handlers.allSatisfy { !$0.hasProcess } }
@@ -39,19 +39,16 @@ extension Dispatcher {
 }
 
 extension HandlerLifecycle {
-    var hasProcess: Bool {
-        switch phase {
-        case .stopped, .idle, .quarantined: false
-        case .launching, .active, .expiring, .suspending, .suspended, .terminating: true
-        }
-    }
+    var hasProcess: Bool { phase.hasProcess }
 
     /// Nothing is owed any more, or nothing will be delivered without an operator.
     var isSettled: Bool {
         switch phase {
         case .stopped, .quarantined: true
         case .launching, .expiring, .terminating: false
-        case .idle, .active, .suspending, .suspended: queue.isEmpty && !batch.hasOpen && budget.tasks.isEmpty
+        case .active, .suspending: queue.isEmpty && !batch.hasOpen && budget.tasks.isEmpty
+        // What does not wake stays queued without end.
+        case .idle, .suspended: !queue.hasWaking && !batch.hasOpen
         }
     }
 
@@ -69,13 +66,11 @@ extension HandlerLifecycle {
     }
 
     private func explanation(at moment: Moment, isHeld: Bool) -> String {
-        if isHeld {
-            let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
-            return "held for \(left) ms more after \(statistics.lastEnd?.written ?? "an overrun"); start lifts it"
-        }
+        if isHeld { return heldExplanation(at: moment) }
         switch phase {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
-        case .quarantined: return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
+        case .quarantined:
+            return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation
@@ -84,6 +79,15 @@ extension HandlerLifecycle {
         case .suspended: return queue.isEmpty ? "frozen: nothing to do" : sleepExplanation(at: moment)
         case .terminating(let termination): return "ending: \(termination.reason.written)"
         }
+    }
+
+    private func heldExplanation(at moment: Moment) -> String {
+        let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
+        guard heldBecause == EndReason.overrun.written else {
+            return "held for \(left) ms more after \(heldBecause); start lifts it"
+        }
+        return "held for \(left) ms more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
+            + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
     }
 
     private var awakeExplanation: String {

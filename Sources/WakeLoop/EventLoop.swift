@@ -26,8 +26,8 @@ public enum Priority: Int64, Sendable {
     case important = -100
     case normal = 0
     case idle = 100
-    /// After the work of the turn.
-    case late = 200
+    /// After everything else, what is scheduled for the idle loop too: work that nobody waits for.
+    case background = 200
 }
 
 /// An event loop for one thread: everything on it is made, called and released on the thread that runs it.
@@ -80,6 +80,12 @@ public final class EventLoop {
 
     public func requestTurn() { isTurnRequested = true }
 
+    /// Completes the turn now, for a flood that would put it off for too long.
+    public func runTurn() {
+        isTurnRequested = false
+        completeTurn()
+    }
+
     /// Runs until `stop`; returns its code.
     public func run() throws(SystemError) -> Int32 {
         while !isStopped { try iterate(waiting: .max) }
@@ -101,10 +107,7 @@ public final class EventLoop {
         var found = sd_event_prepare(handle)
         if found == 0 {
             let completes = isTurnRequested && !isBusy
-            if completes {
-                isTurnRequested = false
-                completeTurn()
-            }
+            if completes { runTurn() }
             // Without waiting after a turn, because it may have armed timers, which only the next step sets.
             found = sd_event_wait(handle, isTurnRequested || completes ? 0 : microseconds)
             isBusy = found > 0 && (isTurnRequested || completes)

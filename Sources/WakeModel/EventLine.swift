@@ -5,6 +5,8 @@ public struct EventLine: Sendable {
     public var event: DeviceEvent
     public var device: Device
     public var sequence: Sequence
+    /// False for what only people see: then the line carries nothing that is there to be acknowledged.
+    public var isOwed = true
     /// Counts the deliveries of this event to this handler, from 1.
     public var attempt: UInt32
     /// True for what was in flight when the bridge went down.
@@ -45,17 +47,22 @@ public struct EventLine: Sendable {
         writer.string(device.alias)
         writer.verbatim(",\"time\":")
         writer.time(event.stamp.wall)
-        writer.verbatim(",\"datacontenttype\":\"application/json\",\"seq\":")
+        writer.verbatim(",\"datacontenttype\":\"application/json\"")
+        if isOwed { writeDelivery(into: &writer) }
+        writer.verbatim(",\"data\":")
+        writeData(into: &writer)
+        writer.endObject()
+        writer.newline()
+    }
+
+    private func writeDelivery(into writer: inout JSONWriter) {
+        writer.verbatim(",\"seq\":")
         writer.integer(sequence.rawValue)
         writer.verbatim(",\"attempt\":")
         writer.integer(attempt)
         if isRedelivered { writer.field("redelivered", true) }
         writer.verbatim(",\"budgetms\":")
         writer.integer(max(0, budget.wholeMilliseconds))
-        writer.verbatim(",\"data\":")
-        writeData(into: &writer)
-        writer.endObject()
-        writer.newline()
     }
 
     private func writeData(into writer: inout JSONWriter) {

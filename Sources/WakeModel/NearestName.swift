@@ -13,6 +13,11 @@ package func nearestNames(to text: String, among names: [String]) -> [String] {
     return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
 }
 
+/// The name that was most probably meant; nil where none is near.
+package func nearestName(to text: String, among names: [String]) -> String? {
+    nearestNames(to: text, among: names).first
+}
+
 /// ` Did you mean 'status'?`, or nothing where no name is near.
 package func suggestion(for text: String, among names: [String]) -> String {
     let near = nearestNames(to: text, among: names).map { "'\($0)'" }

@@ -121,7 +121,7 @@ public struct Restoration: Hashable, Sendable {
         }
     }
 
-    /// Counts since the journal began, of this handler.
+    /// Of this handler: launches and acknowledgements since the bridge started, what is queued and dead-lettered as it stands.
     public struct Counters: Hashable, Sendable {
         public var launches: UInt64 = 0
         public var acknowledged: UInt64 = 0

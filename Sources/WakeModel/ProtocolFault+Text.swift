@@ -18,7 +18,7 @@ extension ProtocolFault {
     static func unknownKey(_ name: String, of owner: String, known: [String]) -> ProtocolFault {
         let shown = JSONValue.string(name).excerpt
         return ProtocolFault(
-            .unknownKey, "\(shown) is no key of \(owner); the nearest is \"\(nearest(to: name, in: known))\".",
+            .unknownKey, "\(shown) is no key of \(owner)\(nearest(to: name, in: known)).",
             advice: "Use the keys \(known.listed).")
     }
 }
@@ -45,29 +45,7 @@ extension [String] {
     }
 }
 
-/// The known word with the fewest slips (a letter more, less, other, or two swapped) from `word`; the first of equals.
+/// `; the nearest is "ack"`, or nothing where no known word is near.
 func nearest(to word: String, in known: [String]) -> String {
-    // The length of a line is the sender's choice, the time for an answer is not.
-    let letters = Array(word.utf8.prefix(64))
-    let distances = known.map { (name: $0, slips: slips(from: letters, to: Array($0.utf8))) }
-    return distances.min { $0.slips < $1.slips }?.name ?? ""
-}
-
-/// Optimal string alignment, three rows at a time.
-private func slips(from left: [UInt8], to right: [UInt8]) -> Int {
-    var older: [Int] = []
-    var previous = Array(0...right.count)
-    for row in left.indices {
-        var current = [row + 1]
-        for column in right.indices {
-            let isSame = left[row] == right[column]
-            var best = min(previous[column + 1] + 1, current[column] + 1, previous[column] + (isSame ? 0 : 1))
-            if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
-                best = min(best, older[column - 1] + 1)
-            }
-            current.append(best)
-        }
-        (older, previous) = (previous, current)
-    }
-    return previous.last ?? left.count
+    nearestName(to: word, among: known).map { "; the nearest is \"\($0)\"" } ?? ""
 }

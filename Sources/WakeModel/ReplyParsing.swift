@@ -124,7 +124,7 @@ extension Reply.Result {
         guard let result = Self(rawValue: word) else {
             throw ProtocolFault(
                 .unknownToken,
-                "\"result\" knows no \(value.excerpt); the nearest is \"\(nearest(to: word, in: known))\".",
+                "\"result\" knows no \(value.excerpt)\(nearest(to: word, in: known)).",
                 advice: "Write \(known.listed).")
         }
         self = result

@@ -38,7 +38,7 @@ public struct ConfigurationObject {
     private func refuseUnknown(_ known: [String]) {
         for key in members.keys.sorted() where !known.contains(key) {
             let place = path.isEmpty ? "" : " in \(path)"
-            let near = nearestWord(to: key, among: known).map { "did you mean \"\($0)\"?" }
+            let near = nearestName(to: key, among: known).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "known keys are \(known.joined(separator: ", "))"
             report.add("unknown key \(ConfigurationValue.text(key))\(place); \(advice)")
         }
@@ -145,7 +145,7 @@ extension ConfigurationObject {
         guard let value = members[key] else { return nil }
         if case .text(let text) = value {
             if words.contains(text) { return text }
-            if let near = nearestWord(to: text, among: words) {
+            if let near = nearestName(to: text, among: words) {
                 report.add("\(path(of: key)) is \(value); did you mean \"\(near)\"?")
                 return nil
             }

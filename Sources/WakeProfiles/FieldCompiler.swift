@@ -144,7 +144,7 @@ extension FieldCompiler {
     private func value(_ text: String, of reference: Reference, key: String, in object: ConfigurationObject) -> Int64? {
         if let number = Int64(text) { return number }
         if let value = reference.values.first(where: { $0.value == text })?.key { return value }
-        let near = nearestWord(to: text, among: reference.values.values.sorted())
+        let near = nearestName(to: text, among: reference.values.values.sorted())
         let advice = near.map { "did you mean \"\($0)\"?" } ?? "write a whole number or a word of its values"
         object.report.add("\(object.path(of: key)) compares with \"\(text)\"; \(advice)")
         return nil
@@ -154,7 +154,7 @@ extension FieldCompiler {
     private mutating func resolve(_ text: String, key: String, in object: ConfigurationObject) -> Reference? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let field = known[parts[0]], field.document.kind.isWhole, !field.document.repeats else {
-            let near = nearestWord(to: parts[0], among: known.keys.sorted()).map { "did you mean \"\($0)\"?" }
+            let near = nearestName(to: parts[0], among: known.keys.sorted()).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "name one that stands above it"
             object.report.add(
                 "\(object.path(of: key)) speaks of \"\(parts[0])\", which is no whole-number field above; \(advice)")
@@ -170,7 +170,7 @@ extension FieldCompiler {
         }
         guard let group = field.document.groups.first(where: { $0.name == parts[1] }) else {
             let groups = field.document.groups.map(\.name)
-            let near = nearestWord(to: parts[1], among: groups).map { "did you mean \"\(parts[0]).\($0)\"?" }
+            let near = nearestName(to: parts[1], among: groups).map { "did you mean \"\(parts[0]).\($0)\"?" }
             let advice = near ?? "its bits are \(groups.joined(separator: ", "))"
             object.report.add(
                 "\(object.path(of: key)) speaks of \"\(text)\", which \(parts[0]) does not name; \(advice)")

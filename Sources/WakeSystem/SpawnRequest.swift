@@ -69,6 +69,14 @@ public enum Executable {
         }
         throw SystemError("find", "program \"\(name)\" in \(path)", .noEntry, advice: "give its whole path")
     }
+
+    /// Refuses what could not be executed by us, before anything depends on it.
+    public static func check(_ name: String) throws(SystemError) {
+        let file = try find(name)
+        guard access(file, X_OK) == 0 else {
+            throw SystemError("run", file, Errno.last, advice: "is it there, and marked executable?")
+        }
+    }
 }
 
 /// Strings as execve takes them: one block of bytes, and a NULL-terminated list of pointers into it, for one call.

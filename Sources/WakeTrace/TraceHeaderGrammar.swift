@@ -51,7 +51,7 @@ extension TraceLine {
         if matches(range, "accessory") { return .externalAccessory }
         let name = text(range)
         throw error(
-            "unknown kind of device `\(name)`" + suggestion(for: name, among: ["bluetooth", "accessory"]),
+            "unknown kind of device `\(name)`" + advice(on: name, among: ["bluetooth", "accessory"]),
             at: range.lowerBound)
     }
 

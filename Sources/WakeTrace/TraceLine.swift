@@ -211,3 +211,9 @@ extension TraceLine {
     default: nil
     }
 }
+
+/// ``; did you mean `data`?`` or, where nothing is near, the list of known words.
+func advice(on word: String, among known: [String]) -> String {
+    guard let near = nearestName(to: word, among: known) else { return "; known are " + known.joined(separator: ", ") }
+    return "; did you mean `\(near)`?"
+}

@@ -14,7 +14,7 @@ extension TraceLine {
         if matches(word, "attention") { return try attention() }
         let name = text(word)
         throw error(
-            "unknown operation `\(name)`" + suggestion(for: name, among: Self.operations), at: word.lowerBound)
+            "unknown operation `\(name)`" + advice(on: name, among: Self.operations), at: word.lowerBound)
     }
 
     private mutating func channel() throws(TraceError) -> Channel {
@@ -110,7 +110,7 @@ extension TraceLine {
         let name = text(range)
         guard let word = Word(rawValue: name) else {
             let known = Word.allCases.map(\.rawValue)
-            throw error("unknown word `\(name)`" + suggestion(for: name, among: known), at: range.lowerBound)
+            throw error("unknown word `\(name)`" + advice(on: name, among: known), at: range.lowerBound)
         }
         return word
     }
@@ -127,7 +127,7 @@ extension TraceLine {
             let key = text(range)
             let family = key.hasPrefix("property.") ? "property." : key
             guard known.contains(family) else {
-                throw error("unknown key `\(key)`" + suggestion(for: key, among: known), at: range.lowerBound)
+                throw error("unknown key `\(key)`" + advice(on: key, among: known), at: range.lowerBound)
             }
             guard repeatable.contains(family) || !seen.contains(key) else {
                 throw error("`\(key)` stands twice", at: range.lowerBound)

@@ -124,7 +124,7 @@ public struct TraceReader {
             return current.error("the time is negative; time never runs back", at: word.lowerBound)
         }
         let name = current.text(word)
-        let hint = suggestion(for: name, among: ["device", "end"])
+        let hint = advice(on: name, among: ["device", "end"])
         return current.error(
             "`\(name)` starts no line; operations start with `+` and seconds" + hint, at: word.lowerBound)
     }

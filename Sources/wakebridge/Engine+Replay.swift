@@ -8,8 +8,11 @@ import WakeSystem
 import WakeTrace
 
 func replay(_ options: ReplayOptions) -> Int32 {
+    var chunks: FileChunks?
     do {
-        let reader = TraceReader(bytes: try File.bytes(at: options.trace, limit: 1 << 30))
+        let opened = try FileChunks(options.trace)
+        chunks = opened
+        let reader = TraceReader(supplyingChunks: opened.next)
         let decisions = try options.decisions.map { path in try LineFile(path) }
         defer { decisions?.close() }
         if options.handler.isEmpty, options.manifest == nil {
@@ -18,7 +21,7 @@ func replay(_ options: ReplayOptions) -> Int32 {
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
         return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
     } catch {
-        Console.say("failed: cannot replay \(options.trace): \(error)")
+        Console.say("failed: cannot replay \(options.trace): \(chunks?.failure ?? error)")
         return 1
     }
 }
@@ -30,7 +33,7 @@ func run(_ options: RunOptions) -> Int32 {
         return 1
     }
     do {
-        let reader = TraceReader(bytes: try File.bytes(at: trace, limit: 1 << 30))
+        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
         var settings = HandlerSettings.forWholeTrace(durability: .run)
         if let profile = options.profile {
             settings.subscriptions = [Subscription(profile: profile, device: options.device)]
@@ -47,12 +50,29 @@ func run(_ options: RunOptions) -> Int32 {
 private func handlerManifest(
     _ file: String?, _ command: [String], _ settings: HandlerSettings
 ) throws -> HandlerManifest {
-    guard let file else { return HandlerManifest(id: "handler", command: command, settings: settings) }
+    guard let file else { return try HandlerManifest(id: "handler", command: command, settings: settings).running(command) }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
     var manifest = try HandlerManifest(id: id, file: file, text: try File.bytes(at: file, limit: 1 << 20), isRoot: false)
-    if !command.isEmpty { manifest.exec = command }
-    return manifest
+    if command.isEmpty {
+        manifest.exec = manifest.command(in: try folder(of: file))
+        return manifest
+    }
+    return try manifest.running(command)
+}
+
+private func folder(of file: String) throws -> String {
+    String(try File.absolute(file).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
+}
+
+extension HandlerManifest {
+    /// A program that stands on the command line runs where the person is, so that its path and arguments mean what they say.
+    fileprivate func running(_ command: [String]) throws -> HandlerManifest {
+        var manifest = self
+        manifest.exec = command
+        manifest.workingDirectory = try workingDirectory ?? Directory.current()
+        return manifest
+    }
 }
 
 private func profiles() -> ProfileLibrary {
@@ -65,8 +85,9 @@ private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ de
     let replay = try VirtualReplay(reader, profiles: profiles())
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
+    // Also what stands before a broken line is shown.
+    defer { printer.close() }
     let outcome = try replay.play { printer.write($0) }
-    printer.close()
     return outcome.deadLetters + outcome.quarantines == 0 ? 0 : 1
 }
 
@@ -77,7 +98,7 @@ private func playLive(
     let replay = try LiveReplay(manifest, profiles: profiles()) { line in
         Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
     }
-    if let decisions { replay.logDecisions { decisions.write($0) } }
+    if let decisions { replay.logDecisions { decisions.writeNow($0) } }
     if replay.strength == .weak {
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }

@@ -19,6 +19,12 @@ final class LineFile {
         if gathered.count >= Self.chunk { close() }
     }
 
+    /// For lines that somebody may be waiting to see.
+    func writeNow(_ lines: [UInt8]) {
+        gathered.append(contentsOf: lines)
+        close()
+    }
+
     /// Brings everything out; more may be written afterwards.
     func close() {
         var offset = 0

@@ -1,5 +1,6 @@
 // The verbs that talk to a daemon, against a real control server that answers as a daemon would.
 import Glibc
+import TestBench
 import Testing
 import WakeControl
 import WakeModel
@@ -87,7 +88,7 @@ import WakeSystem
             (["dead-letters", "drop", "--all"], .dropDeadLetters(.all)),
         ]
         for (words, call) in table {
-            let outcome = try fixture.run([Built.path, "--socket", fixture.path] + words)
+            let outcome = try fixture.run([Built.tool, "--socket", fixture.path] + words)
             #expect(outcome.exit == 0, "\(words): \(outcome.talk)")
             #expect(calls.popLast() == call, "\(words)")
         }
@@ -129,7 +130,7 @@ import WakeSystem
             }
         }
         let child = try Child(
-            [Built.path, "watch", "--socket", fixture.path, "chest strap"] + (isJSON ? ["--json"] : []))
+            [Built.tool, "watch", "--socket", fixture.path, "chest strap"] + (isJSON ? ["--json"] : []))
         #expect(try fixture.turn { !streams.isEmpty })
         for count in 1...2 {
             streams[0].send(Array((Self.event + "\n").utf8))
@@ -157,7 +158,7 @@ import WakeSystem
                             .utf8) + [10])
             }
         }
-        let child = try Child([Built.path, "attach", "--socket", fixture.path, "strap"])
+        let child = try Child([Built.tool, "attach", "--socket", fixture.path, "strap"])
         #expect(try fixture.turn { leases == 1 && !child.output.isEmpty })
         #expect(child.output == "07:42:46 beat \u{fffd}[2J\n")
         kill(child.process, SIGKILL)
@@ -185,7 +186,7 @@ import WakeSystem
     func daemonDies() throws {
         var isOpen = false
         let fixture = try fixture { _ in .stream(contentType: "application/x-ndjson") { _ in isOpen = true } }
-        let child = try Child([Built.path, "watch", "--socket", fixture.path])
+        let child = try Child([Built.tool, "watch", "--socket", fixture.path])
         #expect(try fixture.turn { isOpen })
         fixture.server.close()
         #expect(try fixture.turn { child.isOver })
@@ -214,7 +215,7 @@ import WakeSystem
         let fixture = try fixture { _ in .done }
         let copy = fixture.directory + "/wakebridge"
         defer { unlink(copy) }
-        _ = try fixture.run(["cp", Built.path, copy])
+        _ = try fixture.run(["cp", Built.tool, copy])
         let outcome = try fixture.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "--socket", fixture.path, "status"])
         #expect(outcome.exit == 1)

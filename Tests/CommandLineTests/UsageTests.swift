@@ -1,10 +1,11 @@
 // The tool's words: help everywhere, wrong usage told with the nearest right word, and reliable exit statuses.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
+import WakeWords
 
 @testable import wakebridge
-import WakeWords
 
 @Suite("The command line") struct UsageTests {
     static let verbs = Verb.all.map(\.name)
@@ -12,7 +13,7 @@ import WakeWords
     @Test("every verb has help with its usage and its options, on standard output, with exit 0", arguments: verbs)
     func help(verb: String) throws {
         for words in [[verb, "--help"], [verb, "-h"], ["help", verb]] {
-            let child = try Child([Built.path] + words)
+            let child = try Child([Built.tool] + words)
             while !child.isOver { usleep(1000) }
             #expect(child.exit == 0)
             #expect(child.output.hasPrefix("usage: wakebridge \(verb)"))
@@ -58,7 +59,7 @@ import WakeWords
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
-        let child = try Child([Built.path] + words)
+        let child = try Child([Built.tool] + words)
         while !child.isOver { usleep(1000) }
         #expect(child.exit == 2)
         #expect(child.output == "")

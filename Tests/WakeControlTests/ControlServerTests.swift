@@ -1,5 +1,6 @@
 // The server as clients meet it: curl, strangers, slow readers and nonsense.
 import Glibc
+import TestBench
 import Testing
 import WakeControl
 import WakeModel

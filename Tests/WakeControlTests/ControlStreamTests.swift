@@ -1,5 +1,6 @@
 // Streams: what is sent arrives at once, a leaving client is noticed, a slow one is let go, and nobody else waits.
 import Glibc
+import TestBench
 import Testing
 import WakeLoop
 import WakeModel

@@ -23,6 +23,7 @@ final class Auditor {
         private(set) var told = 0
         var live: Epoch?
         var lastEpoch = Epoch(rawValue: 0)
+        var isInputClosed = false
         var budgetFrom = Instant.zero
         var wasHurried = false
 
@@ -52,8 +53,8 @@ final class Auditor {
     func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
     func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
         books[handler, default: Books()].put(event.sequence, .queued)
-        books[handler, default: Books()].devices[event.sequence] = event.event.device
-        books[handler, default: Books()].attempts[event.sequence] = event.attempts
+        books[handler, default: Books()].devices[event.sequence] = event.device
+        books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
     }
 
     func enter(_ effects: [Effect], _ core: Dispatcher, at now: Moment) {
@@ -84,6 +85,7 @@ final class Auditor {
             if core.handler(id)?.isBarred ?? true { complain("\(id.rawValue): launched while stopped") }
             books[id, default: Books()].live = epoch
             books[id, default: Books()].lastEpoch = epoch
+            books[id]?.isInputClosed = false
         case .deliver(let id, let epoch, let delivery):
             expectLive(id, epoch, "deliver")
             deliver(id, delivery, at: now)
@@ -91,6 +93,7 @@ final class Auditor {
             .freeze(let id, let epoch), .inspectLocks(let id, let epoch), .requestTermination(let id, let epoch),
             .kill(let id, let epoch), .perform(let id, let epoch, _, _):
             expectLive(id, epoch, "\(effect)")
+            checkInput(id, effect)
         case .discard(let id, let epoch, _):
             expectLive(id, epoch, "discard")
             books[id]?.live = nil
@@ -119,7 +122,9 @@ final class Auditor {
     private func update(_ sequence: Sequence, _ event: DeviceEvent) {
         guard case .gap(let gap) = event.kind else { return complain("only gaps change") }
         for id in books.keys where books[id]?.gaps[sequence] != nil {
-            if books[id]?.places[sequence] != .queued { complain("gap \(sequence.rawValue) changed after its delivery") }
+            if books[id]?.places[sequence] != .queued {
+                complain("gap \(sequence.rawValue) changed after its delivery")
+            }
             books[id]?.write(gap, of: event.device, as: sequence)
         }
     }
@@ -190,14 +195,27 @@ final class Auditor {
         }
     }
 
+    private func checkInput(_ id: HandlerID, _ effect: Effect) {
+        switch effect {
+        case .closeInput: books[id]?.isInputClosed = true
+        case .notify:
+            if books[id]?.isInputClosed ?? false { complain("\(id.rawValue): told after the end of its input") }
+        default: break
+        }
+    }
+
     private func expectLive(_ id: HandlerID, _ epoch: Epoch, _ what: String) {
-        if books[id]?.live != epoch { complain("\(id.rawValue): \(what) for epoch \(epoch.rawValue), which is not alive") }
+        if books[id]?.live != epoch {
+            complain("\(id.rawValue): \(what) for epoch \(epoch.rawValue), which is not alive")
+        }
     }
 
     private func expectPlace(_ id: HandlerID, _ sequence: Sequence, _ places: [Place], _ what: String) {
-        guard let place = books[id]?.places[sequence], places.contains(place) else {
+        let place = books[id]?.places[sequence]
+        guard let place, places.contains(place) else {
             return complain(
-                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: books[id]?.places[sequence]))")
+                "\(id.rawValue): seq \(sequence.rawValue) \(what) while \(String(describing: place))"
+            )
         }
     }
 }
@@ -214,7 +232,9 @@ extension Auditor {
         let name = handler.id.rawValue
         if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.rescue == nil {
             let until = handler.lingerUntil ?? .zero
-            if until <= now.monotonic || until - now.monotonic > handler.timers.linger { complain("\(name): awake for nothing") }
+            if until <= now.monotonic || until - now.monotonic > handler.timers.linger {
+                complain("\(name): awake for nothing")
+            }
         }
         if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
             let deadline = handler.awakeDeadline, now.monotonic >= deadline + handler.timers.grace
@@ -229,7 +249,9 @@ extension Auditor {
     private func checkCounts(_ handler: HandlerLifecycle, _ books: Books) {
         let (name, queued, leased) = (handler.id.rawValue, books.queued.count, books.leasedCount)
         if queued != handler.queue.count { complain("\(name): \(queued) should be queued, \(handler.queue.count) are") }
-        if leased != handler.batch.openCount { complain("\(name): \(leased) should be open, \(handler.batch.openCount) are") }
+        if leased != handler.batch.openCount {
+            complain("\(name): \(leased) should be open, \(handler.batch.openCount) are")
+        }
         let lost = books.arrived - books.appended + books.discarded
         // A storm's gap is written now and then only; what is told is exact.
         let told = books.told

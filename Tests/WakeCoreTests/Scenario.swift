@@ -90,7 +90,9 @@ final class Scenario {
 
     // MARK: What happens
 
-    func event(_ kind: DeviceEvent.Kind, _ device: DeviceID) { step(.event(DeviceEvent(device: device, kind: kind, stamp: stamp))) }
+    func event(_ kind: DeviceEvent.Kind, _ device: DeviceID) {
+        step(.event(DeviceEvent(device: device, kind: kind, stamp: stamp)))
+    }
     func data(_ device: DeviceID, channel: UInt8 = 0, size: Int = 2) {
         event(.data(.report(channel), Array(repeating: 7, count: size)), device)
     }
@@ -120,7 +122,9 @@ final class Scenario {
                 return
             }
             pass(to: next)
-            if let index = scheduled.indices.min(by: { (scheduled[$0].at, scheduled[$0].number) < (scheduled[$1].at, scheduled[$1].number) }),
+            if let index = scheduled.indices.min(by: {
+                (scheduled[$0].at, scheduled[$0].number) < (scheduled[$1].at, scheduled[$1].number)
+            }),
                 scheduled[index].at <= next
             {
                 arrive(scheduled.remove(at: index).input)
@@ -148,7 +152,9 @@ final class Scenario {
         return [scheduled.map(\.at).min(), core.nextMonotonicDeadline, boottime].compactMap { $0 }.min()
     }
 
-    var stamp: Stamp { Stamp(moment: now, wall: WallTime(microseconds: 1_700_000_000_000_000 + now.boottime.nanoseconds / 1000)) }
+    var stamp: Stamp {
+        Stamp(moment: now, wall: WallTime(microseconds: 1_700_000_000_000_000 + now.boottime.nanoseconds / 1000))
+    }
 
     func schedule(_ input: Input, after span: TimeSpan) {
         scheduleNumber += 1

@@ -261,7 +261,9 @@ struct WakeStories {
     func coalescing() {
         let story = Scenario()
         let device = story.device()
-        let handler = story.handler(1, .acknowledgesBatch(.milliseconds(1))) { $0.subscriptions[0].maxLatency = .seconds(5) }
+        let handler = story.handler(1, .acknowledgesBatch(.milliseconds(1))) {
+            $0.subscriptions[0].maxLatency = .seconds(5)
+        }
         for _ in 0..<4 {
             story.data(device)
             story.advance(.seconds(1))
@@ -280,7 +282,9 @@ struct WakeStories {
         let story = Scenario()
         let (device, other) = (story.device(1), story.device(2))
         let handler = story.handler {
-            $0.subscriptions = [Subscription(profile: "strap", device: "device-1"), Subscription(profile: "strap", device: "device-2")]
+            $0.subscriptions = [
+                Subscription(profile: "strap", device: "device-1"), Subscription(profile: "strap", device: "device-2"),
+            ]
             $0.subscriptions[0].wakes = false
         }
         story.data(device)

@@ -54,6 +54,19 @@ struct JournalTests {
         #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
     }
 
+    @Test(
+        "A number that was only noted, because what bore it was lost to everybody, is not given out again",
+        arguments: [true, false])
+    func noted(isClean: Bool) throws {
+        var journal: Journal? = try ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.note(Sequence(5), at: WallTime(microseconds: 9))
+        _ = journal?.commit()
+        if isClean { journal?.close(clean: true) }
+        journal = nil
+        #expect(try scratch.journal().recover().next == Sequence(6))
+    }
+
     @Test("An acknowledgement by one of two owners keeps the other's event")
     func sharedEvent() throws {
         var journal: Journal? = try ready()
@@ -109,7 +122,7 @@ struct JournalTests {
         #expect(journal?.health.run != .ok)
         #expect((1...2_000).allSatisfy { journal?.event(Sequence($0)) != nil })
         shell("mount -o remount,size=20m \(scratch.path)")
-        let outcomes = try #require(journal?.compact().outcomes)
+        let outcomes = try #require(journal?.compact()).outcomes
         #expect(outcomes.contains(.restored(.run)))
         #expect(journal?.health.run == .ok)
         journal = nil
@@ -143,7 +156,8 @@ struct JournalTests {
             write(bytes, scratch.path + "/run.sqlite")
             let damaged = try? scratch.journal()
             for event in damaged?.recover().owed[a] ?? [] {
-                #expect(damaged?.event(event.seq) == data(Array(repeating: UInt8(event.seq.rawValue), count: 40)))
+                #expect(
+                    damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
             }
         }
     }

@@ -100,7 +100,7 @@ let malformedReplies: [MalformedReply] = [
         "\"hexx\" is no key of \"write\"; the nearest is \"hex\"."),
     MalformedReply(
         "{\"read\":{\"device\":\"a\",\"hex\":\"01\"}}", .unknownKey,
-        "\"hex\" is no key of \"read\"; the nearest is \"device\"."),
+        "\"hex\" is no key of \"read\"."),
     MalformedReply(
         "{\"read\":{\"device\":\"a\",\"characteristic\":\"2a3\"}}", .malformed,
         "\"characteristic\" takes a Bluetooth UUID; here stands \"2a3\"."),

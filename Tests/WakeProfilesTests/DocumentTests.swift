@@ -97,13 +97,13 @@ struct DocumentTests {
     @Test("the nearest word is a slip away: swapped, missing, doubled or wrong letters, but not another word")
     func nearest() {
         let known = ["policy", "profile", "wake", "if"]
-        #expect(nearestWord(to: "polcy", among: known) == "policy")
-        #expect(nearestWord(to: "pofrile", among: known) == "profile")
-        #expect(nearestWord(to: "Wake", among: known) == "wake")
-        #expect(nearestWord(to: "iff", among: known) == "if")
-        #expect(nearestWord(to: "colour", among: known) == nil)
-        #expect(nearestWord(to: String(repeating: "p", count: 1_000_000), among: known) == nil)
-        #expect(nearestWord(to: "x", among: []) == nil)
+        #expect(nearestName(to: "polcy", among: known) == "policy")
+        #expect(nearestName(to: "pofrile", among: known) == "profile")
+        #expect(nearestName(to: "Wake", among: known) == "wake")
+        #expect(nearestName(to: "iff", among: known) == "if")
+        #expect(nearestName(to: "colour", among: known) == nil)
+        #expect(nearestName(to: String(repeating: "p", count: 1_000_000), among: known) == nil)
+        #expect(nearestName(to: "x", among: []) == nil)
     }
 
     @Test("of two profiles that fit, the one that asks for more is taken, whatever their order")

@@ -21,7 +21,7 @@ import WakeModel
             return
         }
         let peer = try PeerCredentials(of: accepted.raw)
-        #expect(peer == (try PeerCredentials(of: caller.raw)))
+        #expect(try peer == PeerCredentials(of: caller.raw))
         #expect(peer.user == geteuid() && peer.pid == getpid())
         #expect(peer.isMember(of: getegid()))
         #expect(!peer.isMember(of: 54_321))

@@ -105,7 +105,7 @@ func cuts(name: String) throws {
         if whole.contains(length) {
             #expect(throws: Never.self) { try TraceImport.run(cut) }
         } else {
-            let error = #expect(throws: ImportError.self) { try TraceImport.run(cut) }
+            let error = thrown(ImportError.self) { try TraceImport.run(cut) }
             #expect(error.map { $0.offset <= length } == true)
             if length >= 16 { #expect(try TraceImport.run(cut, partial: true).cut == error) }
         }
@@ -142,7 +142,7 @@ func fuzz() throws {
         (Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 3, 235], "data link 1003"),
     ] as [([UInt8], String)])
 func detection(bytes: [UInt8], reason: String) {
-    let error = #expect(throws: ImportError.self) { try TraceImport.run(bytes) }
+    let error = thrown(ImportError.self) { try TraceImport.run(bytes) }
     #expect(error?.reason.contains(reason) == true, "\(error?.description ?? "")")
 }
 

@@ -60,6 +60,8 @@ public struct HandlerManifest: Hashable, Sendable {
         self.id = id
         file = "the command line"
         exec = command
+        // What a person types means the folder they are in.
+        workingDirectory = "."
         self.settings = settings
     }
 
@@ -187,7 +189,7 @@ extension HandlerManifest {
         let modes = object.list("modes", of: "modes") { value, path -> DeviceMode? in
             if case .text(let text) = value, let mode = DeviceMode(rawValue: text) { return mode }
             let words = DeviceMode.allCases.map(\.rawValue)
-            if case .text(let text) = value, let near = nearestWord(to: text, among: words) {
+            if case .text(let text) = value, let near = nearestName(to: text, among: words) {
                 object.report.add("\(path) is \(value); did you mean \"\(near)\"?")
             } else {
                 object.report.add(
@@ -229,7 +231,7 @@ extension HandlerManifest {
         for (position, subscription) in settings.subscriptions.enumerated() {
             let place = "watch[\(position)].profile is \"\(subscription.profile)\""
             guard let index = profiles.index(named: subscription.profile) else {
-                let near = nearestWord(to: subscription.profile, among: profiles.names)
+                let near = nearestName(to: subscription.profile, among: profiles.names)
                 let advice = near.map { "did you mean \"\($0)\"?" } ?? "put it into Devices or correct the name"
                 report.add("\(place), which is no known profile; \(advice)")
                 continue

@@ -9,12 +9,14 @@ import WakeSystem
 final class ControlAnswers {
     private unowned let daemon: Daemon
     private var watchers: [(device: DeviceID?, stream: ControlStream)] = []
+    /// Several terminals may hold one handler; it is let go with the last.
+    private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     private var bridge: Bridge { daemon.bridge }
 
     init(daemon: Daemon) {
         self.daemon = daemon
         daemon.bridge.engine.onAppend = { [unowned self] in tell($0, $1) }
-        daemon.bridge.onUnowned = { [unowned self] in tell($0, Sequence(0)) }
+        daemon.bridge.onUnowned = { [unowned self] in tell($0, nil) }
     }
 
     func answer(_ call: ControlCall) -> ControlResponse {
@@ -35,8 +37,8 @@ final class ControlAnswers {
         case .why(let name): return why(try standing(name))
         case .devices: return .json { $0.object { $0.field("devices", devices()) } }
         case .start(let name): return operate(try handler(name), .start)
-        case .stop(let name, _): return operate(try handler(name), .stop)
-        case .attach(let name): return attach(try handler(name))
+        case .stop(let name, _): return stop(try handler(name))
+        case .attach(let name): return attach(try runnable(name))
         case .reload: return reload()
         case .simulate(let simulation): return try simulate(simulation)
         case .deadLetters: return deadLetters()
@@ -52,10 +54,13 @@ final class ControlAnswers {
     private func status() -> ControlResponse {
         let health = bridge.journal.health
         var sentences: [String] = []
-        for state in [health.run, health.disk] { if case .degraded(let sentence) = state { sentences.append(sentence) } }
+        for state in [health.run, health.disk] {
+            if case .degraded(let sentence) = state { sentences.append(sentence) }
+        }
         let status = BridgeStatus(
             version: Daemon.version, process: getpid(), journal: bridge.journal.id,
-            uptime: SystemClock.monotonic() - daemon.startedAt, suspension: bridge.strength == .strong ? .strong : .weak,
+            uptime: SystemClock.monotonic() - daemon.startedAt,
+            suspension: bridge.strength == .strong ? .strong : .weak,
             journalHealth: sentences.isEmpty ? "ok" : sentences.joined(separator: "; "),
             residentBytes: MemoryPressure.ownResidentBytes)
         return .json { $0.status(status, handlers: handlers(), devices: devices()) }
@@ -116,13 +121,34 @@ final class ControlAnswers {
     /// The connection is the lease: however its holder ends, the handler is let go.
     private func attach(_ handler: HandlerID) -> ControlResponse {
         .stream(contentType: "application/x-ndjson") { [unowned self] stream in
+            leases.append((handler, stream))
             bridge.engine.feed(.operated(handler, .attach))
             daemon.logBook.follow(handler, stream)
             stream.onClose = { [unowned self, unowned stream] in
                 daemon.logBook.forget(stream)
-                bridge.engine.feed(.operated(handler, .detach))
+                leases.removeAll { $0.stream === stream }
+                if !leases.contains(where: { $0.handler == handler }) {
+                    bridge.engine.feed(.operated(handler, .detach))
+                }
             }
         }
+    }
+
+    private func stop(_ handler: HandlerID) -> ControlResponse {
+        letGo(of: handler)
+        return operate(handler, .stop)
+    }
+
+    /// Who is attached to a handler that must not run any more is let go.
+    func letGo(of handler: HandlerID) {
+        let held = leases.filter { $0.handler == handler }
+        guard !held.isEmpty else { return }
+        leases.removeAll { $0.handler == handler }
+        for lease in held {
+            daemon.logBook.forget(lease.stream)
+            lease.stream.close()
+        }
+        bridge.engine.feed(.operated(handler, .detach))
     }
 
     private func reload() -> ControlResponse {
@@ -140,9 +166,10 @@ final class ControlAnswers {
 
     private func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
         switch simulation {
-        case .wake(let name): return operate(try handler(name), .wake)
-        case .expire(let name): return operate(try handler(name), .expire)
-        case .kill(let name): return operate(try handler(name), .kill)
+        case .wake(let name): return operate(try runnable(name), .wake)
+        case .expire(let name):
+            return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
+        case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
         case .memory(let level):
             bridge.engine.feed(.memory(level == .critical ? .critical : .warning))
             return .done
@@ -224,10 +251,13 @@ final class ControlAnswers {
         }
     }
 
-    private func tell(_ event: DeviceEvent, _ sequence: Sequence) {
+    /// Without a number: nobody is owed it.
+    private func tell(_ event: DeviceEvent, _ sequence: Sequence?) {
         let interested = watchers.filter { $0.device == nil || $0.device == event.device }
         guard !interested.isEmpty else { return }
-        let line = bridge.composer.compose(event, as: sequence, budget: HandlerTimers().budget)
+        let line =
+            sequence.map { bridge.composer.compose(event, as: $0, budget: HandlerTimers().budget) }
+            ?? bridge.composer.compose(unowed: event)
         for watcher in interested { watcher.stream.send(line) }
     }
 
@@ -247,6 +277,31 @@ final class ControlAnswers {
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "there is no handler '\(name)'",
             advice: "see which there are with: wakebridge handlers.\(suggestion(for: name, among: known))")
+    }
+
+    private static let living: Set<HandlerState> = [
+        .launching, .active, .expiring, .suspending, .suspended, .terminating,
+    ]
+
+    /// A handler that may run: an order to wake one that may not would be taken and do nothing.
+    private func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
+        let standing = try standing(name)
+        guard standing.state == .stopped || standing.state == .quarantined else { return standing.handler }
+        throw ControlRefusal(
+            .conflict, code: "conflict", message: "handler '\(name)' is \(standing.state.rawValue) and cannot be woken",
+            advice: "let it run again with: wakebridge start \(name)")
+    }
+
+    private func handler(
+        _ name: String, in states: Set<HandlerState>, _ complaint: String
+    ) throws(ControlRefusal) -> HandlerID {
+        let standing = try standing(name)
+        // A penalty lies over a frozen process, which is still there.
+        let isFrozen = standing.state == .held && bridge.stage.pid(of: standing.handler) != nil
+        guard !states.contains(isFrozen ? .suspended : standing.state) else { return standing.handler }
+        throw ControlRefusal(
+            .conflict, code: "conflict", message: "handler '\(name)' is \(standing.state.rawValue) and \(complaint)",
+            advice: "see how it stands with: wakebridge why \(name)")
     }
 
     private func standing(_ name: String) throws(ControlRefusal) -> Standing {

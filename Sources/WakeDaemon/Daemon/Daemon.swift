@@ -17,10 +17,11 @@ public final class Daemon {
     let settings: BridgeSettings
     let manifests: ManifestFolder
     let logBook: HandlerLogBook
-    let history = WakeHistory()
+    let history: WakeHistory
     let startedAt: Instant
     private let options: DaemonOptions
     private let lock: LockFile
+    private let stateLock: LockFile
     private let memory: MemoryLook
     private var replay: DaemonReplay?
     private var server: ControlServer?
@@ -36,40 +37,71 @@ public final class Daemon {
         try Directory.create(options.configurationDirectory + "/handlers.d", mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
+        // Passable for the users that handlers run as, whose own directories lie below it; its files are ours alone.
+        try Directory.create(options.stateDirectory + "/handlers", mode: 0o711)
+        stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(
             ProfileFolder.shipped() + [options.configurationDirectory + "/Devices"])
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
         bridge = try Bridge(Self.bridgeOptions(options, settings), profiles: profiles)
+        history = WakeHistory(clock: bridge.engine.clock)
         logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
         memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
         manifests = try ManifestFolder(
-            options.configurationDirectory + "/handlers.d", profiles: profiles, isRoot: geteuid() == 0,
-            defaults: settings.timers)
+            options.configurationDirectory + "/handlers.d", profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
-        bridge.engine.listeners += [history, memory] as [any DecisionListener]
+        bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
     public func run() throws -> Int32 {
-        if let played = options.replay { replay = try DaemonReplay(played, bridge: bridge) }
-        for error in reload() { log.error(error) }
-        try manifests.onChange(bridge.loop) { [unowned self] in
-            for error in reload() { log.error(error) }
-        }
+        try prepareReplay()
+        readManifests()
+        try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
         try watchSignals()
         replay?.begin()
         ServiceState.ready()
-        log.notice("ready: handlers are suspended \(bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals")")
+        log.notice(
+            "ready: handlers are suspended \(bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals")")
         let status = try bridge.loop.run()
         server?.close()
         bridge.close()
         return status
     }
 
-    /// Reads handlers.d anew and takes what changed; what is broken is told and changes nothing.
+    /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.
+    private func prepareReplay() throws {
+        guard let played = Self.replay(options, settings) else { return }
+        do {
+            replay = try DaemonReplay(played, bridge: bridge)
+        } catch let error as TraceError {
+            Log("replay").error("cannot replay \(played.file): \(error)")
+        }
+    }
+
+    private static func replay(_ options: DaemonOptions, _ settings: BridgeSettings) -> DaemonOptions.Replay? {
+        if let replay = options.replay { return replay }
+        return settings.replay.map { configured in
+            let isAbsolute = configured.file.hasPrefix("/")
+            let file = isAbsolute ? configured.file : "\(options.configurationDirectory)/\(configured.file)"
+            return .init(file: file, speed: configured.speed)
+        }
+    }
+
+    /// Reads all configuration anew; returns everything that is wrong with it.
     func reload() -> [String] {
+        _ = takeManifests()
+        return manifests.faults + staleSettings()
+    }
+
+    private func readManifests() {
+        for fault in takeManifests() { log.error(fault) }
+    }
+
+    /// Takes what changed in handlers.d; what is broken changes nothing. Returns the faults that are new.
+    private func takeManifests() -> [String] {
         let changes = manifests.read()
         for manifest in changes.adopted {
             bridge.adopt(manifest)
@@ -78,9 +110,24 @@ public final class Daemon {
         for name in changes.removed {
             guard let id = bridge.catalog.handler(named: name) else { continue }
             bridge.dismiss(id)
+            answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
-        return changes.errors
+        return changes.news
+    }
+
+    /// Much of what wakebridge.json5 says holds from the start on, so a change is told, not half taken.
+    private func staleSettings() -> [String] {
+        do {
+            if try Self.settings(options) == settings { return [] }
+            return [
+                "\(Self.settingsFile(options)) has changed; what it says now holds from the next start of wakebridged"
+            ]
+        } catch let errors as ConfigurationErrors {
+            return errors.all.map(\.description)
+        } catch {
+            return ["\(error)"]
+        }
     }
 
     private func serve() throws {
@@ -95,9 +142,8 @@ public final class Daemon {
     private func watchSignals() throws(SystemError) {
         for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number) { [unowned self] in end() }) }
         signals.append(
-            try bridge.loop.onSignal(SIGHUP) { [unowned self] in
-                for error in reload() { log.error(error) }
-            })
+            // Whoever sends the signal reads the log for the answer.
+            try bridge.loop.onSignal(SIGHUP) { [unowned self] in for fault in reload() { log.error(fault) } })
     }
 
     /// Lets every handler end in order; what is open stays with the journal.
@@ -110,16 +156,20 @@ public final class Daemon {
     }
 
     private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {
-        let file = options.configurationDirectory + "/wakebridge.json5"
+        let file = settingsFile(options)
         guard File.exists(file) else { return BridgeSettings() }
         return try BridgeSettings(text: try File.bytes(at: file, limit: 1 << 20), file: file)
+    }
+
+    private static func settingsFile(_ options: DaemonOptions) -> String {
+        options.configurationDirectory + "/wakebridge.json5"
     }
 
     private static func bridgeOptions(_ options: DaemonOptions, _ settings: BridgeSettings) -> BridgeOptions {
         var result = BridgeOptions(stateDirectory: options.stateDirectory, runtimeDirectory: options.runtimeDirectory)
         result.settings = settings
-        result.cgroupName = "wakebridge" + options.runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined()
-        result.limitsDevices = options.replay == nil
+        result.cgroupName = options.cgroupName
+        result.limitsDevices = replay(options, settings) == nil
         return result
     }
 }

@@ -13,6 +13,7 @@ public enum DaemonCommand {
         Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
         Flag("no-bluetooth", "watch no Bluetooth devices; this version has none to watch"),
         Flag("no-accessories", "watch no accessories; this version has none to watch"),
+        Flag("sweep", "end what a daemon that died has left running, and go"),
         Flag("help", short: "h", "show this text"),
         Flag("version", short: "V", "show the version"),
     ]
@@ -23,7 +24,8 @@ public enum DaemonCommand {
             try parsed.atMost(0)
             if parsed.has("help") { return say(help, to: 1) }
             if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
-            return try run(try options(parsed))
+            let options = try options(parsed)
+            return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
             switch error {
             case .usage(let sentence):
@@ -44,17 +46,43 @@ public enum DaemonCommand {
         }
     }
 
+    /// For the service manager, after the daemon is gone: no process that it froze may be left behind.
+    private static func sweep(_ options: DaemonOptions) throws(Complaint) -> Int32 {
+        do {
+            // A living daemon holds this lock, and its handlers are no left-overs.
+            let lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
+            defer { withExtendedLifetime(lock) {} }
+            let tree = try CgroupTree.open(named: options.cgroupName)
+            let survivors = try tree.sweep()
+            guard survivors.isEmpty else { throw Complaint.failure("cannot end \(survivors.joined(separator: ", "))") }
+            _ = tree.remove()
+            return 0
+        } catch {
+            throw .failure("cannot sweep: \(error)")
+        }
+    }
+
     private static func options(_ words: ParsedWords) throws(Complaint) -> DaemonOptions {
         var options = DaemonOptions()
-        if let directory = words.value("config") { options.configurationDirectory = directory }
-        if let directory = words.value("state") { options.stateDirectory = directory }
-        if let directory = words.value("runtime") { options.runtimeDirectory = directory }
+        if let directory = try path("config", words) { options.configurationDirectory = directory }
+        if let directory = try path("state", words) { options.stateDirectory = directory }
+        if let directory = try path("runtime", words) { options.runtimeDirectory = directory }
         if words.has("speed"), !words.has("replay") { throw .usage("--speed goes with --replay only") }
         if let file = words.value("replay") {
             let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
             options.replay = .init(file: file, speed: speed)
         }
         return options
+    }
+
+    /// Whole, because handlers are told their directories and start in others.
+    private static func path(_ name: String, _ words: ParsedWords) throws(Complaint) -> String? {
+        guard let path = words.value(name) else { return nil }
+        do {
+            return try File.absolute(path)
+        } catch {
+            throw .failure("cannot use --\(name) \(path): \(error.description)")
+        }
     }
 
     private static func say(_ text: String, to descriptor: Int32) -> Int32 {

@@ -32,6 +32,9 @@ public struct DaemonOptions {
         runtimeDirectory = (Self.environment("XDG_RUNTIME_DIR") ?? "/tmp/wakebridge-\(geteuid())") + "/wakebridge"
     }
 
+    /// One name for each runtime directory, so that two daemons never sweep each other's handlers.
+    var cgroupName: String { "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined() }
+
     public var controlSocket: String { runtimeDirectory + "/control.sock" }
 
     private static func environment(_ name: String) -> String? {

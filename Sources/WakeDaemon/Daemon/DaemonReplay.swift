@@ -17,7 +17,8 @@ final class DaemonReplay {
     init(_ replay: DaemonOptions.Replay, bridge: Bridge) throws {
         self.bridge = bridge
         file = replay.file
-        var reader = TraceReader(bytes: try File.bytes(at: replay.file, limit: 1 << 30))
+        let chunks = try FileChunks(replay.file)
+        var reader = TraceReader(supplyingChunks: chunks.next)
         let header = try reader.header()
         start = header.start
         devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
@@ -26,6 +27,7 @@ final class DaemonReplay {
         source.mustWait = { [unowned bridge] in bridge.engine.isBackedUp }
         source.onOperation = { [unowned self] in take($0) }
         source.onEnd = { [unowned self] error in
+            if let failure = chunks.failure { return log.error("\(failure)") }
             if let error { return log.error("cannot replay \(file) further: \(error)") }
             log.notice("\(file) is played")
         }

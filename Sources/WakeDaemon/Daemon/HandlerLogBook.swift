@@ -1,13 +1,20 @@
 // The latest log lines of handlers, bounded, and who follows them.
 import WakeControl
+import WakeCore
 import WakeLoop
 import WakeModel
 import WakeSystem
 
 /// Every line goes to the bridge's own log as well, rate-limited a handler, so that a chatty one costs the others nothing.
-final class HandlerLogBook: HandlerLog {
+final class HandlerLogBook: HandlerLog, DecisionListener {
+    private struct Line {
+        /// Of all lines of the bridge, so that those of several handlers can be told in their order.
+        var number: UInt64
+        var bytes: [UInt8]
+    }
+
     private struct Page {
-        var lines: [[UInt8]] = []
+        var lines: [Line] = []
         var limit: RateLimiter
     }
 
@@ -16,6 +23,7 @@ final class HandlerLogBook: HandlerLog {
     private let linesPerSecond: Int
     private let burst: Int
     private var pages: [HandlerID: Page] = [:]
+    private var lineCount: UInt64 = 0
     private var followers: [(handler: HandlerID?, stream: ControlStream)] = []
     private let log = Log("handler")
 
@@ -28,26 +36,51 @@ final class HandlerLogBook: HandlerLog {
         burst = settings.burst
     }
 
-    func handler(_ id: HandlerID, logged line: String) {
+    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
         let stamp = clock.stamp()
-        var page =
-            pages[id] ?? Page(limit: RateLimiter(perSecond: linesPerSecond, burst: burst, now: stamp.moment.monotonic))
-        defer { pages[id] = page }
-        guard page.limit.take(now: stamp.moment.monotonic) else { return }
+        // Our own words are few, and are in the bridge's log already.
+        guard voice != .bridge else { return keep(line, of: id, voice, stamp) }
+        var page = pages[id] ?? newPage(stamp)
+        let isAdmitted = page.limit.take(now: stamp.moment.monotonic)
+        let dropped = isAdmitted ? page.limit.drainRefused() : 0
+        pages[id] = page
+        guard isAdmitted else { return }
         let name = catalog.name(of: id)
-        let dropped = page.limit.drainRefused()
-        if dropped > 0 { log.warning("\(name): \(dropped) log lines over the limit of \(linesPerSecond) a second are dropped") }
+        if dropped > 0 {
+            let sentence = "\(dropped) log lines over the limit of \(linesPerSecond) a second are dropped"
+            log.warning("\(name): \(sentence)")
+            keep(sentence, of: id, .bridge, stamp)
+        }
         log.info("\(name): \(line)")
-        let written = Self.write(line, of: name, at: stamp.wall)
-        page.lines.append(written)
+        keep(line, of: id, voice, stamp)
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        guard let sentence = decision.sentence else { return }
+        log.notice("\(catalog.name(of: handler)): \(sentence)")
+        // The stamp is the cause's; a trace's may lie years back.
+        keep(sentence, of: handler, .bridge, clock.stamp())
+    }
+
+    private func newPage(_ stamp: Stamp) -> Page {
+        Page(limit: RateLimiter(perSecond: linesPerSecond, burst: burst, now: stamp.moment.monotonic))
+    }
+
+    private func keep(_ line: String, of id: HandlerID, _ voice: LogVoice, _ stamp: Stamp) {
+        lineCount += 1
+        let written = Self.write(line, of: catalog.name(of: id), voice, at: stamp.wall)
+        var page = pages[id] ?? newPage(stamp)
+        page.lines.append(Line(number: lineCount, bytes: written))
         if page.lines.count > Self.linesKept { page.lines.removeFirst() }
+        pages[id] = page
         for follower in followers where follower.handler.map({ $0 == id }) ?? true { follower.stream.send(written) }
     }
 
-    /// Sends the latest `count` lines of one handler or of all, and goes on with new ones where asked.
+    /// Sends the latest `count` lines of one handler or of all, in their order, and goes on with new ones where asked.
     func tell(_ handler: HandlerID?, count: Int, follows: Bool, to stream: ControlStream) {
-        let chosen = handler.map { [$0] } ?? pages.keys.sorted()
-        for line in chosen.flatMap({ pages[$0]?.lines ?? [] }).suffix(count) { stream.send(line) }
+        let chosen = handler.map { pages[$0].map { [$0] } ?? [] } ?? Array(pages.values)
+        let lines = chosen.flatMap(\.lines).sorted { $0.number < $1.number }
+        for line in lines.suffix(count) { stream.send(line.bytes) }
         guard follows else { return stream.close() }
         follow(handler, stream)
     }
@@ -58,12 +91,13 @@ final class HandlerLogBook: HandlerLog {
 
     func forget(_ stream: ControlStream) { followers.removeAll { $0.stream === stream } }
 
-    private static func write(_ line: String, of name: String, at time: WallTime) -> [UInt8] {
+    private static func write(_ line: String, of name: String, _ voice: LogVoice, at time: WallTime) -> [UInt8] {
         var writer = JSONWriter(reserving: 128)
         writer.beginObject()
         writer.key("time")
         writer.time(time)
         writer.field("handler", name)
+        writer.field("stream", voice.written)
         writer.field("text", line)
         writer.endObject()
         writer.newline()

@@ -1,4 +1,5 @@
 // handlers.d as it stands on disk: read, compared with what was read before, watched for what is dropped in.
+import Glibc
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -9,9 +10,12 @@ import WakeSystem
 final class ManifestFolder {
     private let path: String
     private let profiles: ProfileLibrary
-    private let isRoot: Bool
-    private let defaults: HandlerTimers
+    private let defaults: BridgeSettings
     private var known = ConfigurationFolder()
+    /// What is wrong with the texts that were read last, by handler id.
+    private var broken: [String: [String]] = [:]
+    /// Files that could not be read just now, by handler id; the folder itself under an empty one.
+    private var unreadable: [String: String] = [:]
     private let directory: DirectoryWatch
     private var watch: Watch?
     private var settle: Timer?
@@ -20,19 +24,22 @@ final class ManifestFolder {
     struct Changes {
         var adopted: [HandlerManifest] = []
         var removed: [String] = []
-        var errors: [String] = []
+        /// Faults that the reading before did not find.
+        var news: [String] = []
     }
 
     /// An editor writes a file in several steps; a reading waits until it has come to rest.
     private static let settleTime = TimeSpan.milliseconds(50)
 
-    init(_ path: String, profiles: ProfileLibrary, isRoot: Bool, defaults: HandlerTimers) throws(SystemError) {
+    init(_ path: String, profiles: ProfileLibrary, defaults: BridgeSettings) throws(SystemError) {
         self.path = path
         self.profiles = profiles
-        self.isRoot = isRoot
         self.defaults = defaults
         directory = try DirectoryWatch(path)
     }
+
+    /// Everything that is wrong with the folder as it was read last.
+    var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
 
     /// Calls `body` when the folder has changed and come to rest.
     func onChange(_ loop: EventLoop, _ body: @escaping () -> Void) throws(SystemError) {
@@ -46,39 +53,94 @@ final class ManifestFolder {
 
     /// Reads the folder and says what is new, other or gone since the last reading.
     func read() -> Changes {
+        let before = Set(faults)
         var result = Changes()
-        let current = ConfigurationFolder(files: files(&result.errors))
-        let changes = known.changes(to: current)
-        for id in changes.added + changes.changed {
-            guard let text = current.manifests[id] else { continue }
-            do {
-                result.adopted.append(try manifest(id, text))
-            } catch {
-                result.errors += error.all.map(\.description)
+        if let current = look() {
+            let changes = known.changes(to: current)
+            known = current
+            for id in changes.removed { broken[id] = nil }
+            for id in changes.added + changes.changed {
+                if let manifest = adopt(id, current.manifests[id] ?? []) { result.adopted.append(manifest) }
             }
+            result.removed = changes.removed
         }
-        result.removed = changes.removed
-        known = current
+        result.news = faults.filter { !before.contains($0) }
         return result
     }
 
+    private func adopt(_ id: String, _ text: [UInt8]) -> HandlerManifest? {
+        do {
+            let manifest = try manifest(id, text)
+            broken[id] = nil
+            return manifest
+        } catch {
+            broken[id] = error.all.map(\.description)
+            return nil
+        }
+    }
+
     private func manifest(_ id: String, _ text: [UInt8]) throws(ConfigurationErrors) -> HandlerManifest {
-        let manifest = try HandlerManifest(
-            id: id, file: "\(path)/\(id).json5", text: text, isRoot: isRoot, defaults: defaults)
-        let faults = manifest.faults(against: profiles)
+        var manifest = try HandlerManifest(
+            id: id, file: "\(path)/\(id).json5", text: text, isRoot: geteuid() == 0, defaults: defaults.timers)
+        let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount()
         guard faults.isEmpty else { throw ConfigurationErrors(faults) }
+        manifest.exec = manifest.command(in: path)
+        for index in manifest.settings.subscriptions.indices
+        where manifest.settings.subscriptions[index].retention == nil {
+            manifest.settings.subscriptions[index].retention = defaults.journal.retention
+        }
         return manifest
     }
 
-    private func files(_ errors: inout [String]) -> [String: [UInt8]] {
+    /// Nil where the folder itself cannot be read. A file that cannot be is told, and counts as it was read last:
+    /// nobody's handler is removed because a disk stumbled.
+    private func look() -> ConfigurationFolder? {
+        unreadable = [:]
         var files: [String: [UInt8]] = [:]
         do {
-            for name in try Directory.names(in: path) where HandlerManifest.identifier(ofFile: name) != nil {
-                files[name] = try File.bytes(at: "\(path)/\(name)", limit: 1 << 20)
+            for name in try Directory.names(in: path) {
+                guard let id = HandlerManifest.identifier(ofFile: name) else { continue }
+                files[name] = read(name, id)
             }
         } catch {
-            errors.append(error.description)
+            unreadable[""] = error.description
+            return nil
         }
-        return files
+        return ConfigurationFolder(files: files)
+    }
+
+    private func read(_ name: String, _ id: String) -> [UInt8]? {
+        do {
+            return try File.bytes(at: "\(path)/\(name)", limit: 1 << 20)
+        } catch {
+            // Gone since its name was listed.
+            if error.errno == .noEntry { return nil }
+            unreadable[id] = error.description
+            return known.manifests[id]
+        }
+    }
+}
+
+extension HandlerManifest {
+    /// A user or group that is not on this machine, or that we may not become.
+    func faultsOfAccount() -> [ConfigurationError] {
+        let report = ConfigurationReport(file: file)
+        guard let user else {
+            if group != nil { report.add("group goes with user; add user, or remove group") }
+            return report.errors
+        }
+        do {
+            let account = try Account(named: user, group: group)
+            if geteuid() != 0, !account.isCurrent || group != nil {
+                report.add(
+                    "user is \"\(user)\", and only root can run a handler as another; remove user and group, or run wakebridged as root"
+                )
+            }
+        } catch {
+            report.add(
+                "user is \"\(user)\"\(group.map { ", group is \"\($0)\"" } ?? ""), which this machine does not have (\(error.description)); correct the name"
+            )
+        }
+        return report.errors
     }
 }

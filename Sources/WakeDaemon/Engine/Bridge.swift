@@ -21,6 +21,8 @@ public struct BridgeOptions {
     public var idPrefix: String?
     /// A replay's source is as fast as it is told to be.
     public var limitsDevices = true
+    /// False for a bridge whose journal goes with it: what would be synchronized to disk stays in memory.
+    public var outlivesItself = true
 
     public init(stateDirectory: String, runtimeDirectory: String) {
         self.stateDirectory = stateDirectory
@@ -37,11 +39,16 @@ public final class Bridge {
     let journal: Journal
     private let suspension: Suspension
     private var recovery: Recovery
+    /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
+    private var hasBeenTold: Set<HandlerID> = []
+    let counts: HandlerCounts
     private var timers: [Timer] = []
+    private var wallClock: WallClockWatch
+    private var wallClockWatch: Watch?
     private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
     /// Called after every turn, when all is committed and done.
     package var didCompleteTurn: [() -> Void] = []
-    /// Hears what devices did that nobody is owed; it has no number.
+    /// Hears what devices did that nobody is owed, by lack of a subscription or by its policy; it has no number.
     var onUnowned: (DeviceEvent) -> Void = { _ in }
     private let log = Log("bridge")
 
@@ -52,6 +59,7 @@ public final class Bridge {
     ) throws {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
+        wallClock = try WallClockWatch()
         suspension = try Self.chooseSuspension(options)
         journal = try Self.openJournal(options)
         recovery = journal.recover()
@@ -61,10 +69,14 @@ public final class Bridge {
         composer = LineComposer(
             catalog: catalog, journal: journal, idPrefix: options.idPrefix ?? "\(journal.id)-",
             clock: { clock.stamp().wall })
-        let launcher = Launcher(suspension: suspension, stateDirectory: options.stateDirectory + "/handlers")
+        counts = HandlerCounts(engine: engine)
+        composer.counters = { [counts] in counts.counters(of: $0) }
+        let launcher = Launcher(suspension: suspension, bridgeStateDirectory: options.stateDirectory)
         stage = try ProcessStage(
-            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access)
+            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
+            longestLogLine: options.settings.log.longestLine)
         engine.stage = stage
+        engine.listeners.append(counts)
         try tieToLoop()
         for (id, device) in journal.devices() { know(device, as: id) }
     }
@@ -72,10 +84,18 @@ public final class Bridge {
     private func tieToLoop() throws(SystemError) {
         loop.completeTurn = { [unowned self] in completeTurn() }
         engine.requestTurn = { [unowned loop] in loop.requestTurn() }
+        engine.runTurn = { [unowned loop] in loop.runTurn() }
         timers = [
             try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
             try loop.timer(on: .boottime) { [unowned self] in tick(1) },
         ]
+        wallClockWatch = try loop.watch(wallClock.raw, for: .readable) { [unowned self] _ in tellWallClockStep() }
+    }
+
+    private func tellWallClockStep() {
+        guard let step = try? wallClock.takeStep() else { return }
+        log.notice("the wall clock was set by \(step.seconds) s")
+        engine.feed(.announced(.time(step: step)))
     }
 
     private func tick(_ index: Int) {
@@ -128,7 +148,7 @@ public final class Bridge {
         engine.feed(
             .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
         if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
-        if earlier == nil { tellLosses(to: id, manifest) }
+        if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
         return id
     }
 
@@ -156,9 +176,9 @@ public final class Bridge {
 
     package func take(_ event: DeviceEvent) {
         catalog.note(event)
-        let before = engine.nextSequence
+        let before = engine.deviceEventsAppended
         engine.feed(.event(event), at: event.stamp)
-        if engine.nextSequence == before { onUnowned(event) }
+        if engine.deviceEventsAppended == before { onUnowned(event) }
     }
 
     // MARK: The end
@@ -189,11 +209,14 @@ public final class Bridge {
         if options.settings.suspension == .signal { return .stopSignals }
         do {
             let tree = try CgroupTree.open(named: options.cgroupName)
-            for leaf in try tree.sweep() { Log("bridge").error("cgroup \(leaf) of an earlier life stays populated after its kill") }
+            for leaf in try tree.sweep() {
+                Log("bridge").error("cgroup \(leaf) of an earlier life stays populated after its kill")
+            }
             return .cgroup(tree)
         } catch {
             guard options.settings.suspension == .auto else { throw error }
-            Log("bridge").warning("\(error.description); handlers are suspended by stop signals instead, which is weaker")
+            Log("bridge").warning(
+                "\(error.description); handlers are suspended by stop signals instead, which is weaker")
             return .stopSignals
         }
     }
@@ -202,7 +225,8 @@ public final class Bridge {
         try Directory.create(options.stateDirectory)
         try Directory.create(options.runtimeDirectory)
         var settings = JournalSettings(
-            runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory)
+            runtimeDirectory: options.runtimeDirectory,
+            stateDirectory: options.outlivesItself ? options.stateDirectory : nil)
         settings.maxBytes = options.settings.journal.maxSize
         return try Journal(opening: settings, bootID: SystemClock.bootID)
     }

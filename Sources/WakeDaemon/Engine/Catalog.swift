@@ -15,6 +15,8 @@ final class Catalog {
     private(set) var devices: [DeviceEntry?] = []
     private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
+    /// A handler whose manifest is gone still ends, and what it says then is told under its name.
+    private var names: [HandlerID: String] = [:]
 
     init(profiles: ProfileLibrary) { self.profiles = profiles }
 
@@ -29,6 +31,7 @@ final class Catalog {
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
         handlers[id] = manifest
         handlerIDs[manifest.id] = id
+        names[id] = manifest.id
     }
 
     func remove(_ id: HandlerID) {
@@ -37,7 +40,7 @@ final class Catalog {
     }
 
     func handler(named name: String) -> HandlerID? { handlerIDs[name] }
-    func name(of id: HandlerID) -> String { handlers[id]?.id ?? "handler \(id.rawValue)" }
+    func name(of id: HandlerID) -> String { names[id] ?? "handler \(id.rawValue)" }
 
     func entry(_ id: DeviceID) -> DeviceEntry? {
         let index = Int(id.rawValue)

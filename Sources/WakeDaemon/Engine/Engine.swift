@@ -25,17 +25,26 @@ public final class Engine {
     var listeners: [any DecisionListener] = []
     /// Hears every event that somebody is owed, with its number.
     var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
+    /// How many events of devices were appended, what the bridge itself tells in gaps not among them.
+    private(set) var deviceEventsAppended: UInt64 = 0
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
+    /// Called when the turn asked for has not come for so long, or so much was fed, that it must be completed now.
+    var runTurn: (() -> Void)?
 
     private var effects: [Effect] = []
     private var outward: [Effect] = []
     /// Keeps the memory of the last turn's effects for the next one's.
     private var spare: [Effect] = []
     private var isTurnRequested = false
+    /// Effects are performed in their order, so what they cause waits until all of them are done.
+    private var isCompleting = false
     private var feedsInTurn = 0
-    /// A flood must not starve the commit that everything waits for.
+    private var lastAppended: Sequence
+    private var turnBegan = Instant.zero
+    /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let feedsPerTurn = 512
+    private static let turnLength = TimeSpan.milliseconds(5)
     private var commitsSinceUpkeep = 0
     /// Emptying the write-ahead log costs as much as a hundred commits, so it is done once for many.
     private static let commitsPerUpkeep = 1_024
@@ -45,6 +54,7 @@ public final class Engine {
 
     init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
         core = Dispatcher(from: next, limits: limits)
+        lastAppended = Sequence(next.rawValue - 1)
         self.journal = journal
         self.clock = clock
     }
@@ -56,17 +66,20 @@ public final class Engine {
         for effect in effects { record(effect, at: stamp) }
         effects.removeAll(keepingCapacity: true)
         feedsInTurn += 1
-        if feedsInTurn >= Self.feedsPerTurn {
-            completeTurn()
-        } else if !isTurnRequested {
+        if !isTurnRequested {
             isTurnRequested = true
+            turnBegan = stamp.moment.monotonic
             requestTurn()
+        } else if !isCompleting,
+            feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
+        {
+            if let runTurn { runTurn() } else { completeTurn() }
         }
     }
 
     /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
     func completeTurn() {
-        isTurnRequested = false
+        isCompleting = true
         let stage = stage
         repeat {
             feedsInTurn = 0
@@ -79,6 +92,7 @@ public final class Engine {
             performing.removeAll(keepingCapacity: true)
             spare = performing
         } while !outward.isEmpty
+        isCompleting = false
         isTurnRequested = false
         keepHouse()
     }
@@ -87,6 +101,8 @@ public final class Engine {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            lastAppended = max(lastAppended, sequence)
+            if !event.isGap { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
         case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
@@ -99,16 +115,25 @@ public final class Engine {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
-        case .launch, .deliver, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill, .discard,
+        case .launch, .deliver, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
+            .discard,
             .perform:
             outward.append(effect)
         }
     }
 
     private func commit() {
+        noteNumbers()
         let outcome = journal.commit()
         if outcome != .nothing { commitsSinceUpkeep += 1 }
         report(outcome)
+    }
+
+    /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
+    private func noteNumbers() {
+        let last = Sequence(core.nextSequence.rawValue - 1)
+        if last > lastAppended { journal.note(last, at: clock.stamp().wall) }
+        lastAppended = last
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
@@ -148,6 +173,10 @@ public final class Engine {
 
     /// In place: to read a struct out of a class copies it, and counts every array in it.
     fileprivate func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
+}
+
+extension DeviceEvent {
+    fileprivate var isGap: Bool { if case .gap = kind { true } else { false } }
 }
 
 // MARK: - Questions

@@ -14,6 +14,8 @@ final class LineComposer {
     private var noticeCount: UInt64 = 0
     /// What a profile decoded last; its memory is used again for the next.
     private var value = JSONWriter(reserving: 256)
+    /// What a launched process is told of its past.
+    var counters: (HandlerID) -> Restoration.Counters = { _ in Restoration.Counters() }
 
     init(catalog: Catalog, journal: Journal, idPrefix: String, clock: @escaping () -> WallTime) {
         self.catalog = catalog
@@ -45,7 +47,22 @@ final class LineComposer {
 
     func compose(_ notice: Notice, into writer: inout JSONWriter) { write(notice, into: &writer) }
 
-    /// The line of an event that nobody need be owed, as `watch` and `replay` show it.
+    /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
+    func compose(unowed event: DeviceEvent) -> [UInt8] {
+        guard let entry = catalog.entry(event.device) else { return [] }
+        noticeCount += 1
+        var line = EventLine(
+            event, of: entry.device, sequence: Sequence(noticeCount), attempt: 0, budget: .zero, idPrefix: noticePrefix)
+        line.isOwed = false
+        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
+            decode(bytes, channel, profile, into: &line)
+        }
+        var writer = JSONWriter()
+        line.write(into: &writer)
+        return writer.bytes
+    }
+
+    /// The line of an event that somebody is owed, as `watch` shows it.
     func compose(_ event: DeviceEvent, as sequence: Sequence, attempt: UInt32 = 1, budget: TimeSpan) -> [UInt8] {
         var writer = JSONWriter()
         write(event, sequence, attempt, false, budget, into: &writer)
@@ -97,6 +114,7 @@ final class LineComposer {
                 profile: $0.profile, device: $0.device, wakes: $0.wakes, policy: $0.policy.rawValue,
                 durability: $0.durability.rawValue)
         }
+        restoration.counters = counters(handler)
         restoration.checkpoint = journal.checkpoint(of: handler)
         return restoration
     }

@@ -22,7 +22,10 @@ final class ReadSpace {
 
 /// Owns the child, its container and all their watches; letting go of it closes every descriptor.
 final class HandlerProcess {
-    enum Stream: String { case output, errors }
+    enum Stream: String {
+        case output = "stdout"
+        case errors = "stderr"
+    }
 
     let handler: HandlerID
     let epoch: Epoch
@@ -42,16 +45,18 @@ final class HandlerProcess {
 
     private let space: ReadSpace
     private var splitter = LineSplitter()
-    private var outputLines = LogLines()
-    private var errorLines = LogLines()
+    private var outputLines: LogLines
+    private var errorLines: LogLines
 
     private var awaitsFreeze = false
+    /// Why the program could not be executed; told when the process that tried is gone.
+    private var startupFailure: String?
     private var hasExited = false
     private var hasEmptied = false
 
     init(
         _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
-        space: ReadSpace, observer: any ProcessObserver
+        space: ReadSpace, longestLogLine: Int, observer: any ProcessObserver
     ) throws(SystemError) {
         self.child = child
         self.handler = handler
@@ -60,21 +65,24 @@ final class HandlerProcess {
         self.log = log
         self.space = space
         self.observer = observer
+        outputLines = LogLines(longestLine: longestLogLine)
+        errorLines = LogLines(longestLine: longestLogLine)
         try watchEverything()
     }
 
     private func watchEverything() throws(SystemError) {
         watches = [
             try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
-            try loop.watch(child.output.raw, for: .readable) { [unowned self] _ in drain(.output) },
-            try loop.watch(child.errors.raw, for: .readable) { [unowned self] _ in drain(.errors) },
+            // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
+            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output) },
+            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors) },
             try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
         if let changes = child.container.changesDescriptor {
             // The kernel tells of a freeze some 10 ms late, when the next event may be there: that one must not wait for it.
             watches.append(
-                try loop.watch(changes, for: .priority, priority: .late) { [unowned self] _ in learnContainer() })
+                try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in learnContainer() })
         }
         look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
     }
@@ -140,13 +148,18 @@ final class HandlerProcess {
 
     // MARK: Replies and logs
 
-    /// One read a turn, so that a handler that floods does not starve the others.
+    /// So much a turn, so that a handler that floods does not starve the others.
+    private static let repliesPerTurn = 8 << 10
+
     private func readReplies() {
-        _ = readRepliesOnce()
+        _ = readRepliesOnce(limit: Self.repliesPerTurn)
     }
 
-    private func readRepliesOnce() -> Bool {
-        guard let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
+    private func readRepliesOnce(limit: Int) -> Bool {
+        guard
+            let result = attempt(
+                "read from",
+                { () throws(SystemError) in try child.replies.read(into: &space.bytes, limit: limit) })
         else { return false }
         switch result {
         case .bytes(let count):
@@ -161,12 +174,15 @@ final class HandlerProcess {
         }
     }
 
-    /// Hears every line that was written before now: after a freeze, and after an exit.
+    /// Hears every line that was written before now: after a freeze, and after an exit. A socket holds less than this,
+    /// and whom a dead handler left behind may go on writing for ever.
     private func drainReplies() {
-        while readRepliesOnce() {}
+        for _ in 0..<8 { guard readRepliesOnce(limit: 64 << 10) else { return } }
     }
 
-    private func drain(_ stream: Stream) {
+    /// True while there may be more.
+    @discardableResult
+    private func drain(_ stream: Stream) -> Bool {
         var bytes: [UInt8] = []
         let result = attempt("read the log of") { () throws(SystemError) in
             switch stream {
@@ -174,13 +190,20 @@ final class HandlerProcess {
             case .errors: try child.errors.read(appendingTo: &bytes, limit: 64 << 10)
             }
         }
+        let isMore = !bytes.isEmpty
         let tell = { [unowned self] (line: String) in observer.process(self, logged: line, to: stream) }
         switch stream {
-        case .output: outputLines.append(bytes, isLast: result != .bytes(bytes.count), tell)
-        case .errors: errorLines.append(bytes, isLast: result != .bytes(bytes.count), tell)
+        case .output: outputLines.append(bytes, isLast: !isMore, tell)
+        case .errors: errorLines.append(bytes, isLast: !isMore, tell)
         }
-        if result == .endOfFile || result == .closed || result == nil {
-            watches[stream == .output ? 1 : 2].disable()
+        if result != .wouldBlock, !isMore { watches[stream == .output ? 1 : 2].disable() }
+        return isMore
+    }
+
+    /// What a process wrote last is often why it ended; a pipe holds little more than its capacity then.
+    private func drainLogs() {
+        for stream in [Stream.output, .errors] {
+            for _ in 0..<64 { guard drain(stream) else { break } }
         }
     }
 
@@ -193,20 +216,21 @@ final class HandlerProcess {
         switch outcome {
         case .pending: return
         case .executed: break
-        case .failed(_, let error): observer.process(self, couldNotStart: error.description)
+        case .failed(_, let error): startupFailure = error.description
         }
         watches[3].disable()
     }
 
     private func learnExit() {
-        guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else { return }
+        guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else {
+            return
+        }
         hasExited = true
         watches[4].disable()
         learnStartup()
         drainReplies()
-        drain(.output)
-        drain(.errors)
-        observer.process(self, exited: status.forCore)
+        drainLogs()
+        if startupFailure == nil { observer.process(self, exited: status.forCore) }
         learnContainer()
     }
 
@@ -241,16 +265,26 @@ final class HandlerProcess {
     func removeContainer() -> Bool { child.container.remove() }
 
     private func learnContainer() {
-        guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else { return }
+        guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else {
+            return
+        }
         if hasExited, !events.isPopulated, !hasEmptied {
             hasEmptied = true
-            observer.processLeftNobody(self)
+            tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
             drainReplies()
             observer.processFroze(self)
         } else {
             lookAgainIfBlind()
+        }
+    }
+
+    private func tellEnd() {
+        if let startupFailure {
+            observer.process(self, couldNotStart: startupFailure)
+        } else {
+            observer.processLeftNobody(self)
         }
     }
 

@@ -1,7 +1,10 @@
 // A handler's standard output as lines: bytes come in pieces, long lines are cut, what is no text is shown as such.
 struct LogLines {
+    /// Bytes.
+    let longestLine: Int
     private var partial: [UInt8] = []
-    private static let longestLine = 8 << 10
+
+    init(longestLine: Int) { self.longestLine = longestLine }
 
     /// Tells each whole line; with `isLast`, what is left as well.
     mutating func append(_ bytes: [UInt8], isLast: Bool, _ tell: (String) -> Void) {
@@ -10,7 +13,7 @@ struct LogLines {
                 flush(tell)
             } else {
                 partial.append(byte)
-                if partial.count >= Self.longestLine { flush(tell) }
+                if partial.count >= longestLine { flush(tell) }
             }
         }
         if isLast, !partial.isEmpty, bytes.isEmpty { flush(tell) }

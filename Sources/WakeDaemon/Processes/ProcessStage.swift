@@ -18,9 +18,22 @@ enum Suspension {
     }
 }
 
+/// Whose words a log line is.
+enum LogVoice: Hashable {
+    case handler(HandlerProcess.Stream)
+    case bridge
+
+    var written: String {
+        switch self {
+        case .handler(let stream): stream.rawValue
+        case .bridge: "bridge"
+        }
+    }
+}
+
 /// What of handlers' logs goes where.
 protocol HandlerLog: AnyObject {
-    func handler(_ id: HandlerID, logged line: String)
+    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice)
 }
 
 /// Answers what handlers ask of devices; a replay has none.
@@ -35,6 +48,8 @@ final class ProcessStage: Stage, ProcessObserver {
     private let composer: LineComposer
     private let launcher: Launcher
     private let access: any DeviceAccess
+    /// Bytes of a handler's output that may stand in one line of its log.
+    private let longestLogLine: Int
     weak var handlerLog: (any HandlerLog)?
 
     private var processes: [HandlerID: HandlerProcess] = [:]
@@ -45,7 +60,7 @@ final class ProcessStage: Stage, ProcessObserver {
 
     init(
         engine: Engine, loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher,
-        access: any DeviceAccess
+        access: any DeviceAccess, longestLogLine: Int
     ) throws(SystemError) {
         self.engine = engine
         self.loop = loop
@@ -53,6 +68,7 @@ final class ProcessStage: Stage, ProcessObserver {
         self.composer = composer
         self.launcher = launcher
         self.access = access
+        self.longestLogLine = longestLogLine
         locks = try FileLocks()
     }
 
@@ -89,18 +105,21 @@ final class ProcessStage: Stage, ProcessObserver {
         do {
             let child = try launcher.start(manifest, epoch: epoch, reason: reason)
             processes[id] = try HandlerProcess(
-                child, handler: id, epoch: epoch, loop: loop, log: log, space: space, observer: self)
+                child, handler: id, epoch: epoch, loop: loop, log: log, space: space, longestLogLine: longestLogLine,
+                observer: self)
         } catch {
             fail(id, epoch, error.description)
         }
     }
 
-    /// A launch that failed before there was a process ends as every other does.
     private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String) {
-        log.error("cannot start handler \(catalog.name(of: id)): \(reason)")
+        tellLaunchFailure(id, reason)
         engine.feed(.launchFailed(id, epoch, reason: reason))
-        engine.feed(.exited(id, epoch, .exited(code: 127)))
-        engine.feed(.emptied(id, epoch))
+    }
+
+    private func tellLaunchFailure(_ id: HandlerID, _ reason: String) {
+        log.error("cannot start handler \(catalog.name(of: id)): \(reason)")
+        handlerLog?.handler(id, logged: "cannot be started: \(reason)", as: .bridge)
     }
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
@@ -115,9 +134,11 @@ final class ProcessStage: Stage, ProcessObserver {
         guard let process = process(id, epoch) else { return }
         processes[id] = nil
         if !isEmpty {
-            log.error("handler \(catalog.name(of: id)): process \(process.pid) survives its kill; its cgroup is left alone")
+            log.error(
+                "handler \(catalog.name(of: id)): process \(process.pid) survives its kill; its cgroup is left alone")
         } else if !process.removeContainer() {
-            log.warning("handler \(catalog.name(of: id)): its empty cgroup cannot be removed yet; the next start sweeps it")
+            log.warning(
+                "handler \(catalog.name(of: id)): its empty cgroup cannot be removed yet; the next start sweeps it")
         }
     }
 
@@ -154,6 +175,7 @@ final class ProcessStage: Stage, ProcessObserver {
         var limit = faultLimits[process.handler] ?? RateLimiter(perSecond: 20, burst: 100, now: now)
         if limit.take(now: now) {
             log.warning("handler \(catalog.name(of: process.handler)): \(fault.description)")
+            handlerLog?.handler(process.handler, logged: fault.description, as: .bridge)
             engine.feed(.fault(process.handler, process.epoch, fault))
         }
         faultLimits[process.handler] = limit
@@ -165,12 +187,11 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
-        log.error("cannot start handler \(catalog.name(of: process.handler)): \(reason)")
-        engine.feed(.launchFailed(process.handler, process.epoch, reason: reason))
+        fail(process.handler, process.epoch, reason)
     }
 
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream) {
-        handlerLog?.handler(process.handler, logged: line)
+        handlerLog?.handler(process.handler, logged: line, as: .handler(stream))
     }
 
     func processFroze(_ process: HandlerProcess) {

@@ -46,13 +46,22 @@ public final class LiveReplay {
     public init(
         _ manifest: HandlerManifest, profiles: ProfileLibrary, print: @escaping (String) -> Void
     ) throws {
+        try Executable.check(manifest.exec[0])
         directory = try Directory.makeTemporary(prefix: "wakebridge-replay")
         var options = BridgeOptions(
             stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
         options.cgroupName = "wakebridge-replay-\(getpid())"
         options.idPrefix = LineComposer.replayPrefix
         options.limitsDevices = false
-        bridge = try Bridge(options, profiles: profiles)
+        options.outlivesItself = false
+        do {
+            // A handler of another user has its own directory in here.
+            try Directory.letThrough(directory)
+            bridge = try Bridge(options, profiles: profiles)
+        } catch {
+            Directory.removeTree(directory)
+            throw error
+        }
         start = SystemClock.monotonic()
         handler = bridge.adopt(manifest)
         bridge.engine.listeners.append(tally)
@@ -69,6 +78,7 @@ public final class LiveReplay {
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
     public func play(_ reader: TraceReader, speed: ReplaySpeed) throws -> Outcome {
+        defer { leaveNothing() }
         var reader = reader
         let header = try reader.header()
         self.header = header
@@ -115,7 +125,8 @@ public final class LiveReplay {
 
     /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
     private func wakeForTheRest() {
-        guard let standing = bridge.engine.standing(of: handler), standing.state == .suspended || standing.state == .idle,
+        guard let standing = bridge.engine.standing(of: handler),
+            standing.state == .suspended || standing.state == .idle,
             bridge.engine.nextMonotonicDeadline == nil, bridge.engine.nextBoottimeDeadline == nil
         else { return }
         bridge.engine.feed(.operated(handler, .wake))
@@ -136,9 +147,12 @@ public final class LiveReplay {
         outcome.strikes = tally.strikes
         outcome.deadLetters = tally.deadLetters
         outcome.quarantines = tally.quarantines
+        return outcome
+    }
+
+    private func leaveNothing() {
         bridge.close()
         Directory.removeTree(directory)
-        return outcome
     }
 }
 
@@ -146,5 +160,8 @@ public final class LiveReplay {
 final class HandlerLines: HandlerLog {
     private let print: (String) -> Void
     init(_ print: @escaping (String) -> Void) { self.print = print }
-    func handler(_ id: HandlerID, logged line: String) { print(line) }
+    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
+        // What the bridge says of it stands on standard error already.
+        if voice != .bridge { print(line) }
+    }
 }

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Puts what was built where PREFIX says, or with --remove takes it away. Called by `make install`.
+# usage: install.sh BINARIES|--remove DESTDIR PREFIX UNITDIR
+set -eu
+cd "$(dirname "$0")/.."
+
+from=$1 root=$2 prefix=$3 units=$4
+bin=$root$prefix/bin
+share=$root$prefix/share
+devices=$share/wakebridge/Devices
+completion=$share/bash-completion/completions/wakebridge
+
+if [ "$from" = --remove ]; then
+    rm -f "$bin/wakebridge" "$bin/wakebridged" "$completion" "$root$units/wakebridged.service" \
+        "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8"
+    rm -rf "$share/wakebridge"
+    exit 0
+fi
+
+put() { # MODE FILE DESTINATION
+    install -D -m "$1" "$2" "$3"
+    echo "  $3"
+}
+
+put 755 "$from/wakebridge" "$bin/wakebridge"
+put 755 "$from/wakebridged" "$bin/wakebridged"
+put 644 docs/wakebridge.1 "$share/man/man1/wakebridge.1"
+put 644 docs/wakebridge.bash "$completion"
+[ ! -f docs/wakebridged.8 ] || put 644 docs/wakebridged.8 "$share/man/man8/wakebridged.8"
+
+# Profiles and recordings; not the scripts they were made with.
+find Devices -type f ! -name '*.py' | while IFS= read -r file; do
+    put 644 "$file" "$devices/${file#Devices/}"
+done
+
+# The unit is told where its daemon lies.
+unit=$(find Sources/wakebridged docs -name wakebridged.service 2>/dev/null | head -n 1)
+if [ -n "$unit" ]; then
+    install -d "$root$units"
+    sed "s|/usr/bin/wakebridged|$prefix/bin/wakebridged|g" "$unit" >"$root$units/wakebridged.service"
+    chmod 644 "$root$units/wakebridged.service"
+    echo "  $root$units/wakebridged.service"
+fi

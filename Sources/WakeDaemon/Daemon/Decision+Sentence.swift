@@ -1,0 +1,23 @@
+// What operators are told of the core's decisions: the same sentence in `why` and in a handler's log.
+import WakeCore
+import WakeModel
+
+extension Decision {
+    /// Nil for the ordinary course of a wake, and for what is told with its neighbours, such as events that did not wake.
+    var sentence: String? {
+        switch self {
+        case .held(_, let because): "held after: \(because)"
+        case .struck(let strikes): "strike \(strikes): it overran its budget without an acknowledgement"
+        case .charged(let sequence, let charges):
+            "event \(sequence.rawValue) was open when it died, for the \(charges). time"
+        case .deadLettered(let sequence): "event \(sequence.rawValue) was dead-lettered"
+        case .refused(let sequence, _): "it gave event \(sequence.rawValue) back; its device waits"
+        case .lost(_, let cause, let gap):
+            "events are lost (\(cause.rawValue)); the gap with seq \(gap.rawValue) tells how many"
+        case .moved(_, .stopped, because: "stopped"): "stopped by an operator; start lifts it"
+        case .moved(_, .stopped, _): "stopped: its manifest says so, or is gone"
+        case .moved(_, .quarantined, let because): "quarantined: \(because); start or a changed manifest lifts it"
+        case .moved, .delivered, .acknowledged, .began, .ended, .faulted, .notWoken: nil
+        }
+    }
+}

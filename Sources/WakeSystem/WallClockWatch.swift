@@ -1,0 +1,31 @@
+// Steps of the wall clock: a Raspberry Pi without a battery learns the time minutes after its start.
+import CLinux
+import WakeModel
+
+/// Readable when somebody has set the wall clock.
+public struct WallClockWatch: ~Copyable {
+    private let timer: FileDescriptor
+    /// What the wall clock showed when the clock that nobody sets showed zero.
+    private var origin: TimeSpan
+
+    public var raw: Int32 { timer.raw }
+
+    public init() throws(SystemError) {
+        let made = attemptC { clinux_wall_clock_watch() }
+        origin = Self.currentOrigin
+        timer = FileDescriptor(owning: Int32(try made.get("watch", "the wall clock")))
+    }
+
+    /// By how much the clock was set since this was last asked, forward being positive; nil where it was not.
+    public mutating func takeStep() throws(SystemError) -> TimeSpan? {
+        let raw = timer.raw
+        guard try attemptC({ clinux_wall_clock_was_set(raw) }).get("watch", "the wall clock") == 1 else { return nil }
+        let before = origin
+        origin = Self.currentOrigin
+        return origin - before
+    }
+
+    private static var currentOrigin: TimeSpan {
+        TimeSpan(nanoseconds: SystemClock.wall().microseconds * 1000 - SystemClock.boottime().nanoseconds)
+    }
+}

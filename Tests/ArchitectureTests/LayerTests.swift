@@ -1,0 +1,107 @@
+// Arrows run downwards only: who may import what, as tests over the import lines.
+import Testing
+import WakeSystem
+
+/// A module and all that it may import. A module stands below everything that it may be imported by.
+private let layers: [(module: String, imports: Set<String>)] = [
+    ("WakeModel", []),
+    ("WakeCore", ["WakeModel"]),
+    ("WakeProfiles", ["WakeModel", "FoundationEssentials"]),
+    ("WakeTrace", ["WakeModel"]),
+    ("WakeHandler", ["WakeModel", "Glibc"]),
+    ("WakeWords", ["WakeModel", "CWords", "Glibc"]),
+    ("WakeJournal", ["WakeModel", "CSQLite", "Glibc"]),
+    ("WakeSystem", ["WakeModel", "CLinux", "Glibc", "Synchronization"]),
+    ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
+    ("WakeSources", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop"]),
+    ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
+    (
+        "WakeDaemon",
+        [
+            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeJournal", "WakeSystem", "WakeLoop",
+            "WakeSources", "WakeControl", "Glibc",
+        ]
+    ),
+    ("wakebridged", ["WakeDaemon", "Glibc"]),
+    (
+        "wakebridge",
+        [
+            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeSources",
+            "WakeControl", "WakeDaemon", "CCurl", "Glibc",
+        ]
+    ),
+]
+
+@Suite("Layers")
+struct LayerTests {
+    @Test("every module imports only what the architecture allows it", arguments: layers.map(\.module))
+    func importsItsShare(module: String) {
+        let allowed = layers.first { $0.module == module }?.imports ?? []
+        for file in SourceTree.swift where file.module == module {
+            #expect(Set(file.imports).subtracting(allowed) == [], "\(file.path)")
+        }
+    }
+
+    @Test("every module has its place in the layers, and arrows between modules run downwards only")
+    func runsDownwards() throws {
+        let folders = Set(SourceTree.swift.map(\.module))
+        #expect(folders == Set(layers.map(\.module)))
+        var below: Set<String> = []
+        for layer in layers {
+            #expect(layer.imports.intersection(folders).subtracting(below) == [], "\(layer.module) looks upwards")
+            below.insert(layer.module)
+        }
+    }
+
+    @Test("the model imports nothing at all, and the core nothing but the model")
+    func isPure() {
+        for file in SourceTree.swift where file.module == "WakeModel" { #expect(file.imports == [], "\(file.path)") }
+        for file in SourceTree.swift where file.module == "WakeCore" {
+            #expect(Set(file.imports).isSubset(of: ["WakeModel"]), "\(file.path)")
+        }
+    }
+
+    @Test("model, core, traces and profiles read no clock, draw no lots and print nothing")
+    func hasNoEffects() {
+        let words = ["print(", "ContinuousClock", "SuspendingClock", ".random(", "SystemRandomNumberGenerator"]
+        for file in SourceTree.swift where ["WakeModel", "WakeCore", "WakeTrace", "WakeProfiles"].contains(file.module)
+        {
+            #expect(file.places { line in words.contains { line.contains($0) } } == [])
+        }
+    }
+
+    @Test(
+        "each system library has one importer",
+        arguments: [
+            "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
+            "CWords": "WakeWords", "CCurl": "wakebridge",
+        ])
+    func hasOneImporter(library: String, importer: String) {
+        let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))
+        #expect(importers == [importer])
+    }
+
+    @Test("nobody imports Foundation or Dispatch, and only the profiles' parser FoundationEssentials")
+    func avoidsFoundation() {
+        for file in SourceTree.swift + SourceTree.examples {
+            #expect(!file.imports.contains("Foundation") && !file.imports.contains("Dispatch"), "\(file.path)")
+            #expect(!file.imports.contains("FoundationEssentials") || file.module == "WakeProfiles", "\(file.path)")
+        }
+    }
+
+    @Test("there are no actors and nothing asynchronous outside the handler authors' library")
+    func isSynchronous() {
+        for file in SourceTree.swift where file.module != "WakeHandler" {
+            #expect(file.places { $0.hasWord("async") || $0.hasWord("await") || $0.hasWord("actor") } == [])
+        }
+    }
+
+    @Test("the built daemon links neither libcurl nor Foundation nor Dispatch")
+    func linksLittle() throws {
+        let names = try ElfDependencies.names(of: builtPrograms + "/wakebridged")
+        #expect(names.contains { $0.hasPrefix("libc.so") }, "\(names)")
+        for unwanted in ["libcurl", "libFoundation.so", "libFoundationNetworking", "libdispatch"] {
+            #expect(!names.contains { $0.hasPrefix(unwanted) }, "\(names)")
+        }
+    }
+}

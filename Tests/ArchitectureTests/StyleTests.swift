@@ -1,0 +1,138 @@
+// What no source file may hold, and how each must begin and end.
+import Testing
+
+/// Files that may name unsafe pointers, each with its reason. Everyone else gets values.
+private let edges: [String: String] = [
+    "Sources/WakeSystem/Account.swift": "getpwnam_r fills a buffer of ours",
+    "Sources/WakeSystem/ChildProcess.swift": "hands C the strings of a spawn",
+    "Sources/WakeSystem/File.swift": "readdir's name is a C array",
+    "Sources/WakeSystem/FileDescriptor.swift": "read and write",
+    "Sources/WakeSystem/Leaf.swift": "reads cgroup.events without allocating",
+    "Sources/WakeSystem/Log.swift": "writes a line with one call",
+    "Sources/WakeSystem/SpawnRequest.swift": "argv and envp",
+    "Sources/WakeSystem/TemporaryDirectory.swift": "mkdtemp changes its template; readlink fills a buffer",
+    "Sources/WakeSystem/UnixSocket.swift": "sockaddr_un",
+    "Sources/WakeJournal/Database.swift": "sqlite3's handle",
+    "Sources/WakeJournal/Statement.swift": "sqlite3's statements, text and blobs",
+    "Sources/WakeLoop/EventLoop.swift": "sd-event's handle",
+    "Sources/WakeLoop/Source.swift": "sd-event's sources and their userdata",
+    "Sources/WakeLoop/TimerQueue.swift": "sd-event's userdata",
+    "Sources/WakeControl/HTTPEdge.swift": "libmicrohttpd's callbacks",
+    "Sources/WakeHandler/Descriptors.swift": "read and write",
+    "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
+    "Sources/wakebridge/Console.swift": "writes a line with one call",
+    "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",
+]
+
+/// Files that may vouch for one value, each with its reason.
+private let vouchers = [
+    "Sources/WakeJournal/Statement.swift": "a pointer to one byte that is never written again"
+]
+
+private func isUnsafe(_ line: Substring) -> Bool {
+    ["Unsafe", "OpaquePointer", "Unmanaged"].contains { line.contains($0) }
+}
+
+/// `value!`, `call()!`, `array[0]!` and `Type!`; never `a != b` and `!condition`.
+private func unwrapsByForce(_ line: Substring) -> Bool {
+    let bytes = Array(line.utf8)
+    return bytes.indices.dropFirst().contains { place in
+        guard bytes[place] == UInt8(ascii: "!") else { return false }
+        guard place + 1 == bytes.count || bytes[place + 1] != UInt8(ascii: "=") else { return false }
+        let before = Character(UnicodeScalar(bytes[place - 1]))
+        return before.isLetter || before.isNumber || ")]}_\"".contains(before)
+    }
+}
+
+@Suite("Style")
+struct StyleTests {
+    private let sources = SourceTree.swift + SourceTree.examples
+    private let all = SourceTree.swift + SourceTree.examples + SourceTree.tests
+
+    @Test("the rules see the sources")
+    func seesSources() {
+        #expect(sources.count > 100)
+        #expect(SourceTree.tests.contains { $0.name == "StyleTests.swift" })
+        #expect(unwrapsByForce("a!") && unwrapsByForce("f()!.b") && unwrapsByForce("try! f()"))
+        #expect(!unwrapsByForce("a != b && !c"))
+        #expect(SwiftText.code(of: "a(\"b! \\(c(\"d!\")!) e!\") // f!") == "a(     (c(    )!)    )      ")
+    }
+
+    @Test("no source forces: no try!, no as!, no unwrapping by force")
+    func doesNotForce() {
+        for file in sources { #expect(file.places(unwrapsByForce) == []) }
+    }
+
+    @Test("no source vouches for itself to the compiler: nothing is @unchecked, nonisolated(unsafe) or @preconcurrency")
+    func doesNotVouch() {
+        let words = ["@unchecked", "nonisolated(unsafe)", "@preconcurrency"]
+        for file in sources where vouchers[file.path] == nil {
+            #expect(file.places { line in words.contains { line.contains($0) } } == [])
+        }
+        for (path, reason) in vouchers {
+            let file = sources.first { $0.path == path }
+            #expect(file?.code.contains("nonisolated(unsafe)") == true, "\(path) is listed for: \(reason)")
+        }
+    }
+
+    @Test("nothing is left undone: no source calls fatalError, and no file says that something is still to do")
+    func leavesNothingUndone() {
+        for file in sources { #expect(file.places { $0.contains("fatalError") } == []) }
+        // Spelled apart, or this file would be among those found.
+        let words = ["TO" + "DO", "FIX" + "ME", "X" + "XX"]
+        for file in SourceTree.everything {
+            for (number, line) in file.lines.enumerated() {
+                #expect(!words.contains { line.hasWord($0) }, "\(file.path):\(number + 1)")
+            }
+        }
+    }
+
+    @Test("no file is longer than 350 lines, and no main.swift reaches 60")
+    func staysShort() {
+        for file in all + SourceTree.c { #expect(file.lines.count <= 351, "\(file.path)") }
+        for file in sources where file.name == "main.swift" { #expect(file.lines.count <= 60, "\(file.path)") }
+    }
+
+    @Test("every file opens with a comment on what it owns")
+    func opensWithComment() {
+        for file in all + SourceTree.c {
+            let opening = file.lines.first ?? ""
+            #expect(opening.hasPrefix("// ") || opening.hasPrefix("/* "), "\(file.path) opens with: \(opening)")
+        }
+    }
+
+    @Test("nothing is named after its vagueness: no Manager, Helper, Util or Utils")
+    func namesThings() {
+        let words = ["Manager", "Helper", "Util", "Utils", "Utilities"]
+        let kinds = ["class", "struct", "enum", "protocol", "typealias", "func"]
+        for file in all {
+            #expect(!words.contains { file.name.hasSuffix("\($0).swift") }, "\(file.path)")
+            let declarations = file.places { line in
+                let parts = line.split { !($0.isLetter || $0.isNumber) }
+                return zip(parts, parts.dropFirst()).contains { kind, name in
+                    kinds.contains(String(kind)) && words.contains { name.hasSuffix($0) }
+                }
+            }
+            #expect(declarations == [])
+        }
+    }
+
+    @Test("no file knows a path of somebody's machine")
+    func knowsNoMachine() {
+        let paths = ["/wo" + "rk/", "/ho" + "me/", "/Use" + "rs/", "/ro" + "ot/"]
+        for file in SourceTree.everything {
+            for (number, line) in file.lines.enumerated() {
+                #expect(!paths.contains { line.contains($0) }, "\(file.path):\(number + 1)")
+            }
+        }
+    }
+
+    @Test("unsafe pointers stay at the edges that call C, and no edge is listed that needs none")
+    func keepsPointersAtTheEdge() {
+        for file in sources where edges[file.path] == nil { #expect(file.places(isUnsafe) == []) }
+        for (path, reason) in edges {
+            let file = sources.first { $0.path == path }
+            #expect(file.map { !$0.places(isUnsafe).isEmpty } == true, "\(path) is listed for: \(reason)")
+        }
+    }
+}

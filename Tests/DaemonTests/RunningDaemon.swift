@@ -1,0 +1,194 @@
+// A real wakebridged with directories of its own, asked through its control socket by the real tool.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+/// Everything lies in one temporary directory, whose name makes the cgroup's name unique too; all is gone at the end.
+final class RunningDaemon {
+    let folder: String
+    private var child: Child?
+
+    var configuration: String { folder + "/config" }
+    var manifests: String { configuration + "/handlers.d" }
+    var state: String { folder + "/state" }
+    var runtime: String { folder + "/run" }
+    var logFile: String { folder + "/log" }
+    var process: pid_t { child?.process ?? -1 }
+
+    /// Makes the directories and starts nothing. `trace` is written to `folder` and played from the start on.
+    init() throws {
+        var template = Array("/tmp/wakedaemon.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError("make", "a temporary directory", .last) }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        chmod(folder, 0o755)
+        try Directory.create(manifests, mode: 0o755)
+        try write("", to: "log")
+    }
+
+    deinit {
+        if let child {
+            kill(child.process, SIGTERM)
+            let end = SystemClock.monotonic() + .seconds(10)
+            while !child.isOver, SystemClock.monotonic() < end { usleep(2000) }
+        }
+        _ = try? Child(["rm", "-rf", folder]).finish()
+    }
+
+    // MARK: The daemon
+
+    /// Starts it and waits until it answers.
+    func start(_ words: String...) throws {
+        child = try launch(words)
+        try #require(wait { try tool("status").exit == 0 }, "\(log)")
+    }
+
+    /// Runs it where it should not start: its exit status, and what it said.
+    func startInVain(_ words: String...) throws -> (exit: Int32, talk: String) {
+        let mark = log.utf8.count
+        let child = try launch(words)
+        try #require(wait { child.isOver })
+        return (child.exit, log(after: mark))
+    }
+
+    private func launch(_ words: [String]) throws -> Child {
+        let script = "exec \"$0\" \"$@\" 2>>'\(logFile)'"
+        let directories = ["--config", configuration, "--state", state, "--runtime", runtime]
+        return try Child(["sh", "-c", script, Built.daemon] + directories + words)
+    }
+
+    /// Ends it in order; returns its exit status.
+    @discardableResult
+    func stop(_ signal: Int32 = SIGTERM) throws -> Int32 {
+        let child = try #require(child)
+        kill(child.process, signal)
+        try #require(wait { child.isOver }, "\(log)")
+        self.child = nil
+        return child.exit
+    }
+
+    var log: String { (try? File.text(at: logFile)) ?? "" }
+    func log(after mark: Int) -> String { String(decoding: Array(log.utf8).dropFirst(mark), as: UTF8.self) }
+
+    // MARK: The tool
+
+    @discardableResult
+    func tool(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
+        try Child([Built.tool, "--runtime", runtime] + words).finish()
+    }
+
+    /// What a verb prints with `--json`.
+    func json(_ words: String...) throws -> JSONValue {
+        let outcome = try Child([Built.tool, "--runtime", runtime] + words + ["--json"]).finish()
+        return try JSONValue(parsing: Array(outcome.output.utf8))
+    }
+
+    func following(_ words: String...) throws -> Child { try Child([Built.tool, "--runtime", runtime] + words) }
+
+    func handler(_ id: String) throws -> JSONValue {
+        try #require(try json("handlers")["handlers"]?.array?.first { $0["id"]?.string == id } ?? .null)
+    }
+
+    func state(of id: String) throws -> String { try handler(id)["state"]?.string ?? "none" }
+
+    func wait(_ seconds: Int64 = 10, until condition: () throws -> Bool) rethrows -> Bool {
+        let end = SystemClock.monotonic() + .seconds(seconds)
+        while try !condition() {
+            guard SystemClock.monotonic() < end else { return false }
+            usleep(3000)
+        }
+        return true
+    }
+
+    // MARK: Files
+
+    func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
+    func write(_ bytes: [UInt8], to name: String) throws {
+        try Directory.create("\(folder)/\(name)".parentPath, mode: 0o755)
+        try File.replace("\(folder)/\(name)", with: bytes, mode: 0o644)
+    }
+
+    func drop(_ id: String, _ manifest: String) throws { try write(manifest, to: "config/handlers.d/\(id).json5") }
+
+    /// What a handler of ``Script/diary`` has kept: a line an event, `type seq attempt redelivered`.
+    func diary(_ id: String) -> [String] {
+        let text = (try? File.text(at: "\(state)/handlers/\(id)/diary")) ?? ""
+        return text.split(separator: "\n").map(String.init)
+    }
+}
+
+extension String {
+    fileprivate var parentPath: String { split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } }
+}
+
+/// Who the tests run as: what manifests name.
+let me: String = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "root"
+
+/// A manifest that is whole but for `extra`; `program` stands in the test's folder.
+func manifest(_ program: String, _ extra: String = "", watch: String = "") -> String {
+    """
+    { exec: ["/usr/bin/env", "python3", "-u", "\(program)"], user: "\(me)", modes: ["bluetooth-central"],
+      watch: [{ profile: "heart-rate-monitor", \(watch) }], \(extra) }
+    """
+}
+
+/// A trace of one strap; `operations` follow its connect.
+func strapTrace(_ operations: String = "") -> String {
+    """
+    wakebridge-trace 1
+    clock 2026-11-21T07:00:00Z
+    device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+    +0 1 connect
+    \(operations)end
+
+    """
+}
+
+enum Script {
+    /// Writes every event down, then acknowledges it.
+    static let diary = """
+        import json, os, sys
+        book = open(os.environ["WAKEBRIDGE_STATE_DIR"] + "/diary", "a")
+        for line in sys.stdin:
+            event = json.loads(line)
+            book.write(" ".join(str(x) for x in [event["type"].split(".")[-1], event.get("seq", 0),
+                event.get("attempt", 0), event.get("redelivered", False), json.dumps(event.get("data"))]) + "\\n")
+            book.flush()
+            if "seq" in event:
+                os.write(3, b'{"ack":%d}\\n' % event["seq"])
+
+        """
+
+    /// Never acknowledges by itself. Sends what is written into `orders`, a line of hexadecimal digits for each line, and
+    /// keeps every `wakebridge.error` in `errors`.
+    static let puppet = """
+        import json, os, select, sys
+        home = os.environ["WAKEBRIDGE_STATE_DIR"]
+        if not os.path.exists(home + "/orders"):
+            os.mkfifo(home + "/orders")
+        orders = os.open(home + "/orders", os.O_RDWR | os.O_NONBLOCK)
+        errors = open(home + "/errors", "a")
+        book = open(home + "/diary", "a")
+        held = {0: b"", orders: b""}
+        while True:
+            for source in select.select([0, orders], [], [])[0]:
+                bytes = os.read(source, 1 << 20)
+                if not bytes and source == 0:
+                    sys.exit(0)
+                *lines, held[source] = (held[source] + bytes).split(b"\\n")
+                for line in lines:
+                    if source == orders:
+                        rest = bytearray.fromhex(line.decode()) + b"\\n"
+                        while rest:
+                            rest = rest[os.write(3, rest):]
+                    elif json.loads(line)["type"] == "wakebridge.error":
+                        errors.write(line.decode() + "\\n")
+                        errors.flush()
+                    else:
+                        event = json.loads(line)
+                        book.write(event["type"].split(".")[-1] + " %d\\n" % event.get("seq", 0))
+                        book.flush()
+
+        """
+}

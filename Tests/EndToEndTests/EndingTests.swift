@@ -1,0 +1,111 @@
+// How replay and run end: by themselves, by Ctrl-C, with what exit status, and with nothing left behind.
+import Glibc
+import Testing
+
+@Suite("The end of a replay", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
+struct EndingTests {
+    private let scratch = Scratch()
+
+    /// Writes down its pid and its own directory.
+    private func witness() -> String {
+        scratch.script("echo $$ >\(scratch.file("pid")); echo \"$WAKEBRIDGE_STATE_DIR\" >\(scratch.file("directory")); exec \(Built.fixture)")
+    }
+
+    private func expectNothingLeft(of tool: Int32) {
+        #expect(lines(of: scratch.file("pid")).first.flatMap { Int32($0) }.map(isAlive) == false)
+        let directory = lines(of: scratch.file("directory")).first ?? ""
+        #expect(directory.hasSuffix("/handlers/handler"))
+        #expect(access(directory, F_OK) != 0)
+        let temporary = directory.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+        #expect(temporary.contains("wakebridge-replay-") && access(temporary, F_OK) != 0)
+        #expect(!Leaves(tree: "\(Machine.cgroup ?? "/nowhere")/wakebridge-replay-\(tool)").exist)
+    }
+
+    @Test("Ctrl-C ends a replay at once and cleanly: no process, no cgroup, no directory is left", arguments: [SIGINT, SIGTERM])
+    func interrupts(signal: Int32) async throws {
+        let replay = try LiveReplay(trace: heartRateTrace, scratch, handler: [witness()])
+        let isFrozen = try await wait(10) { replay.leaves.areFrozen }
+        #expect(isFrozen)
+        replay.running.signal(signal)
+        let outcome = try await replay.end(within: 10)
+        #expect(outcome.exit == 0)
+        #expect(outcome.talk.contains("interrupted"))
+        expectNothingLeft(of: replay.running.pid)
+    }
+
+    @Test("run plays a trace to a handler and ends when all is settled, with nothing left")
+    func runs() async throws {
+        let trace = scratch.write(TraceText.beats(3, every: 0.1).text, to: "beats.trace")
+        let running = try Running(
+            [Built.tool, "run", "--profile", "heart-rate-monitor", "--replay", trace, "--", witness()], in: scratch)
+        let outcome = try await running.end(within: 20)
+        #expect(outcome.exit == 0)
+        #expect(outcome.talk.contains("4 events, 4 acknowledged"))
+        expectNothingLeft(of: running.pid)
+    }
+
+    @Test("Ctrl-C ends run as well")
+    func interruptsRun() async throws {
+        let running = try Running([Built.tool, "run", "--replay", heartRateTrace, "--", witness()], in: scratch)
+        let isUp = try await wait(10) { access(self.scratch.file("directory"), R_OK) == 0 }
+        #expect(isUp)
+        running.signal(SIGINT)
+        #expect(try await running.end(within: 10).exit == 0)
+        expectNothingLeft(of: running.pid)
+    }
+
+    @Test("a handler is found and started from where the person is")
+    func startsHere() async throws {
+        _ = scratch.script("pwd >seen; exec \(Built.fixture)", named: "here.sh")
+        let trace = scratch.write(TraceText.beats(1, every: 0.1).text, to: "beats.trace")
+        let outcome = try await Running(
+            [Built.tool, "replay", trace, "--speed", "max", "--", "./here.sh"], in: scratch, directory: scratch.path
+        ).end(within: 20)
+        #expect(outcome.exit == 0)
+        #expect(lines(of: scratch.file("seen")) == [scratch.path])
+    }
+
+    @Test("an event that kills five processes which had done something is dead-lettered, and the replay ends with 1",
+        .timeLimit(.minutes(1)))
+    func deadLetters() async throws {
+        let log = scratch.file("log")
+        let replay = try LiveReplay(
+            .beats(4, every: 0.01), scratch, manifest: "timers: { failure_base: \"20ms\" }",
+            handler: [Built.fixture, "--ready", "--crash-at", "3", "--log", log])
+        let outcome = try await replay.end(within: 40)
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("1 dead-lettered"))
+        let events = LoggedEvent.read(log)
+        #expect(events.filter { $0.sequence == 3 }.map(\.attempt) == [1, 2, 3, 4, 5])
+        #expect(Set(events.map(\.sequence)).isSuperset(of: [1, 2, 4, 5]))
+        #expect(events.contains { $0.kind == "wakebridge.device.gap" })
+    }
+
+    @Test("a handler that dies without a word is quarantined, and the replay ends with 1", .timeLimit(.minutes(1)))
+    func quarantines() async throws {
+        let replay = try LiveReplay(
+            .beats(2, every: 0.01), scratch, manifest: "timers: { failure_base: \"20ms\" }", handler: ["/bin/false"])
+        let outcome = try await replay.end(within: 40)
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("quarantined"))
+        #expect(replay.decisions.count(of: "idle -> active") == 5)
+    }
+
+    @Test("a handler that cannot be started, and a trace that cannot be read, are errors that say which")
+    func fails() async throws {
+        let missing = try await LiveReplay(.beats(1, every: 0.01), scratch, handler: ["/nowhere/handler"]).end(within: 20)
+        #expect(missing.exit == 1)
+        #expect(missing.talk.contains("/nowhere/handler"))
+        let unread = try await Running([Built.tool, "replay", "/nowhere/a.trace", "--", "/bin/true"], in: scratch).end()
+        #expect(unread.exit == 1)
+        #expect(unread.talk.contains("/nowhere/a.trace"))
+        let headless = scratch.write("no trace\n", to: "headless.trace")
+        let refused = try await LiveReplay(trace: headless, scratch, handler: ["/bin/true"])
+        #expect(try await refused.end(within: 20).exit == 1)
+        #expect(!refused.leaves.exist)
+        let broken = scratch.write(TraceText.beats(2, every: 0.01).text + "+1 1 nonsense\n", to: "broken.trace")
+        let outcome = try await LiveReplay(trace: broken, scratch, handler: [Built.fixture]).end(within: 20)
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("line 8"))
+    }
+}

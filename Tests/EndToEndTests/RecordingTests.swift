@@ -1,0 +1,42 @@
+// The shipped recording, played without a handler: what comes out is written down, and comes out again.
+import Glibc
+import Testing
+
+@Suite("The shipped recording")
+struct RecordingTests {
+    private let scratch = Scratch()
+
+    private func play(_ decisions: String) async throws -> Running.Outcome {
+        try await Running(
+            [Built.tool, "replay", heartRateTrace, "--speed", "max", "--decisions", scratch.file(decisions)], in: scratch
+        ).end()
+    }
+
+    @Test("the recorded heart-rate monitor comes out as the event lines that were written down, byte for byte")
+    func printsExpectedEvents() async throws {
+        let outcome = try await play("decisions")
+        #expect(outcome.exit == 0)
+        #expect(outcome.talk == "")
+        #expect(outcome.output == text(of: "\(package)/Devices/heart-rate-monitor/expected.ndjson"))
+    }
+
+    @Test("I12: without a handler process, the same trace gives the same decision log byte for byte")
+    func decidesAlike() async throws {
+        _ = try await play("first")
+        _ = try await play("second")
+        let first = bytes(of: scratch.file("first"))
+        #expect(first.count > 1000)
+        #expect(first == bytes(of: scratch.file("second")))
+    }
+
+    @Test("the recording is a minute of beats with RR intervals, energy, a contact loss and a battery reading")
+    func showsEverything() {
+        let events = lines(of: "\(package)/Devices/heart-rate-monitor/expected.ndjson")
+        #expect(events.first?.contains(".connected\"") == true)
+        #expect(events.last?.contains(".disconnected\"") == true)
+        #expect(events.count { $0.contains("\"rr_s\":[") } > 60)
+        for wanted in ["\"energy_kj\":", "\"contact\":false", "\"battery_percent\":87"] {
+            #expect(events.contains { $0.contains(wanted) })
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// One test's own directory, and the files that tests put into it: traces, manifests, scripts.
+import Glibc
+
+/// Gone with everything in it when the test lets go of it.
+final class Scratch {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/wakebridge-e2e.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { fatalError("cannot make a directory in /tmp") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // Handlers of another user write here too.
+        chmod(path, 0o777)
+    }
+
+    deinit { Scratch.remove(path) }
+
+    func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    @discardableResult
+    func write(_ text: String, to name: String, mode: mode_t = 0o644) -> String {
+        let path = file(name)
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        let bytes = Array(text.utf8)
+        _ = Glibc.write(file, bytes, bytes.count)
+        close(file)
+        return path
+    }
+
+    @discardableResult
+    func write(_ bytes: [UInt8], to name: String) -> String {
+        let path = file(name)
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        _ = Glibc.write(file, bytes, bytes.count)
+        close(file)
+        return path
+    }
+
+    /// A shell script, executable.
+    func script(_ body: String, named name: String = "handler.sh") -> String {
+        let path = write("#!/bin/sh\n\(body)\n", to: name, mode: 0o755)
+        chmod(path, 0o755)
+        return path
+    }
+
+    func directory(_ name: String) -> String {
+        mkdir(file(name), 0o777)
+        return file(name)
+    }
+
+    private static func remove(_ path: String) {
+        for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
+        rmdir(path)
+    }
+}
+
+/// A trace as tests need it: what comes when, in seconds since the start.
+struct TraceText {
+    private var devices = ""
+    private var operations: [(time: Double, text: String)] = []
+
+    init(devices count: Int = 1) {
+        for number in 1...count {
+            devices += "device \(number) bluetooth C0:F1:F2:F3:F4:0\(number) alias=\"strap-\(number)\" service=180d\n"
+        }
+    }
+
+    mutating func add(_ time: Double, _ device: Int = 1, _ operation: String) {
+        operations.append((time, "\(device) \(operation)"))
+    }
+
+    /// Heart rates, so that one can be told from another.
+    mutating func addBeats(_ count: Int, from start: Double, every period: Double, device: Int = 1) {
+        for beat in 0..<count {
+            add(start + Double(beat) * period, device, "data 2a37 00" + hex(UInt8(truncatingIfNeeded: 60 + beat)))
+        }
+    }
+
+    /// `count` beats of one device, after its connection.
+    static func beats(_ count: Int, every period: Double) -> TraceText {
+        var trace = TraceText()
+        trace.add(0, 1, "connect")
+        trace.addBeats(count, from: period, every: period)
+        return trace
+    }
+
+    var text: String {
+        var text = "wakebridge-trace 1\nclock 2026-11-21T07:42:46.727125Z\n" + devices
+        var before = 0
+        for operation in operations.sorted(by: { $0.time < $1.time }) {
+            let microseconds = Int((operation.time * 1e6).rounded())
+            let delay = microseconds - before
+            before = microseconds
+            let fraction = String(1_000_000 + delay % 1_000_000).dropFirst()
+            text += "+\(delay / 1_000_000).\(fraction) \(operation.text)\n"
+        }
+        return text + "end\n"
+    }
+}
+
+func hex(_ byte: UInt8) -> String {
+    let digits = Array("0123456789abcdef")
+    return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+}
+
+/// A manifest's text; `more` stands beside what every one must say.
+func manifest(_ exec: [String], user: String? = nil, _ more: String = "") -> String {
+    let words = exec.map { "\"\($0)\"" }.joined(separator: ", ")
+    let account = (user ?? (Machine.isRoot ? "root" : nil)).map { "user: \"\($0)\", " } ?? ""
+    return """
+        { exec: [\(words)], \(account)modes: ["bluetooth-central", "external-accessory"],
+          watch: [{ profile: "heart-rate-monitor" }], \(more) }
+        """
+}
+
+/// One line of the fixture's log.
+struct LoggedEvent: Hashable {
+    var sequence: Int
+    var attempt: Int
+    var device: String
+    var kind: String
+    var process: Int32
+    var time: Double
+
+    static func read(_ path: String) -> [LoggedEvent] {
+        lines(of: path).compactMap { line in
+            let fields = line.split(separator: " ").map(String.init)
+            guard fields.count == 7, let sequence = Int(fields[0]), let nanoseconds = Double(fields[6]) else { return nil }
+            return LoggedEvent(
+                sequence: sequence, attempt: Int(fields[1]) ?? 0, device: fields[3], kind: fields[4],
+                process: Int32(fields[5]) ?? 0, time: nanoseconds / 1e9)
+        }
+    }
+}
+
+/// One line of the fixture's notices: what came without a number, and when.
+func notices(_ path: String) -> [(kind: String, time: Double)] {
+    lines(of: path).map { line in
+        let fields = line.split(separator: " ")
+        return (fields[0].replacingPrefix("wakebridge.", with: ""), (Double(fields[1]) ?? 0) / 1e9)
+    }
+}
+
+extension Substring {
+    fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+        hasPrefix(prefix) ? other + dropFirst(prefix.count) : String(self)
+    }
+}

@@ -1,0 +1,101 @@
+// Programs run as processes by tests, with what they write gathered.
+import Glibc
+import WakeSystem
+
+/// A process whose output and talk are gathered apart.
+package final class Child {
+    package let process: pid_t
+    private var streams: [Gatherer]
+    package private(set) var exit: Int32 = -1
+    private var hasExited = false
+
+    package init(_ arguments: [String]) throws {
+        let (output, talk) = (try Gatherer(), try Gatherer())
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
+        posix_spawn_file_actions_adddup2(&actions, talk.writing, 2)
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
+        words.append(nil)
+        var started: pid_t = 0
+        let code = posix_spawnp(&started, arguments[0], &actions, nil, words, environ)
+        for word in words { free(word) }
+        posix_spawn_file_actions_destroy(&actions)
+        guard code == 0 else { throw SystemError("start", arguments[0], Errno(code: code)) }
+        process = started
+        streams = [output, talk]
+        for stream in streams { stream.closeWriting() }
+    }
+
+    deinit {
+        guard !hasExited else { return }
+        kill(process, SIGKILL)
+        waitpid(process, nil, 0)
+    }
+
+    /// Waits to its end.
+    package func finish() -> (exit: Int32, output: String, talk: String) {
+        while !isOver { usleep(1000) }
+        return (exit, output, talk)
+    }
+
+    package var output: String { streams[0].text }
+    package var talk: String { streams[1].text }
+
+    /// True once the process has ended and all it wrote is here.
+    package var isOver: Bool {
+        var status: Int32 = 0
+        if !hasExited, waitpid(process, &status, WNOHANG) == process {
+            hasExited = true
+            exit = status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+        }
+        return streams.allSatisfy { $0.isAtEnd } && hasExited
+    }
+}
+
+/// One pipe and what came through it.
+private final class Gatherer {
+    private let reading: Int32
+    private(set) var writing: Int32
+    private var bytes: [UInt8] = []
+    private var hasEnded = false
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SystemError("make", "a pipe", .last) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(reading)
+        closeWriting()
+    }
+
+    func closeWriting() {
+        if writing >= 0 { close(writing) }
+        writing = -1
+    }
+
+    var text: String {
+        drain()
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    var isAtEnd: Bool {
+        drain()
+        return hasEnded
+    }
+
+    private func drain() {
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while !hasEnded {
+            let count = read(reading, &chunk, chunk.count)
+            if count == 0 { hasEnded = true }
+            guard count > 0 else { return }
+            bytes.append(contentsOf: chunk[..<count])
+        }
+    }
+}

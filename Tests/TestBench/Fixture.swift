@@ -1,0 +1,52 @@
+// A control server on a temporary Unix socket, and clients run as processes while its loop turns on the same thread.
+import Glibc
+import WakeControl
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// A server, its loop and its directory; all on the test's own thread.
+package final class Fixture {
+    package let loop: EventLoop
+    package let directory: String
+    package let server: ControlServer
+    package var path: String { directory + "/control.sock" }
+
+    package init(group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse) throws {
+        var template = Array("/tmp/wakecontrol.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError("make", "a temporary directory", .last) }
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        chmod(directory, 0o755)
+        loop = try EventLoop()
+        server = try ControlServer(loop: loop, socketPath: directory + "/control.sock", group: group, handle: handle)
+    }
+
+    deinit {
+        server.close()
+        unlink(path)
+        rmdir(directory)
+    }
+
+    package struct Outcome {
+        package var exit: Int32
+        package var output: String
+        package var talk: String
+    }
+
+    /// Runs a program to its end while the loop turns; `arguments` begins with the program.
+    package func run(_ arguments: [String]) throws -> Outcome {
+        let child = try Child(arguments)
+        while !child.isOver { try loop.runOnce(timeout: .milliseconds(1)) }
+        return Outcome(exit: child.exit, output: child.output, talk: child.talk)
+    }
+
+    /// Turns the loop until `condition` holds; false after `seconds`.
+    package func turn(for seconds: Int64 = 5, until condition: () -> Bool) throws -> Bool {
+        let end = SystemClock.now().monotonic + .seconds(seconds)
+        while !condition() {
+            guard SystemClock.now().monotonic < end else { return false }
+            try loop.runOnce(timeout: .milliseconds(1))
+        }
+        return true
+    }
+}
