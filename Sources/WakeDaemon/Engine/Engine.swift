@@ -105,15 +105,15 @@ public final class Engine {
 
     private func commit() {
         if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
-        let outcome = journal.commit()
-        if outcome != .nothing { commitsSinceUpkeep += 1 }
-        report(outcome)
+        let outcomes = journal.commit()
+        if !outcomes.isEmpty { commitsSinceUpkeep += 1 }
+        for outcome in outcomes { report(outcome) }
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
     private func report(_ outcome: CommitOutcome) {
         switch outcome {
-        case .nothing, .committed: break
+        case .committed: break
         case .lost(let loss):
             log.error(loss.sentence)
             announce(.bridge(condition: "durability-lost", detail: loss.sentence))
