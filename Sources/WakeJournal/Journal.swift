@@ -96,7 +96,7 @@ public final class Journal {
         disk.note(.lease(handler), packed)
     }
 
-    public func acknowledge(_ seqs: some Collection<Sequence>, by handler: HandlerID) {
+    public func acknowledge(_ seqs: [Sequence], by handler: HandlerID) {
         var pending: ClosedRange<Sequence>?
         for seq in seqs {
             if let range = pending, range.upperBound.next == seq {
@@ -214,7 +214,11 @@ public final class Journal {
     private static let committed = [CommitOutcome.committed]
 
     private func outcomesOfTrouble(_ isCommitted: Bool) -> [CommitOutcome] {
-        if stores.contains(where: { $0.fault != nil }) { noteRam() }
+        if !isRamNoted, stores.contains(where: { $0.fault != nil }) {
+            noteRam()
+            // At once: this turn's events are about to be delivered, and a crash would lose them untold.
+            for store in stores { if let outcome = store.commit(), outcome != .committed { untold.append(outcome) } }
+        }
         var outcomes = untold + (isCommitted ? Self.committed : [])
         untold = []
         // A degraded database is tried again every 1,024 turns, so that a busy bridge heals too.

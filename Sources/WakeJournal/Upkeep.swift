@@ -11,7 +11,10 @@ extension Journal {
     public func compact() -> Compaction {
         var compaction = Compaction()
         if hasUntold { forgetHole() }
-        if disk.isDirty { stateOldest() }
+        if disk.isDirty {
+            stateOldest()
+            keepPosition()
+        }
         compaction.outcomes = commit() + heal()
         for store in stores where store.fault == nil {
             guard let database = store.database else { continue }
@@ -74,26 +77,31 @@ extension Journal {
     public func deadLetter(_ seq: Sequence, by handler: HandlerID, reason: String, at time: WallTime) {
         let event = event(seq)
         let why = event == nil ? reason + "; its payload cannot be read" : reason
-        let kept = event ?? Self.standIn(for: seq, of: deviceOfDamaged(seq), at: time)
+        let kept = event ?? Self.standIn(for: seq, of: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
         disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: kept, reason: why, at: time)))
-        acknowledge(CollectionOfOne(seq), by: handler)
+        acknowledge([seq], by: handler)
     }
 
-    /// What is left to say of an event that cannot be read: that one was lost.
+    /// What to deliver in the place of an event that cannot be read: a gap of one, under its number. Nil where not even
+    /// its device is known.
+    public func remains(of seq: Sequence, at time: WallTime) -> DeviceEvent? {
+        deviceOfDamaged(seq).map { Self.standIn(for: seq, of: $0, at: time) }
+    }
+
     private static func standIn(for seq: Sequence, of device: DeviceID, at time: WallTime) -> DeviceEvent {
         let gap = Gap(cause: .durability, count: 1, first: seq, last: seq, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
         return DeviceEvent(device: device, kind: .gap(gap), stamp: stamp)
     }
 
-    /// Believed only where there is such a device; 0 is none.
-    private func deviceOfDamaged(_ seq: Sequence) -> DeviceID {
+    /// Believed only where there is such a device.
+    private func deviceOfDamaged(_ seq: Sequence) -> DeviceID? {
         for store in stores {
             let found = (try? store.database?.integer("SELECT device FROM events WHERE seq=\(seq.rawValue)")) ?? 0
             let id = DeviceID(rawValue: UInt32(clamping: found))
             if identities.devices[id] != nil { return id }
         }
-        return DeviceID(rawValue: 0)
+        return nil
     }
 
     /// By number; also those that a full disk keeps in memory.

@@ -139,6 +139,7 @@ struct LossTests {
         try scratch.tamper(scratch.run, "UPDATE events SET payload=x'0102' WHERE seq=1")
         #expect(journal?.event(Sequence(1)) == nil)
         #expect(journal?.event(Sequence(1)) == nil)
+        #expect(journal?.remains(of: Sequence(1), at: WallTime(microseconds: 1))?.device == DeviceID(rawValue: 1))
         #expect(journal?.commit().count { if case .lost = $0 { true } else { false } } == 1)
     }
 
