@@ -77,6 +77,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
+        .testTarget(
+            name: "TortureTests",
+            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),

@@ -26,6 +26,8 @@ public enum Priority: Int64, Sendable {
     case important = -100
     case normal = 0
     case idle = 100
+    /// After everything else, what is scheduled for the idle loop too: work that nobody waits for.
+    case background = 200
 }
 
 /// An event loop for one thread: everything on it is made, called and released on the thread that runs it.

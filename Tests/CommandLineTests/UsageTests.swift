@@ -3,9 +3,9 @@ import Glibc
 import TestBench
 import Testing
 import WakeModel
+import WakeWords
 
 @testable import wakebridge
-import WakeWords
 
 @Suite("The command line") struct UsageTests {
     static let verbs = Verb.all.map(\.name)

@@ -307,6 +307,22 @@ struct QueueStories {
         story.close()
     }
 
+    @Test("An attempt that a bridge's death cut short is counted on when the bridge dies again")
+    func attemptsOverDeaths() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        let recovered = RecoveredEvent(
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 3,
+            charges: 1, wasDelivered: true, durability: .run)
+        story.step(.recovered(handler, [recovered]))
+        #expect(story.attempts(handler) == [4])
+        #expect(
+            story.count {
+                if case .giveBack(handler, Sequence(40), attempts: 3, charges: 1) = $0 { true } else { false }
+            } == 1)
+        story.close()
+    }
+
     @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
     func recoveryBeforeDevice() {
         let story = Scenario(from: 100)

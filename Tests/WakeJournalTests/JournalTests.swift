@@ -20,6 +20,20 @@ struct JournalTests {
         #expect(recovery.next == Sequence(4))
         #expect(recovery.lost == nil)
         #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
+        #expect(recovery.owed[a]?.map(\.attempts) == [1, 1, 0])
+    }
+
+    @Test(
+        "A number that was only noted, because what bore it was lost to everybody, is not given out again",
+        arguments: [true, false])
+    func noted(isClean: Bool) throws {
+        var journal: Journal? = try ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.note(Sequence(5), at: WallTime(microseconds: 9))
+        _ = journal?.commit()
+        if isClean { journal?.close(clean: true) }
+        journal = nil
+        #expect(try scratch.journal().recover().next == Sequence(6))
     }
 
     @Test("An acknowledgement by one of two owners keeps the other's event")

@@ -37,8 +37,7 @@ public final class Daemon {
         try Directory.create(options.configurationDirectory + "/handlers.d", mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
-        // Passable for the users that handlers run as, whose own directories lie below it; its files are ours alone.
-        try Directory.create(options.stateDirectory + "/handlers", mode: 0o711)
+        try Directory.create(options.stateDirectory)
         stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(

@@ -29,15 +29,22 @@ public final class Engine {
     private(set) var deviceEventsAppended: UInt64 = 0
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
+    /// Called when the turn asked for has not come for so long, or so much was fed, that it must be completed now.
+    var runTurn: (() -> Void)?
 
     private var effects: [Effect] = []
     private var outward: [Effect] = []
+    /// Keeps the memory of the last turn's effects for the next one's.
+    private var spare: [Effect] = []
     private var isTurnRequested = false
     /// Effects are performed in their order, so what they cause waits until all of them are done.
     private var isCompleting = false
     private var feedsInTurn = 0
-    /// A flood must not starve the commit that everything waits for.
+    private var lastAppended: Sequence
+    private var turnBegan = Instant.zero
+    /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let feedsPerTurn = 512
+    private static let turnLength = TimeSpan.milliseconds(5)
     private var commitsSinceUpkeep = 0
     /// Emptying the write-ahead log costs more than a commit, so it is done once for many.
     private static let commitsPerUpkeep = 256
@@ -45,6 +52,7 @@ public final class Engine {
 
     init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
         core = Dispatcher(from: next, limits: limits)
+        lastAppended = Sequence(next.rawValue - 1)
         self.journal = journal
         self.clock = clock
     }
@@ -56,33 +64,42 @@ public final class Engine {
         for effect in effects { record(effect, at: stamp) }
         effects.removeAll(keepingCapacity: true)
         feedsInTurn += 1
-        if feedsInTurn >= Self.feedsPerTurn, !isCompleting {
-            completeTurn()
-        } else if !isTurnRequested {
+        if !isTurnRequested {
             isTurnRequested = true
+            turnBegan = stamp.moment.monotonic
             requestTurn()
+        } else if !isCompleting,
+            feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
+        {
+            if let runTurn { runTurn() } else { completeTurn() }
         }
     }
 
     /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
     func completeTurn() {
         isCompleting = true
+        let stage = stage
         repeat {
             feedsInTurn = 0
             commit()
-            let performing = outward
-            outward = []
+            // Taken out, not borrowed: a stage that feeds enough completes a turn of its own in here.
+            var performing = spare
+            spare = []
+            swap(&performing, &outward)
             for effect in performing { stage?.perform(effect) }
+            performing.removeAll(keepingCapacity: true)
+            spare = performing
         } while !outward.isEmpty
         isCompleting = false
         isTurnRequested = false
-        if core.isEverybodyAsleep { keepHouse() }
+        keepHouse()
     }
 
     private func record(_ effect: Effect, at stamp: Stamp) {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            lastAppended = max(lastAppended, sequence)
             if !event.isGap { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
@@ -105,9 +122,17 @@ public final class Engine {
 
     private func commit() {
         if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
+        noteNumbers()
         let outcomes = journal.commit()
         if !outcomes.isEmpty { commitsSinceUpkeep += 1 }
         for outcome in outcomes { report(outcome) }
+    }
+
+    /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
+    private func noteNumbers() {
+        let last = Sequence(core.nextSequence.rawValue - 1)
+        if last > lastAppended { journal.note(last, at: clock.stamp().wall) }
+        lastAppended = last
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
@@ -130,9 +155,9 @@ public final class Engine {
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// Nobody runs, so nobody waits for what this costs.
+    /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.
     private func keepHouse() {
-        guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
+        guard commitsSinceUpkeep >= Self.commitsPerUpkeep, core.isEverybodyAsleep else { return }
         commitsSinceUpkeep = 0
         for outcome in journal.compact().outcomes { report(outcome) }
     }

@@ -53,7 +53,15 @@ public final class LiveReplay {
         options.cgroupName = "wakebridge-replay-\(getpid())"
         options.idPrefix = LineComposer.replayPrefix
         options.limitsDevices = false
-        bridge = try Bridge(options, profiles: profiles)
+        options.outlivesItself = false
+        do {
+            // A handler of another user has its own directory in here.
+            try Directory.letThrough(directory)
+            bridge = try Bridge(options, profiles: profiles)
+        } catch {
+            Directory.removeTree(directory)
+            throw error
+        }
         start = SystemClock.monotonic()
         handler = bridge.adopt(manifest)
         bridge.engine.listeners.append(tally)
@@ -70,6 +78,7 @@ public final class LiveReplay {
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
     public func play(_ reader: TraceReader, speed: ReplaySpeed) throws -> Outcome {
+        defer { leaveNothing() }
         var reader = reader
         let header = try reader.header()
         self.header = header
@@ -138,9 +147,12 @@ public final class LiveReplay {
         outcome.strikes = tally.strikes
         outcome.deadLetters = tally.deadLetters
         outcome.quarantines = tally.quarantines
+        return outcome
+    }
+
+    private func leaveNothing() {
         bridge.close()
         Directory.removeTree(directory)
-        return outcome
     }
 }
 
