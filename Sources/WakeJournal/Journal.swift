@@ -18,6 +18,9 @@ public final class Journal {
     var start: StartFacts
     private var isRamNoted = false
     private var commitsSinceFault = 0
+    var replay = ReplayProgress()
+    /// What was committed before the turn's end, to be told at its end.
+    private var early: CommitOutcome = .nothing
 
     /// Never fails for a full disk, a damaged file or a missing directory: it degrades, and ``recover(at:)`` tells of it.
     /// Fails only on a schema newer than ours. `bootID` is the kernel's.
@@ -49,6 +52,7 @@ public final class Journal {
     ) {
         newest = Cursor(seq: seq, wall: event.stamp.wall)
         if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
+        if replay.mustCommit(before: store(for: durability) ?? run ?? disk) { commitEarly() }
         guard !owners.isEmpty else { return noteNumber(durability) }
         recent.append(event, as: seq)
         if let store = store(for: durability) {
@@ -125,12 +129,27 @@ public final class Journal {
         disk.perform(.stopped(handler, isStopped))
     }
 
-    /// Kept in the same commit as the `run` events before it, or the `disk` events where there is no runtime directory.
+    /// Call before the events that the line brings: the position is in the commit of the last of them, in their database.
     public func setReplayPosition(source: String, line: Int) {
+        replay.close(orElse: run ?? disk)
+        if replay.source != source { beginReplay(of: source) }
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(Int64(line))
         bytes.append(contentsOf: source.utf8)
-        (run ?? disk).perform(.state(-1, bytes))
+        replay.position = bytes
+    }
+
+    /// What the line brought is appended.
+    public func closeReplayStep() { replay.close(orElse: run ?? disk) }
+
+    /// No database may go on naming a trace that was played before: which of two is newer could not be known.
+    private func beginReplay(of source: String) {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(Int64(0))
+        bytes.append(contentsOf: source.utf8)
+        for store in stores { store.perform(.state(-1, bytes)) }
+        commitEarly()
+        replay.source = source
     }
 
     /// True when so few reserved numbers are left that the host should call ``reserve(upTo:)`` before the next event needs one.
@@ -151,17 +170,25 @@ public final class Journal {
 
     /// Ends this turn's transactions: disk first, because a checkpoint may not be later than the acknowledgement after it.
     public func commit() -> CommitOutcome {
-        var told: CommitOutcome = .nothing
+        replay.close(orElse: run ?? disk)
+        commitEarly()
+        let told = early
+        early = .nothing
+        return healNow() ?? told
+    }
+
+    /// Commits what there is so far; the turn's ``commit()`` tells how that went.
+    private func commitEarly() {
+        replay.events = nil
         for store in stores {
             guard let outcome = store.commit() else { continue }
-            if case .lost(let loss) = outcome {
-                told = .lost(loss)
+            if case .lost = outcome {
+                early = outcome
                 noteRam()
-            } else if told == .nothing {
-                told = outcome
+            } else if early == .nothing {
+                early = outcome
             }
         }
-        return healNow() ?? told
     }
 
     /// A degraded database is tried again every 1,024 turns, so that a busy bridge heals too.

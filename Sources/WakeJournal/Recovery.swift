@@ -70,7 +70,7 @@ extension Journal {
             highest = cursor.seq.rawValue
             if cursor.seq > newest.seq { newest = cursor }
         }
-        if let bytes = states[-1] { recovery.replayPosition = replayPosition(bytes) }
+        if let bytes = states[-1], let position = replayPosition(bytes) { adopt(position, into: &recovery) }
         let reader = OwedReader(store: store, states: states)
         let outcome = reader.read { handler, event in recovery.owed[handler, default: []].append(event) }
         if outcome.damaged > 0 {
@@ -80,6 +80,13 @@ extension Journal {
         }
         if let failure = outcome.failure, case .lost(let loss) = store.degrade(failure) { recovery.losses.append(loss) }
         return max(highest, outcome.highest)
+    }
+
+    /// Of one trace the database that took the last events knows best; of two neither counts, and it begins anew.
+    private func adopt(_ position: Recovery.ReplayPosition, into recovery: inout Recovery) {
+        let isKnown = recovery.replayPosition.map { $0.source == position.source }
+        if isKnown != true || position.line > recovery.replayPosition?.line ?? 0 { recovery.replayPosition = position }
+        replay.source = isKnown == false || stores.count > 1 && isKnown == nil ? nil : position.source
     }
 
     private func replayPosition(_ bytes: [UInt8]) -> Recovery.ReplayPosition? {
