@@ -4,6 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 if [ -d Tests/Benchmarks ]; then
+    swift build --configuration release --product wakebridged
     swift run --configuration release Benchmarks "$@" </dev/null
 fi
 

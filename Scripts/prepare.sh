@@ -66,6 +66,7 @@ need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need libcurl4-openssl-dev pkg-config --exists libcurl
 need python3 command -v python3
+need curl command -v curl
 
 [ "$(swift_major)" -ge 6 ] && has_swift=yes || has_swift=no
 if [ -n "$missing" ] || [ "$has_swift" = no ]; then

@@ -13,7 +13,10 @@ while IFS= read -r line; do
     *'"type":"wakebridge.device.data"'*'"characteristic":"2a37"'*)
         beats=$((beats + 1))
         bpm=${line#*\"bpm\":} bpm=${bpm%%[!0-9]*}
-        echo "beat $beats: ${bpm:-unknown} bpm"
+        case $line in
+        *'"contact":false'*) echo "beat $beats: no contact with the skin" ;;
+        *) echo "beat $beats: ${bpm:-unknown} bpm" ;;
+        esac
         ;;
     esac
     # Whoever acknowledges says: done with this and everything before it.

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/statfs.h>
 #include <sys/timerfd.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
@@ -166,4 +168,10 @@ int clinux_wall_clock_was_set(int watch) {
     if (read(watch, &expirations, sizeof expirations) >= 0 || errno != ECANCELED) return 0;
     int armed = arm_wall_clock_watch(watch);
     return armed < 0 ? armed : 1;
+}
+
+int clinux_is_in_memory(const char *path) {
+    struct statfs status;
+    if (statfs(path, &status) < 0) return -errno;
+    return status.f_type == TMPFS_MAGIC;
 }

@@ -9,16 +9,17 @@ extension HandlerLifecycle {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
         statistics.lastEnd = reason
         let isFailure = isFailure(reason, wasAsleep: wasAsleep)
-        if isFailure { chargeOldest(reason, &step) }
+        // What it died of is gone with the event, so the next event begins with a count of none.
+        let hasLostItsPoison = isFailure && chargeOldest(reason, &step)
         giveBackAfter(reason, &step)
         forgetProcess()
         move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
-        if isFailure { punishFailure(reason, &step) }
+        if isFailure { punishFailure(reason, counts: !hasLostItsPoison, &step) }
     }
 
-    private mutating func punishFailure(_ reason: EndReason, _ step: inout Step) {
-        let isLoop = penalty.crash()
+    private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
+        let isLoop = counts && penalty.crash()
         guard phase == .idle else { return }
         if isLoop {
             wanted = nil
@@ -44,14 +45,15 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Only the oldest unanswered event can have done it; five times is enough.
-    private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) {
-        guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return }
+    /// Only the oldest unanswered event can have done it; five times is enough. True where it is dead-lettered now.
+    private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) -> Bool {
+        guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return false }
         batch.changeOldestOpen { $0.charges += 1 }
         step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
-        guard oldest.charges + 1 >= Self.chargeLimit else { return }
+        guard oldest.charges + 1 >= Self.chargeLimit else { return false }
         deadLetter(oldest, because: reason.written, &step)
         penalty.forgiveCrashes()
+        return true
     }
 
     /// A program that dies before its first line has not begun with the event; one that was given its whole time has. A

@@ -58,6 +58,7 @@ extension HandlerLifecycle {
         epoch = epoch.next
         launchedAt = now
         hasSpoken = false
+        isOneshot = settings.lifecycle == .oneshot
         isStarting = settings.readiness == .explicit && !isOneshot
         wanted = nil
         statistics.launches += 1

@@ -80,6 +80,8 @@ struct HandlerLifecycle: Sendable {
     var leasesKeptSince: Instant?
 
     var launchedAt = Instant.zero
+    /// How the process was started; a changed manifest is for the next.
+    var isOneshot = false
     /// True from the process's first line on descriptor 3: before it, a death is nobody's event's fault.
     var hasSpoken = false
     /// Launched and not ready yet: no end of it is clean.
@@ -113,7 +115,6 @@ struct HandlerLifecycle: Sendable {
     }
 
     var timers: HandlerTimers { settings.timers }
-    var isOneshot: Bool { settings.lifecycle == .oneshot }
     /// It must not run, whatever comes.
     var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
 

@@ -195,7 +195,10 @@ final class EventStore {
         case .update(let seq, let event):
             if let found = try read(seq) { try insertRow(event, as: seq, owner: found.owner) }
         case .acknowledge(let range, let handler): _ = try erase(range, by: handler)
-        case .state(let key, let value): try writeState(key, value)
+        case .state(let key, let value):
+            // The newest number, said outright, is above every number appended in this turn so far.
+            if key == 0 { appended = nil }
+            try writeState(key, value)
         case .attempts(let seq, let handler, let attempts, let charges):
             mayHoldAttempts = true
             let statement = try database.statement(.setAttempts)

@@ -63,6 +63,13 @@ public final class Journal {
         }
     }
 
+    /// Numbers up to `seq` are given out, though what bore them is lost to everybody: they are never given out again.
+    public func note(_ seq: Sequence, at wall: WallTime) {
+        guard seq > newest.seq else { return }
+        newest = Cursor(seq: seq, wall: wall)
+        (run ?? disk).perform(.state(0, newest.bytes))
+    }
+
     /// A pending event changed, such as a gap that grew.
     public func update(_ event: DeviceEvent, as seq: Sequence) {
         recent.update(event, as: seq)

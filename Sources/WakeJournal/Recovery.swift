@@ -154,12 +154,13 @@ struct OwedReader {
             store.noteHeld(seq, isShared: owner == 0)
             for handler in try owners(of: seq, owner, database) {
                 let count = attempts[Owed(handler: handler, seq: seq)] ?? (0, 0)
+                let wasDelivered = delivered[handler]?.contains(seq) == true
                 found(
                     handler,
                     RecoveredEvent(
                         sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
                         stamp: event.stamp, attempts: count.0, charges: count.1,
-                        wasDelivered: delivered[handler]?.contains(seq) == true, durability: store.which))
+                        wasDelivered: wasDelivered, durability: store.which))
             }
         }
     }

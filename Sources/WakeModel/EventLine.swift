@@ -37,28 +37,32 @@ public struct EventLine: Sendable {
 
     /// Writes the line with its newline.
     public func write(into writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("specversion", "1.0")
-        writer.key("id")
+        writer.verbatim("{\"specversion\":\"1.0\",\"id\":")
         writer.string(idPrefix, number: sequence.rawValue)
-        writer.field("source", device.source)
-        writer.field("type", event.kind.written)
-        writer.field("subject", device.alias)
-        writer.key("time")
+        writer.verbatim(",\"source\":")
+        writer.string(device.source)
+        writer.verbatim(",\"type\":")
+        writer.string(event.kind.written)
+        writer.verbatim(",\"subject\":")
+        writer.string(device.alias)
+        writer.verbatim(",\"time\":")
         writer.time(event.stamp.wall)
-        writer.field("datacontenttype", "application/json")
+        writer.verbatim(",\"datacontenttype\":\"application/json\"")
         if isOwed { writeDelivery(into: &writer) }
-        writer.key("data")
+        writer.verbatim(",\"data\":")
         writeData(into: &writer)
         writer.endObject()
         writer.newline()
     }
 
     private func writeDelivery(into writer: inout JSONWriter) {
-        writer.field("seq", sequence.rawValue)
-        writer.field("attempt", attempt)
+        writer.verbatim(",\"seq\":")
+        writer.integer(sequence.rawValue)
+        writer.verbatim(",\"attempt\":")
+        writer.integer(attempt)
         if isRedelivered { writer.field("redelivered", true) }
-        writer.field("budgetms", max(0, budget.wholeMilliseconds))
+        writer.verbatim(",\"budgetms\":")
+        writer.integer(max(0, budget.wholeMilliseconds))
     }
 
     private func writeData(into writer: inout JSONWriter) {
@@ -84,8 +88,7 @@ public struct EventLine: Sendable {
 
     private func writeBytes(_ bytes: [UInt8], of channel: Channel, into writer: inout JSONWriter) {
         writeProfile(into: &writer)
-        let (field, text) = channel.written
-        writer.field(field, text)
+        writer.channel(channel)
         if let value {
             writer.key("value")
             writer.fragment(value)
@@ -130,5 +133,21 @@ extension Gap {
         writer.time(from)
         writer.key("to")
         writer.time(to)
+    }
+}
+
+extension JSONWriter {
+    /// The member that names the channel, without a string of its own for each line.
+    fileprivate mutating func channel(_ channel: Channel) {
+        switch channel {
+        case .characteristic(let uuid):
+            key("characteristic")
+            self.uuid(uuid)
+        case .serial: field("stream", "serial")
+        case .report(let number):
+            key("stream")
+            string("report-", number: UInt64(number))
+        case .input: field("stream", "input")
+        }
     }
 }

@@ -23,6 +23,18 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// Names and punctuation that are the same in every line, as they stand there; what comes next is a value.
+    mutating func verbatim(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        needsComma = false
+    }
+
+    /// Forgets what was written and keeps its memory.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
     public mutating func key(_ name: StaticString) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -61,8 +73,14 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    public mutating func boolean(_ value: Bool) { fragment(Array((value ? "true" : "false").utf8)) }
-    public mutating func null() { fragment(Array("null".utf8)) }
+    public mutating func boolean(_ value: Bool) { word(value ? "true" : "false") }
+    public mutating func null() { word("null") }
+
+    private mutating func word(_ text: StaticString) {
+        separate()
+        verbatim(text)
+        needsComma = true
+    }
 
     public mutating func hexadecimal(_ value: some Collection<UInt8>) {
         separate()
@@ -76,6 +94,14 @@ public struct JSONWriter: Sendable {
         separate()
         bytes.append(UInt8(ascii: "\""))
         bytes.appendRFC3339(value)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    mutating func uuid(_ value: BluetoothUUID) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.appendUUID(value)
         bytes.append(UInt8(ascii: "\""))
         needsComma = true
     }
@@ -133,25 +159,43 @@ extension [UInt8] {
     public mutating func appendDecimal(_ value: some BinaryInteger) {
         var rest = UInt64(value.magnitude)
         if value < 0 { append(UInt8(ascii: "-")) }
-        let start = count
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+        var width = 1
+        var limit: UInt64 = 10
+        while width < 20, rest >= limit {
+            width += 1
+            limit = width < 20 ? limit * 10 : .max
+        }
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: width))
+        var place = count - 1
+        while rest > 0 {
+            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        } while rest > 0
-        self[start...].reverse()
+            place -= 1
+        }
     }
 
     /// Appends a quoted JSON string; control characters, quotes and backslashes are escaped (RFC 8259, 7).
     mutating func appendJSONString(_ text: String.UTF8View) {
         append(UInt8(ascii: "\""))
+        let isWritten = text.withContiguousStorageIfAvailable { bytes in
+            // Nearly every text is plain, and is found so without a branch a byte.
+            guard bytes.allPlain else { return false }
+            append(contentsOf: bytes)
+            return true
+        }
+        if isWritten != true { appendEscaped(text) }
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscaped(_ text: String.UTF8View) {
         for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 append(UInt8(ascii: "\\"))
                 append(byte)
-            case UInt8(ascii: "\n"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
-            case UInt8(ascii: "\t"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
-            case UInt8(ascii: "\r"): append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+            case UInt8(ascii: "\n"): append(contentsOf: "\\n".utf8)
+            case UInt8(ascii: "\t"): append(contentsOf: "\\t".utf8)
+            case UInt8(ascii: "\r"): append(contentsOf: "\\r".utf8)
             case 0..<0x20, 0x7f:
                 append(contentsOf: "\\u00".utf8)
                 append(hexadecimalDigit(byte >> 4))
@@ -159,6 +203,17 @@ extension [UInt8] {
             default: append(byte)
             }
         }
-        append(UInt8(ascii: "\""))
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether no byte needs escaping in a JSON string.
+    fileprivate var allPlain: Bool {
+        var special: UInt8 = 0
+        for byte in self {
+            special |= byte < 0x20 ? 1 : 0
+            special |= byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f ? 1 : 0
+        }
+        return special == 0
     }
 }

@@ -13,7 +13,7 @@ public struct LineSplitter: Sendable {
     public init(limit: Int = ReplyLine.lengthLimit) { self.limit = limit }
 
     /// Takes what was read. Call ``next()`` until it gives nil before reading more.
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    public mutating func append(_ bytes: ArraySlice<UInt8>) {
         buffer.removeFirst(start)
         searched -= start
         start = 0
@@ -41,6 +41,8 @@ public struct LineSplitter: Sendable {
         self = LineSplitter(limit: limit)
         return wasSkipping ? nil : checked(line)
     }
+
+    public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
 
     private func checked(_ line: ArraySlice<UInt8>) -> Result<ArraySlice<UInt8>, ProtocolFault>? {
         let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line

@@ -27,17 +27,16 @@ public enum Notice: Hashable, Sendable {
         case read(device: String, bytes: [UInt8])
     }
 
-    /// Writes the line with its newline. The id is unique among notices and never that of an event.
-    public func write(into writer: inout JSONWriter, id: String, time: WallTime) {
-        writer.beginObject()
-        writer.field("specversion", "1.0")
-        writer.field("id", id)
-        writer.field("source", "/wakebridge")
-        writer.field("type", type)
-        writer.key("time")
+    /// Writes the line with its newline. The id, made of the prefix and the number, is unique among notices and never that
+    /// of an event.
+    public func write(into writer: inout JSONWriter, idPrefix: String, number: UInt64, time: WallTime) {
+        writer.verbatim("{\"specversion\":\"1.0\",\"id\":")
+        writer.string(idPrefix, number: number)
+        writer.verbatim(",\"source\":\"/wakebridge\",\"type\":")
+        writer.string(type)
+        writer.verbatim(",\"time\":")
         writer.time(time)
-        writer.field("datacontenttype", "application/json")
-        writer.key("data")
+        writer.verbatim(",\"datacontenttype\":\"application/json\",\"data\":")
         writer.beginObject()
         writeData(into: &writer)
         writer.endObject()

@@ -37,28 +37,22 @@ extension [UInt8] {
         let (seconds, fraction) = time.microseconds.dividedFlooring(by: 1_000_000)
         let (days, secondOfDay) = seconds.dividedFlooring(by: 86_400)
         let (year, month, day) = civilDate(daysSinceEpoch: days)
-        appendDecimal(year, width: 4)
-        append(UInt8(ascii: "-"))
-        appendDecimal(month, width: 2)
-        append(UInt8(ascii: "-"))
-        appendDecimal(day, width: 2)
-        append(UInt8(ascii: "T"))
-        appendDecimal(secondOfDay / 3_600, width: 2)
-        append(UInt8(ascii: ":"))
-        appendDecimal(secondOfDay / 60 % 60, width: 2)
-        append(UInt8(ascii: ":"))
-        appendDecimal(secondOfDay % 60, width: 2)
-        append(UInt8(ascii: "."))
-        appendDecimal(fraction, width: 6)
-        append(UInt8(ascii: "Z"))
+        append(contentsOf: "0000-00-00T00:00:00.000000Z".utf8)
+        let end = count
+        put(year, width: 4, before: end - 23)
+        put(month, width: 2, before: end - 20)
+        put(day, width: 2, before: end - 17)
+        put(secondOfDay / 3_600, width: 2, before: end - 14)
+        put(secondOfDay / 60 % 60, width: 2, before: end - 11)
+        put(secondOfDay % 60, width: 2, before: end - 8)
+        put(fraction, width: 6, before: end - 1)
     }
 
-    private mutating func appendDecimal(_ value: Int64, width: Int) {
-        var divisor: Int64 = 1
-        for _ in 1..<width { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
-            divisor /= 10
+    private mutating func put(_ value: Int64, width: Int, before end: Int) {
+        var rest = UInt64(bitPattern: value)
+        for place in stride(from: end - 1, through: end - width, by: -1) {
+            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 }

@@ -51,7 +51,7 @@ public enum File {
         let file = try open(path, for: .read)
         var bytes: [UInt8] = []
         while bytes.count <= limit {
-            switch try file.read(appendingTo: &bytes, limit: 16 << 10) {
+            switch try read(path, file, &bytes) {
             case .bytes: continue
             case .endOfFile: return bytes
             case .wouldBlock: throw SystemError("read", path, .wouldBlock)
@@ -59,6 +59,15 @@ public enum File {
             }
         }
         throw SystemError("read", path, Errno(code: EFBIG), advice: "it is larger than \(limit) bytes")
+    }
+
+    /// An error of reading names the file, not the number of its descriptor.
+    private static func read(
+        _ path: String, _ file: borrowing FileDescriptor, _ bytes: inout [UInt8]
+    ) throws(SystemError) -> ReadResult {
+        do { return try file.read(appendingTo: &bytes, limit: 16 << 10) } catch {
+            throw SystemError("read", path, error.errno)
+        }
     }
 
     public static func text(at path: String) throws(SystemError) -> String {

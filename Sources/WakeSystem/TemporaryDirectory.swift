@@ -1,11 +1,12 @@
 // Directories that live as long as one command, and the few questions about paths that go with them.
+import CLinux
 import Glibc
 
 extension Directory {
-    /// Makes a directory of our own under /run for root, `XDG_RUNTIME_DIR` or `TMPDIR` for others, /tmp at last.
+    /// Makes a directory of our own, in memory where that can be had: no disk then delays who writes there.
     public static func makeTemporary(prefix: String) throws(SystemError) -> String {
-        let places = [geteuid() == 0 ? "/run" : nil, environment("XDG_RUNTIME_DIR"), environment("TMPDIR"), "/tmp"]
-        for place in places.compactMap({ $0 }) where access(place, W_OK) == 0 {
+        let inMemory = [environment("XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) }
+        for place in inMemory + [environment("TMPDIR"), "/tmp"].compactMap({ $0 }) where access(place, W_OK) == 0 {
             var template = Array("\(place)/\(prefix)-XXXXXX".utf8CString)
             let made = template.withUnsafeMutableBufferPointer { space in
                 space.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
@@ -15,14 +16,27 @@ extension Directory {
         throw SystemError("make a temporary directory for", prefix, Errno.last)
     }
 
+    /// Lets every user pass through the directory to what is theirs below it; what is in it stays hidden from them.
+    public static func letThrough(_ path: String) throws(SystemError) {
+        var status = stat()
+        _ = try attempt { Int(stat(path, &status)) }.get("look at", path)
+        let mode = status.st_mode & 0o7777 | 0o011
+        guard mode != status.st_mode & 0o7777 else { return }
+        _ = try attempt { Int(chmod(path, mode)) }.get("let handlers pass through", path)
+    }
+
     /// Removes a directory with everything in it, and follows no symbolic link. What cannot be removed stays.
     public static func removeTree(_ path: String) {
         for name in (try? names(in: path)) ?? [] {
             let entry = "\(path)/\(name)"
-            if unlink(entry) != 0, Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted { removeTree(entry) }
+            if unlink(entry) != 0, Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted {
+                removeTree(entry)
+            }
         }
         rmdir(path)
     }
+
+    private static func isInMemory(_ path: String) -> Bool { clinux_is_in_memory(path) == 1 }
 
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

@@ -36,7 +36,8 @@ struct BadInputTests {
         for broken in brokenManifests {
             let mark = daemon.log.utf8.count
             try daemon.drop("broken", broken.text)
-            #expect(daemon.wait { daemon.log(after: mark).contains(broken.words) }, "\(broken): \(daemon.log(after: mark))")
+            #expect(
+                daemon.wait { daemon.log(after: mark).contains(broken.words) }, "\(broken): \(daemon.log(after: mark))")
             let reload = try daemon.tool("reload")
             #expect(reload.exit == 1 && reload.talk.contains(broken.words), "\(reload)")
             try expectWellBeing(daemon, after: broken.words)
@@ -67,7 +68,9 @@ struct BadInputTests {
         }
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         for (number, broken) in brokenProfiles.enumerated() {
-            let lines = daemon.log.split(separator: "\n").filter { $0.contains("Devices/broken-\(number)/profile.json5") }
+            let lines = daemon.log.split(separator: "\n").filter {
+                $0.contains("Devices/broken-\(number)/profile.json5")
+            }
             #expect(lines.contains { $0.contains(broken.words) && $0.contains("left out") }, "\(broken): \(lines)")
         }
         try expectWellBeing(daemon, after: "broken profiles")
@@ -83,7 +86,8 @@ struct BadInputTests {
             #expect(replay.exit == 1 && replay.talk.contains(broken.words), "\(broken): \(replay.talk)")
             let mark = daemon.log.utf8.count
             try daemon.start("--replay", path, "--speed", "max")
-            #expect(daemon.wait { daemon.log(after: mark).contains(broken.words) }, "\(broken): \(daemon.log(after: mark))")
+            #expect(
+                daemon.wait { daemon.log(after: mark).contains(broken.words) }, "\(broken): \(daemon.log(after: mark))")
             #expect(try daemon.state(of: "good") != "none")
             #expect(try daemon.stop() == 0)
         }
@@ -101,7 +105,8 @@ struct BadInputTests {
             let line = String(decoding: broken.bytes, as: UTF8.self).replacing("SEQ", with: sequence)
             let isText = broken.bytes.contains { $0 >= 0x80 } == false
             try order(isText ? Array(line.utf8) : broken.bytes, daemon)
-            try #require(daemon.wait { errors(daemon).count == number + 1 }, "\(broken.words): \(errors(daemon).last ?? "")")
+            try #require(
+                daemon.wait { errors(daemon).count == number + 1 }, "\(broken.words): \(errors(daemon).last ?? "")")
             let answer = try JSONValue(parsing: Array((errors(daemon).last ?? "").utf8))["data"] ?? .null
             #expect(answer["sentence"]?.string?.contains(broken.words) == true, "\(broken.words): \(answer)")
             if !broken.code.isEmpty { #expect(answer["code"]?.string == broken.code, "\(broken.words): \(answer)") }

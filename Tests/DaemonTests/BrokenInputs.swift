@@ -39,7 +39,8 @@ let brokenManifests: [BrokenFile] = [
     BrokenFile(but("group: \"no-such-group\""), "which this machine does not have"),
     BrokenFile(
         "{ exec: [\"/bin/cat\"], user: \"no-such-user\", modes: [], watch: [] }", "user is \"no-such-user\""),
-    BrokenFile("{ exec: [\"cat\"], user: \"\(me)\", modes: [], watch: [] }", "exec[0] is \"cat\", expected an absolute path"),
+    BrokenFile(
+        "{ exec: [\"cat\"], user: \"\(me)\", modes: [], watch: [] }", "exec[0] is \"cat\", expected an absolute path"),
     BrokenFile("{ exec: [], user: \"\(me)\", modes: [], watch: [] }", "exec names no program"),
     BrokenFile(
         "{ exec: [\"/bin/cat\"], user: \"\(me)\", modes: [\"blutooth-central\"], watch: [] }",
@@ -51,7 +52,8 @@ let brokenManifests: [BrokenFile] = [
         watching("{ profile: \"heart-rate-monitor\", polcy: \"all\" }"),
         "unknown key \"polcy\" in watch[0]; did you mean \"policy\"?"),
     BrokenFile(
-        watching("{ profile: \"heart-rate-monitor\", durability: \"tape\" }"), "watch[0].durability is \"tape\", expected one of"),
+        watching("{ profile: \"heart-rate-monitor\", durability: \"tape\" }"),
+        "watch[0].durability is \"tape\", expected one of"),
     BrokenFile(String(repeating: " ", count: (1 << 20) + 1), "it is larger than 1048576 bytes"),
 ]
 
@@ -71,12 +73,14 @@ let brokenProfiles: [BrokenFile] = [
     BrokenFile(fields("{ name: \"a\", type: \"uint9\" }"), "type is \"uint9\""),
     BrokenFile(fields("{ type: \"uint8\" }"), "fields[0]"),
     BrokenFile(fields("{ name: \"a\", type: \"uint8\" }, { name: \"a\", type: \"uint8\" }"), "fields[1]"),
-    BrokenFile(fields("{ name: \"a\", type: \"uint8\", if: \"b\" }"), "speaks of \"b\", which is no whole-number field above"),
+    BrokenFile(
+        fields("{ name: \"a\", type: \"uint8\", if: \"b\" }"), "speaks of \"b\", which is no whole-number field above"),
     BrokenFile(fields("{ name: \"a\", tpye: \"uint8\" }"), "did you mean \"type\"?"),
     BrokenFile("{ name: \"NAME\", title: 7 }", "title is 7, expected a text"),
 ]
 
-private let head = "wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 alias=\"strap\" service=180d\n"
+private let head =
+    "wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\ndevice 1 bluetooth C0:F1:F2:F3:F4:01 alias=\"strap\" service=180d\n"
 private func operation(_ line: String) -> String { head + "+0 1 connect\n" + line + "\nend\n" }
 
 let brokenTraces: [BrokenFile] = [
@@ -116,7 +120,7 @@ struct BrokenReply: Sendable {
 
 /// `SEQ` stands for the number of the event that the handler has open.
 let brokenReplies: [BrokenReply] = [
-    BrokenReply("", "malformed", "is not JSON, at byte 0"),
+    BrokenReply("  ", "malformed", "is not JSON, at byte 2"),
     BrokenReply("ack SEQ", "malformed", "expected a value"),
     BrokenReply("{\"ack\":SEQ", "malformed", "expected ',' or '}'"),
     BrokenReply("{\"ack\":SEQ}}", "malformed", "expected the end of the line"),
@@ -138,16 +142,18 @@ let brokenReplies: [BrokenReply] = [
     BrokenReply("{\"ready\":1}", "malformed", "\"ready\" takes true"),
     BrokenReply("{\"begin\":\"\"}", "malformed", "\"begin\" takes a task's name"),
     BrokenReply("{\"checkpoint\":7}", "malformed", "\"checkpoint\" takes a text"),
-    BrokenReply("{\"checkpoint\":\"\(String(repeating: "x", count: 16_385))\"}", "too-long", "the limit is 16384 bytes"),
-    BrokenReply("{\"write\":{\"device\":\"strap\",\"hex\":\"012\"}}", "malformed", "an even number of hexadecimal digits"),
+    BrokenReply(
+        "{\"checkpoint\":\"\(String(repeating: "x", count: 16_385))\"}", "too-long", "the limit is 16384 bytes"),
+    BrokenReply(
+        "{\"write\":{\"device\":\"strap\",\"hex\":\"012\"}}", "malformed", "an even number of hexadecimal digits"),
     BrokenReply("{\"read\":{\"device\":\"strap\",\"characteristic\":\"2a3\"}}", "malformed", "takes a Bluetooth UUID"),
     BrokenReply("{\"ack\":SEQ,\"ref\":[1]}", "malformed", "\"ref\" takes"),
     BrokenReply([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d], "malformed", "not JSON"),
     BrokenReply([0, 1, 2, 3], "malformed", "not JSON"),
     BrokenReply(String(repeating: "[", count: 100_000), "malformed", "not JSON"),
     BrokenReply("{\"begin\":\"" + String(repeating: "x", count: 140_000) + "\"}", "too-long", "131072 bytes"),
-    BrokenReply("{\"ack\":999999}", "", ""),
-    BrokenReply("{\"nack\":999999}", "", ""),
-    BrokenReply("{\"end\":\"never-begun\"}", "", ""),
+    BrokenReply("{\"ack\":999999}", "not-delivered", "999999"),
+    BrokenReply("{\"nack\":999999}", "not-delivered", "999999"),
+    BrokenReply("{\"end\":\"never-begun\"}", "not-open", "never-begun"),
     BrokenReply("{\"read\":{\"device\":\"nobody\",\"characteristic\":\"2a37\"}}", "", ""),
 ]

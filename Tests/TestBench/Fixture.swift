@@ -50,4 +50,3 @@ package final class Fixture {
         return true
     }
 }
-

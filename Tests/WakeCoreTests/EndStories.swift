@@ -35,6 +35,22 @@ struct EndStories {
         story.close()
     }
 
+    @Test("Two events in a row that kill their handler are both dead-lettered, and it is not quarantined for either")
+    func twoPoisons() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.data(device)
+        for round in 0..<10 {
+            crash(story, handler)
+            story.advance(.seconds(1 << Int64(min(round, 8))))
+        }
+        #expect(
+            story.decisions(handler).contains("dead-letter 1") && story.decisions(handler).contains("dead-letter 2"))
+        #expect(story.state(handler) != .quarantined)
+        story.close()
+    }
+
     @Test("Five charges dead-letter the event, tell it in a gap, and clear the crash count")
     func deadLetter() {
         let story = Scenario()
@@ -46,7 +62,7 @@ struct EndStories {
         }
         #expect(story.decisions(handler).contains("dead-letter 1"))
         #expect(story.gaps(handler).map(\.cause) == [.deadLetter] && story.gaps(handler).first?.first == Sequence(1))
-        #expect(story.state(handler) == .active && story.standing(handler)?.crashes == 1)
+        #expect(story.state(handler) == .active && story.standing(handler)?.crashes == 0)
         #expect(story.delivered(handler).last == 2, "the gap is delivered in its place")
         story.close()
     }

@@ -145,6 +145,22 @@ struct OneshotStories {
         story.close()
     }
 
+    @Test("Nothing is told to it, and a changed manifest is for the next process")
+    func closedInput() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = oneshot(story, .silent)
+        story.data(device)
+        story.say(.remaining, handler)
+        story.acknowledge(77, handler)
+        story.step(.memory(.critical))
+        story.reconfigure(handler, restarts: true) { $0.lifecycle = .resident }
+        #expect(story.notices(handler).isEmpty)
+        story.advance(.seconds(1))
+        #expect(story.launches(handler) == 2 && story.attempts(handler) == [1, 2])
+        story.close()
+    }
+
     @Test("Tasks extend it as they do a resident")
     func tasks() {
         let story = Scenario()

@@ -210,7 +210,7 @@ let brokenProfiles: [ConfigurationFault] = [
         "name is \"q\", expected \"p\", the name of its folder"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth\", match: {}}",
-        "mode is \"bluetooth\", expected one of \"bluetooth-central\", \"external-accessory\""),
+        "mode is \"bluetooth\"; did you mean \"bluetooth-central\"?"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {}}",
         "match asks for nothing and would match every device; name one of services, name_prefix, properties"),

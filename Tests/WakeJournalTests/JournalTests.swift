@@ -52,6 +52,20 @@ struct JournalTests {
         #expect(recovery.next == Sequence(4))
         #expect(recovery.lost == nil)
         #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
+        #expect(recovery.owed[a]?.map(\.attempts) == [1, 1, 0])
+    }
+
+    @Test(
+        "The number of an event that is owed to nobody is not given out again, though its turn has others that are owed",
+        arguments: [true, false])
+    func noted(isClean: Bool) throws {
+        var journal: Journal? = try ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(data([2]), as: Sequence(5), owedTo: [], durability: .run)
+        _ = journal?.commit()
+        if isClean { journal?.close(clean: true) }
+        journal = nil
+        #expect(try scratch.journal().recover().next == Sequence(6))
     }
 
     @Test("An acknowledgement by one of two owners keeps the other's event")
@@ -143,7 +157,8 @@ struct JournalTests {
             write(bytes, scratch.path + "/run.sqlite")
             let damaged = try? scratch.journal()
             for event in damaged?.recover().owed[a] ?? [] {
-                #expect(damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
+                #expect(
+                    damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
             }
         }
     }

@@ -93,7 +93,7 @@ struct EventLineTests {
 struct NoticeTests {
     private func data(_ notice: Notice) throws -> String {
         var writer = JSONWriter()
-        notice.write(into: &writer, id: "j7-n3", time: morning)
+        notice.write(into: &writer, idPrefix: "j7-n", number: 3, time: morning)
         let value = try JSONValue(parsing: writer.bytes.dropLast())
         #expect(value["type"]?.string == notice.type)
         #expect(value["source"]?.string == "/wakebridge")

@@ -91,6 +91,11 @@ struct clinux_spawn_request {
 /// then nobody else sees an end-of-file on a pipe that we close, and a descriptor closed without leaving epoll stays in it.
 int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd);
 
+// ---- Files -------------------------------------------------------------------------------------------------------
+
+/// 1 where the path lies on a tmpfs, 0 where it does not.
+int clinux_is_in_memory(const char *path);
+
 // ---- The wall clock ---------------------------------------------------------------------------------------------
 
 /// A close-on-exec descriptor that becomes readable when somebody sets the wall clock.

@@ -21,6 +21,8 @@ public struct BridgeOptions {
     public var idPrefix: String?
     /// A replay's source is as fast as it is told to be.
     public var limitsDevices = true
+    /// False for a bridge whose journal goes with it: what would be synchronized to disk stays in memory.
+    public var outlivesItself = true
 
     public init(stateDirectory: String, runtimeDirectory: String) {
         self.stateDirectory = stateDirectory
@@ -40,7 +42,6 @@ public final class Bridge {
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
     private var hasBeenTold: Set<HandlerID> = []
     let counts: HandlerCounts
-    private var turn: Deferred?
     private var timers: [Timer] = []
     private var wallClock: WallClockWatch
     private var wallClockWatch: Watch?
@@ -70,7 +71,7 @@ public final class Bridge {
             clock: { clock.stamp().wall })
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
-        let launcher = Launcher(suspension: suspension, stateDirectory: options.stateDirectory + "/handlers")
+        let launcher = Launcher(suspension: suspension, bridgeStateDirectory: options.stateDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
             longestLogLine: options.settings.log.longestLine)
@@ -81,9 +82,9 @@ public final class Bridge {
     }
 
     private func tieToLoop() throws(SystemError) {
-        let turn = try loop.deferred(priority: .idle) { [unowned self] in completeTurn() }
-        self.turn = turn
-        engine.requestTurn = { turn.schedule() }
+        loop.completeTurn = { [unowned self] in completeTurn() }
+        engine.requestTurn = { [unowned loop] in loop.requestTurn() }
+        engine.runTurn = { [unowned loop] in loop.runTurn() }
         timers = [
             try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
             try loop.timer(on: .boottime) { [unowned self] in tick(1) },
@@ -224,7 +225,8 @@ public final class Bridge {
         try Directory.create(options.stateDirectory)
         try Directory.create(options.runtimeDirectory)
         var settings = JournalSettings(
-            runtimeDirectory: options.runtimeDirectory, stateDirectory: options.stateDirectory)
+            runtimeDirectory: options.runtimeDirectory,
+            stateDirectory: options.outlivesItself ? options.stateDirectory : nil)
         settings.maxBytes = options.settings.journal.maxSize
         return try Journal(opening: settings, bootID: SystemClock.bootID)
     }

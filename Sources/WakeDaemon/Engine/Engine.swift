@@ -29,22 +29,32 @@ public final class Engine {
     private(set) var deviceEventsAppended: UInt64 = 0
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
+    /// Called when the turn asked for has not come for so long, or so much was fed, that it must be completed now.
+    var runTurn: (() -> Void)?
 
     private var effects: [Effect] = []
     private var outward: [Effect] = []
+    /// Keeps the memory of the last turn's effects for the next one's.
+    private var spare: [Effect] = []
     private var isTurnRequested = false
     /// Effects are performed in their order, so what they cause waits until all of them are done.
     private var isCompleting = false
     private var feedsInTurn = 0
-    /// A flood must not starve the commit that everything waits for.
+    private var lastAppended: Sequence
+    private var turnBegan = Instant.zero
+    /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let feedsPerTurn = 512
+    private static let turnLength = TimeSpan.milliseconds(5)
     private var commitsSinceUpkeep = 0
-    /// Emptying the write-ahead log costs more than a commit, so it is done once for many.
-    private static let commitsPerUpkeep = 256
+    /// Emptying the write-ahead log costs as much as a hundred commits, so it is done once for many.
+    private static let commitsPerUpkeep = 1_024
+    /// Numbers reserved ahead of need.
+    private static let reservation: UInt64 = 4_096
     private let log = Log("journal")
 
     init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
         core = Dispatcher(from: next, limits: limits)
+        lastAppended = Sequence(next.rawValue - 1)
         self.journal = journal
         self.clock = clock
     }
@@ -56,33 +66,42 @@ public final class Engine {
         for effect in effects { record(effect, at: stamp) }
         effects.removeAll(keepingCapacity: true)
         feedsInTurn += 1
-        if feedsInTurn >= Self.feedsPerTurn, !isCompleting {
-            completeTurn()
-        } else if !isTurnRequested {
+        if !isTurnRequested {
             isTurnRequested = true
+            turnBegan = stamp.moment.monotonic
             requestTurn()
+        } else if !isCompleting,
+            feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
+        {
+            if let runTurn { runTurn() } else { completeTurn() }
         }
     }
 
     /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
     func completeTurn() {
         isCompleting = true
+        let stage = stage
         repeat {
             feedsInTurn = 0
             commit()
-            let performing = outward
-            outward = []
+            // Taken out, not borrowed: a stage that feeds enough completes a turn of its own in here.
+            var performing = spare
+            spare = []
+            swap(&performing, &outward)
             for effect in performing { stage?.perform(effect) }
+            performing.removeAll(keepingCapacity: true)
+            spare = performing
         } while !outward.isEmpty
         isCompleting = false
         isTurnRequested = false
-        if core.isEverybodyAsleep { keepHouse() }
+        keepHouse()
     }
 
     private func record(_ effect: Effect, at stamp: Stamp) {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            lastAppended = max(lastAppended, sequence)
             if !event.isGap { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
@@ -104,10 +123,19 @@ public final class Engine {
     }
 
     private func commit() {
-        if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
+        noteNumbers()
         let outcome = journal.commit()
         if outcome != .nothing { commitsSinceUpkeep += 1 }
         report(outcome)
+    }
+
+    /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
+    private func noteNumbers() {
+        let last = Sequence(core.nextSequence.rawValue - 1)
+        guard last > lastAppended else { return }
+        lastAppended = last
+        let nothing = DeviceEvent(device: DeviceID(rawValue: 0), kind: .data(.serial, []), stamp: clock.stamp())
+        journal.append(nothing, as: last, owedTo: [], durability: .run)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
@@ -130,12 +158,23 @@ public final class Engine {
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// Nobody runs, so nobody waits for what this costs.
+    /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.
     private func keepHouse() {
+        let next = nextSequence
+        let isShort = journal.needsReservation(next: next)
+        guard isShort || commitsSinceUpkeep >= Self.commitsPerUpkeep, ask({ $0.isEverybodyAsleep }) else { return }
+        if isShort {
+            // Synced to disk: nobody should meet with that on the way of an event.
+            journal.reserve(upTo: Sequence(next.rawValue + Self.reservation))
+            report(journal.commit())
+        }
         guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
         commitsSinceUpkeep = 0
         for outcome in journal.compact().outcomes { report(outcome) }
     }
+
+    /// In place: to read a struct out of a class copies it, and counts every array in it.
+    fileprivate func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
 }
 
 extension DeviceEvent {
@@ -145,13 +184,13 @@ extension DeviceEvent {
 // MARK: - Questions
 
 extension Engine {
-    var nextMonotonicDeadline: Instant? { core.nextMonotonicDeadline }
-    var nextBoottimeDeadline: Instant? { core.nextBoottimeDeadline }
-    var nextSequence: Sequence { core.nextSequence }
-    var isSettled: Bool { core.isSettled }
-    var isQuiet: Bool { core.isQuiet }
-    package var isBackedUp: Bool { core.isBackedUp }
-    var hasSuspended: Bool { core.hasSuspended }
-    var standings: [Standing] { core.standings(at: clock.now()) }
-    func standing(of handler: HandlerID) -> Standing? { core.standing(of: handler, at: clock.now()) }
+    var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
+    var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
+    var nextSequence: Sequence { ask { $0.nextSequence } }
+    var isSettled: Bool { ask { $0.isSettled } }
+    var isQuiet: Bool { ask { $0.isQuiet } }
+    package var isBackedUp: Bool { ask { $0.isBackedUp } }
+    var hasSuspended: Bool { ask { $0.hasSuspended } }
+    var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
+    func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }
 }

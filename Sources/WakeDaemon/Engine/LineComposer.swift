@@ -14,6 +14,8 @@ final class LineComposer {
     private var noticeCount: UInt64 = 0
     /// What a launched process is told of its past.
     var counters: (HandlerID) -> Restoration.Counters = { _ in Restoration.Counters() }
+    /// What a profile decoded last; its memory is used again for the next.
+    private var value = JSONWriter(reserving: 256)
 
     init(catalog: Catalog, journal: Journal, idPrefix: String, clock: @escaping () -> WallTime) {
         self.catalog = catalog
@@ -28,6 +30,11 @@ final class LineComposer {
 
     func compose(_ delivery: Delivery, for handler: HandlerID) -> [UInt8] {
         var writer = JSONWriter(reserving: 512 * (delivery.events.count + 1))
+        compose(delivery, for: handler, into: &writer)
+        return writer.bytes
+    }
+
+    func compose(_ delivery: Delivery, for handler: HandlerID, into writer: inout JSONWriter) {
         switch delivery.preface {
         case .none: break
         case .restored(let reason): write(.restored(restoration(of: handler, reason)), into: &writer)
@@ -36,14 +43,9 @@ final class LineComposer {
         }
         for notice in delivery.notices { write(notice, into: &writer) }
         for event in delivery.events { write(event, budget: delivery.budget, into: &writer) }
-        return writer.bytes
     }
 
-    func compose(_ notice: Notice) -> [UInt8] {
-        var writer = JSONWriter()
-        write(notice, into: &writer)
-        return writer.bytes
-    }
+    func compose(_ notice: Notice, into writer: inout JSONWriter) { write(notice, into: &writer) }
 
     /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
     func compose(unowed event: DeviceEvent) -> [UInt8] {
@@ -69,7 +71,7 @@ final class LineComposer {
 
     private func write(_ notice: Notice, into writer: inout JSONWriter) {
         noticeCount += 1
-        notice.write(into: &writer, id: "\(noticePrefix)\(noticeCount)", time: clock())
+        notice.write(into: &writer, idPrefix: noticePrefix, number: noticeCount, time: clock())
     }
 
     private func write(_ delivered: DeliveredEvent, budget: TimeSpan, into writer: inout JSONWriter) {
@@ -92,7 +94,7 @@ final class LineComposer {
     }
 
     private func decode(_ bytes: [UInt8], _ channel: Channel, _ profile: ProfileIndex, into line: inout EventLine) {
-        var value = JSONWriter(reserving: 64)
+        value.removeAll()
         do {
             if try catalog.profiles.decode(bytes, from: channel, profile: profile, into: &value) {
                 line.value = value.bytes[...]

@@ -8,11 +8,17 @@ import WakeSystem
 protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
+    func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
-    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus)
+    func process(_ process: HandlerProcess, exited status: ExitStatus)
     func processLeftNobody(_ process: HandlerProcess)
+}
+
+/// Where replies and logs are read into before they are cut into lines; one for all processes, because each empties it at once.
+final class ReadSpace {
+    fileprivate var bytes = [UInt8](repeating: 0, count: 8 << 10)
 }
 
 /// Owns the child, its container and all their watches; letting go of it closes every descriptor.
@@ -32,12 +38,16 @@ final class HandlerProcess {
     private var watches: [Watch] = []
     private var inputWatch: Watch?
     private var look: Timer?
+    private var lookDelay = TimeSpan.zero
     private let log: Log
 
     private var unwritten: [UInt8] = []
     private var written = 0
     private var closesInputWhenWritten = false
+    private var holdsReplies = false
+    private var hasBeenDeaf = false
 
+    private let space: ReadSpace
     private var splitter = LineSplitter()
     private var outputLines: LogLines
     private var errorLines: LogLines
@@ -50,13 +60,14 @@ final class HandlerProcess {
 
     init(
         _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
-        longestLogLine: Int, observer: any ProcessObserver
+        longestLogLine: Int, space: ReadSpace, observer: any ProcessObserver
     ) throws(SystemError) {
         self.child = child
         self.handler = handler
         self.epoch = epoch
         self.loop = loop
         self.log = log
+        self.space = space
         self.observer = observer
         outputLines = LogLines(longestLine: longestLogLine)
         errorLines = LogLines(longestLine: longestLogLine)
@@ -66,28 +77,54 @@ final class HandlerProcess {
     private func watchEverything() throws(SystemError) {
         watches = [
             try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
-            try loop.watch(child.output.raw, for: .readable) { [unowned self] _ in drain(.output) },
-            try loop.watch(child.errors.raw, for: .readable) { [unowned self] _ in drain(.errors) },
+            // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
+            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output)
+            },
+            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors)
+            },
             try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
         if let changes = child.container.changesDescriptor {
-            watches.append(try loop.watch(changes, for: .priority) { [unowned self] _ in learnContainer() })
+            // The kernel tells of a freeze some 10 ms late, when the next event may be there: that one must not wait for it.
+            watches.append(
+                try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in learnContainer() })
         }
         look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
     }
 
     // MARK: Input
 
-    /// Queues bytes for standard input and writes what the pipe takes; the rest follows when the handler reads.
-    func write(_ bytes: [UInt8]) {
-        if unwritten.isEmpty { unwritten = bytes } else { unwritten.append(contentsOf: bytes) }
+    /// Lets `compose` write lines for standard input and writes what the pipe takes; the rest follows when the handler reads.
+    func write(_ compose: (inout JSONWriter) -> Void) {
+        // Moved out and back, so that one buffer serves every wake.
+        var bytes: [UInt8] = []
+        swap(&bytes, &unwritten)
+        var writer = JSONWriter(appendingTo: bytes)
+        compose(&writer)
+        unwritten = writer.bytes
         flush()
+        if isBackedUp { holdReplies() }
     }
 
     /// Notices may be dropped when a handler has not read for long; events never are.
     static let noticeBacklogLimit = 64 << 10
     var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+
+    /// Who asks without reading the answers is not heard until it has read them.
+    private func holdReplies() {
+        guard !holdsReplies else { return }
+        holdsReplies = true
+        watches[0].disable()
+        if !hasBeenDeaf { observer.processDoesNotRead(self) }
+        hasBeenDeaf = true
+    }
+
+    private func hearRepliesAgain() {
+        guard holdsReplies else { return }
+        holdsReplies = false
+        watches[0].enable()
+    }
 
     /// End-of-file on standard input, after everything written before.
     func closeInput() {
@@ -113,6 +150,7 @@ final class HandlerProcess {
         unwritten.removeAll(keepingCapacity: true)
         written = 0
         inputWatch?.disable()
+        hearRepliesAgain()
         if closesInputWhenWritten { abandonInput() }
         observer.processWroteEverything(self)
     }
@@ -133,23 +171,18 @@ final class HandlerProcess {
 
     // MARK: Replies and logs
 
-    /// One read a turn, so that a handler that floods does not starve the others.
+    /// One reading a turn, so that a handler that floods does not starve the others.
     private func readReplies() {
         _ = readRepliesOnce()
     }
 
     private func readRepliesOnce() -> Bool {
-        var bytes: [UInt8] = []
         guard
-            let result = attempt(
-                "read from",
-                { () throws(SystemError) in
-                    try child.replies.read(appendingTo: &bytes, limit: 64 << 10)
-                })
+            let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
         else { return false }
         switch result {
-        case .bytes:
-            splitter.append(bytes)
+        case .bytes(let count):
+            splitter.append(space.bytes[..<count])
             while let line = splitter.next() { observer.process(self, said: line) }
             return true
         case .wouldBlock: return false
@@ -160,9 +193,10 @@ final class HandlerProcess {
         }
     }
 
-    /// Hears every line that was written before now: after a freeze, and after an exit.
+    /// Hears every line that was written before now: after a freeze, and after an exit. A socket holds less than this,
+    /// and whom a dead handler left behind may go on writing for ever.
     private func drainReplies() {
-        while readRepliesOnce() {}
+        for _ in 0..<64 { guard readRepliesOnce() else { return } }
     }
 
     /// True while there may be more.
@@ -215,7 +249,7 @@ final class HandlerProcess {
         learnStartup()
         drainReplies()
         drainLogs()
-        if startupFailure == nil { observer.process(self, exited: status.forCore) }
+        if startupFailure == nil { observer.process(self, exited: status) }
         learnContainer()
     }
 
@@ -224,9 +258,14 @@ final class HandlerProcess {
     func freeze() {
         awaitsFreeze = true
         attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
-        // The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds.
-        look?.arm(at: SystemClock.monotonic() + .microseconds(100))
+        lookDelay = Self.firstLook
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
+
+    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
+    /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
+    private static let firstLook = TimeSpan.microseconds(100)
+    private static let lastLook = TimeSpan.milliseconds(5)
 
     func thaw() {
         awaitsFreeze = false
@@ -261,8 +300,15 @@ final class HandlerProcess {
             drainReplies()
             observer.processFroze(self)
         } else {
-            lookAgainIfBlind()
+            lookAgain()
         }
+    }
+
+    private func lookAgain() {
+        guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
+        guard awaitsFreeze, lookDelay < Self.lastLook else { return }
+        lookDelay = lookDelay + lookDelay
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
 
     private func tellEnd() {
@@ -286,15 +332,6 @@ final class HandlerProcess {
         } catch {
             log.error("cannot \(what) process \(child.pid): \(error.description)")
             return nil
-        }
-    }
-}
-
-extension WakeSystem.ExitStatus {
-    var forCore: WakeCore.ExitStatus {
-        switch self {
-        case .exited(let code): .exited(code: code)
-        case .signalled(let number, _): .signalled(number)
         }
     }
 }

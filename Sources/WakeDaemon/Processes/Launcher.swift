@@ -8,6 +8,15 @@ struct Launcher {
     /// Where each handler has a directory of its own.
     let stateDirectory: String
 
+    /// Each handler's directory is its own alone; those above are ours, and it only passes through them.
+    init(suspension: Suspension, bridgeStateDirectory: String) {
+        self.suspension = suspension
+        stateDirectory = bridgeStateDirectory + "/handlers"
+        directoriesAbove = [bridgeStateDirectory, stateDirectory]
+    }
+
+    private let directoriesAbove: [String]
+
     /// Starts the program, suspended; it runs from the first thaw.
     func start(
         _ manifest: HandlerManifest, epoch: Epoch, reason: WakeReason
@@ -39,7 +48,9 @@ struct Launcher {
     private func makeDirectory(for manifest: HandlerManifest, _ account: Account?) throws(SystemError) -> String {
         let path = "\(stateDirectory)/\(manifest.id)"
         try Directory.create(path)
-        if let account { try File.setOwner(of: path, to: account) }
+        guard let account else { return path }
+        for directory in directoriesAbove { try Directory.letThrough(directory) }
+        try File.setOwner(of: path, to: account)
         return path
     }
 

@@ -55,6 +55,7 @@ final class ProcessStage: Stage, ProcessObserver {
     private var processes: [HandlerID: HandlerProcess] = [:]
     private var faultLimits: [HandlerID: RateLimiter] = [:]
     private let locks: FileLocks
+    private let space = ReadSpace()
     private let log = Log("handlers")
 
     init(
@@ -77,7 +78,7 @@ final class ProcessStage: Stage, ProcessObserver {
         switch effect {
         case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
         case .deliver(let id, let epoch, let delivery):
-            process(id, epoch)?.write(composer.compose(delivery, for: id))
+            process(id, epoch)?.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
@@ -104,7 +105,7 @@ final class ProcessStage: Stage, ProcessObserver {
         do {
             let child = try launcher.start(manifest, epoch: epoch, reason: reason)
             processes[id] = try HandlerProcess(
-                child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine,
+                child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
         } catch {
             fail(id, epoch, error.description)
@@ -122,11 +123,8 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
-        guard let process = process(id, epoch) else { return }
-        guard !process.isBackedUp else {
-            return log.warning("handler \(catalog.name(of: id)) does not read its input: \(notice.type) is dropped")
-        }
-        process.write(composer.compose(notice))
+        guard let process = process(id, epoch), !process.isBackedUp else { return }
+        process.write { composer.compose(notice, into: &$0) }
     }
 
     private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {
@@ -185,6 +183,13 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.written(process.handler, process.epoch))
     }
 
+    /// Told once a process: who lets answers gather once does it again.
+    func processDoesNotRead(_ process: HandlerProcess) {
+        log.warning(
+            "handler \(catalog.name(of: process.handler)) asks but does not read the answers; it is not heard until it reads, "
+                + "and further notices are dropped")
+    }
+
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
         fail(process.handler, process.epoch, reason)
     }
@@ -197,7 +202,7 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.suspended(process.handler, process.epoch, finding(on: process)))
     }
 
-    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus) {
+    func process(_ process: HandlerProcess, exited status: ExitStatus) {
         engine.feed(.exited(process.handler, process.epoch, status))
     }
 

@@ -45,7 +45,7 @@ struct Latency {
     }
 
     static func limit() throws -> Subject {
-        let directory = try Directory.makeTemporary(prefix: "wakebridge-bench")
+        let directory = try MemoryFolder.make()
         return try Subject(
             "limit", ["limit", directory + "/board", "wakebridge-bench-\(getpid())"], board: directory + "/board"
         ) { Directory.removeTree(directory) }

@@ -48,7 +48,7 @@ struct DaemonFolder {
     var trace: String { path + "/one.trace" }
 
     init(profiles: Int, handlers: Int) throws {
-        path = try Directory.makeTemporary(prefix: "wakebridge-bench")
+        path = try MemoryFolder.make()
         try Directory.create(path + "/etc/handlers.d")
         let shipped = try File.bytes(at: Self.devices() + "/heart-rate-monitor/profile.json5")
         for number in 1...profiles { try writeProfile(shipped, number) }

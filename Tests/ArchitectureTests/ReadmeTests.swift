@@ -1,0 +1,103 @@
+// The README's commands, snippets, outputs and links, taken from its text and tried.
+import Testing
+import WakeDaemon
+import WakeSystem
+
+@Suite("README")
+struct ReadmeTests {
+    private let readme: Document
+
+    init() throws { readme = try Document("README.md") }
+
+    /// What was printed holds these lines in this order; a line with an ellipsis stands for any number of lines, and a
+    /// line that counts freezes is held to its first half, since the second is the machine's.
+    private func expect(_ printed: String, holds block: Document.Block) {
+        var rest = printed.split(separator: "\n")[...]
+        for line in block.lines where line != "…" {
+            let wanted = line.split(separator: ";").first ?? line
+            guard let place = rest.firstIndex(where: { wanted == line ? $0 == line : $0.hasPrefix(wanted) }) else {
+                Issue.record("missing, or out of order: \(line)\nprinted was:\n\(printed)")
+                return
+            }
+            rest = rest[(place + 1)...]
+        }
+    }
+
+    /// The same commands, on the programs that were built with this test, and quicker.
+    private func tried(_ command: String) -> String {
+        command.replacing(".build/debug/", with: "'\(builtPrograms)'/").replacing("--speed 4", with: "--speed max")
+    }
+
+    @Test("`make demo` shows each beat as the README does, and the process running at it and frozen after it")
+    func demo() throws {
+        let block = try #require(readme.block("text", with: "beat 1:"))
+        let (status, output) = run("SPEED=20 LOOKS=2 WAKEBRIDGE='\(builtPrograms)/wakebridge' Scripts/demo.sh")
+        #expect(status == 0)
+        // The strip is the machine's: what it must hold is looked at below.
+        let plain = { (text: Substring) in String(text.prefix(36).prefix { !"#.?".contains($0) }) }
+        let beats = block.lines.filter { $0.contains("beat") }
+        for beat in beats {
+            #expect(output.split(separator: "\n").contains { plain($0) == plain(beat) }, "\(beat) in \(output)")
+        }
+        #expect(output.contains("92 events, 92 acknowledged; frozen "))
+        let strips = output.split(separator: "\n").filter { $0.hasPrefix("  beat ") }.compactMap {
+            $0.split(separator: " ").last
+        }
+        #expect(strips.count == 88)
+        if !output.contains("no cgroup could be had") {
+            #expect(strips.contains { $0.contains("#") } && strips.contains { $0.contains(".") }, "\(output)")
+        }
+    }
+
+    @Test("the first handler acknowledges every event of the recording, and prints what the README says")
+    func firstHandler() throws {
+        let handler = try #require(readme.block("sh", with: "#!/bin/sh"))
+        #expect(handler.lines.count == 10, "the README's handler is ten lines long")
+        let command = try #require(readme.block("sh", with: "-- /bin/sh hr.sh"))
+        let expected = try #require(readme.block("text", with: "heart rate 60"))
+        let folder = try Directory.makeTemporary(prefix: "wakebridge-readme")
+        defer { Directory.removeTree(folder) }
+        try File.replace("\(folder)/hr.sh", with: Array((handler.text + "\n").utf8))
+        let (status, output) = run(tried(command.text).replacing("hr.sh", with: "\(folder)/hr.sh"))
+        #expect(status == 0, "\(output)")
+        expect(output, holds: expected)
+    }
+
+    @Test("a replay without a handler prints the event line that the README shows")
+    func eventLine() throws {
+        let command = try #require(readme.block("sh", with: "--speed max"))
+        let expected = try #require(readme.block("text", with: "specversion"))
+        let (status, output) = run(tried(command.text))
+        #expect(status == 0)
+        expect(output, holds: expected)
+    }
+
+    @Test("the README's manifest is one that the daemon takes, as root too")
+    func manifest() throws {
+        let block = try #require(readme.block("json5", with: "exec"))
+        let manifest = try HandlerManifest(id: "hr", file: "hr.json5", text: Array(block.text.utf8), isRoot: true)
+        #expect(manifest.exec == ["/bin/sh", "/opt/hr/hr.sh"])
+    }
+
+    @Test("every make target and every page that the README names is there")
+    func names() throws {
+        let makefile = try File.text(at: "\(package)/Makefile").split(separator: "\n")
+        let words = readme.text.split { " \n`:;,.".contains($0) }
+        let targets = zip(words, words.dropFirst()).filter { $0.0 == "make" }.map(\.1)
+        #expect(Set(targets).isSuperset(of: ["demo", "test", "install", "check", "bench"]))
+        for target in targets { #expect(makefile.contains { $0.hasPrefix("\(target):") }, "make \(target)") }
+    }
+
+    @Test("links between pages lead somewhere", arguments: ["README.md", "docs/README.md", "docs/handlers.md"])
+    func links(page: String) throws {
+        for path in try Document(page).linkedPaths { #expect(File.exists("\(package)/\(path)"), "\(page) -> \(path)") }
+    }
+
+    @Test("CI calls `make check` and the README's test command, and the README's two commands are these")
+    func continuousIntegration() throws {
+        let commands = try #require(readme.blocks.first { $0.language == "sh" })
+        #expect(commands.lines == ["make demo", "make test"])
+        let script = try File.text(at: "\(package)/.ci/run").split(separator: "\n")
+        #expect(script.suffix(2) == ["make check", "make test"])
+    }
+}

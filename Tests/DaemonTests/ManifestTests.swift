@@ -1,0 +1,139 @@
+// Manifests dropped in, changed, removed and put back under a daemon that runs.
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@Suite("Manifests under a running daemon", .serialized)
+struct ManifestTests {
+    private func bridge(_ operations: String = "") throws -> RunningDaemon {
+        let daemon = try RunningDaemon()
+        try daemon.write(Script.diary, to: "diary.py")
+        try daemon.write(Script.puppet, to: "puppet.py")
+        try daemon.write(strapTrace(operations), to: "strap.trace")
+        return daemon
+    }
+
+    @Test("a manifest that is dropped in is woken for the next event, without any word to the daemon")
+    func droppedIn() throws {
+        let daemon = try bridge()
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try daemon.drop("late", manifest("\(daemon.folder)/diary.py"))
+        #expect(daemon.wait { (try? daemon.state(of: "late")) == "idle" })
+        try daemon.tool("simulate", "disconnect", "strap")
+        #expect(daemon.wait { daemon.diary("late").contains { $0.hasPrefix("disconnected") } }, "\(daemon.log)")
+    }
+
+    @Test("other settings keep the process alive, another program ends it, and its successor gets the next event")
+    func changed() throws {
+        let daemon = try bridge()
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" }, "\(daemon.log)")
+        let pid = try daemon.handler("log")["pid"]
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py", "budget: \"20s\", idle_exit: \"1h\""))
+        try #require(daemon.wait { daemon.log.split(separator: "\n").count { $0.contains("log is configured") } == 2 })
+        try daemon.tool("simulate", "disconnect", "strap")
+        #expect(daemon.wait { daemon.diary("log").contains { $0.hasPrefix("disconnected") } })
+        #expect(try daemon.handler("log")["pid"] == pid)
+
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py", "env: { COLOUR: \"blue\" }"))
+        #expect(daemon.wait { (try? daemon.state(of: "log")) == "idle" }, "\(daemon.log)")
+        let before = daemon.diary("log").count
+        try daemon.tool("simulate", "disconnect", "strap")
+        #expect(daemon.wait { daemon.diary("log").count == before + 2 }, "\(daemon.diary("log"))")
+        #expect(try daemon.handler("log")["pid"] != pid)
+    }
+
+    @Test(
+        "a removed handler's open and queued events wait for it: each comes once, in order, also over a restart of the daemon",
+        arguments: [false, true])
+    func removedAndBack(restarts: Bool) throws {
+        let daemon = try bridge()
+        try daemon.drop("log", manifest("\(daemon.folder)/puppet.py", "max_batch: 1, budget: \"1h\""))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try #require(daemon.wait { daemon.diary("log").count == 2 })
+        for _ in 0..<3 { try daemon.tool("simulate", "disconnect", "strap") }
+        #expect(try daemon.handler("log")["queued"]?.integer == 3)
+
+        try File.remove(daemon.manifests + "/log.json5")
+        #expect(daemon.wait { (try? daemon.json("handlers")["handlers"]?.array?.count) == 0 })
+        try daemon.tool("simulate", "disconnect", "strap")
+        try File.remove("\(daemon.state)/handlers/log/diary")
+        if restarts {
+            #expect(try daemon.stop() == 0)
+            try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        }
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
+        #expect(daemon.wait { events(daemon).count >= 4 }, "\(daemon.diary("log"))\n\(daemon.log)")
+        #expect(events(daemon).prefix(4) == ["connected 1", "disconnected 2", "disconnected 3", "disconnected 4"])
+        #expect(daemon.wait { (try? daemon.handler("log")["queued"]?.integer) == 0 })
+        #expect(Set(events(daemon)).count == events(daemon).count, "\(events(daemon))")
+        #expect(try daemon.handler("log")["open"]?.integer == 0)
+    }
+
+    private func events(_ daemon: RunningDaemon) -> [String] {
+        daemon.diary("log").filter { !$0.hasPrefix("restored") && !$0.hasPrefix("resumed") }
+            .map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+    }
+
+    @Test("restored tells how often it was launched, what it acknowledged, and what waits for it")
+    func counters() throws {
+        let daemon = try bridge()
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" })
+        try daemon.tool("simulate", "kill", "log")
+        try #require(daemon.wait { (try? daemon.state(of: "log")) == "idle" })
+        try daemon.tool("simulate", "disconnect", "strap")
+        #expect(daemon.wait { daemon.diary("log").count { $0.hasPrefix("restored") } == 2 })
+        let last = try #require(daemon.diary("log").last { $0.hasPrefix("restored") })
+        #expect(
+            last.contains("\"counters\": {\"launches\": 2, \"acknowledged\": 1, \"queued\": 1, \"dead_letters\": 0}"),
+            "\(last)")
+    }
+
+    @Test(
+        "a program beside its manifest is found there, starts in its own folder, and may write to it as another user",
+        .enabled(if: me == "root"))
+    func otherUser() throws {
+        let daemon = try bridge()
+        try daemon.write(
+            "#!/bin/sh\npwd > where\nid -un >> where\nread line\necho '{\"ack\":1}' >&3\ncat > /dev/null\n",
+            to: "config/handlers.d/run.sh")
+        _ = try Child(["chmod", "755", daemon.manifests + "/run.sh"]).finish()
+        try daemon.drop(
+            "other",
+            "{ exec: [\"./run.sh\"], user: \"nobody\", modes: [\"bluetooth-central\"], watch: [{ profile: \"heart-rate-monitor\" }] }"
+        )
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        let place = "\(daemon.state)/handlers/other"
+        #expect(daemon.wait { (try? File.text(at: place + "/where")) == "\(place)\nnobody\n" }, "\(daemon.log)")
+    }
+
+    @Test(
+        "root's manifest without a user, and another's user in the manifest of an ordinary user's daemon, are refused")
+    func users() throws {
+        let daemon = try bridge()
+        try daemon.drop("anybody", "{ exec: [\"/bin/cat\"], modes: [], watch: [] }")
+        try daemon.drop("stranger", "{ exec: [\"/bin/cat\"], user: \"daemon\", modes: [], watch: [] }")
+        try daemon.start()
+        if me == "root" {
+            #expect(daemon.log.contains("anybody.json5: user is missing; the bridge runs as root"))
+        } else {
+            #expect(
+                daemon.log.contains("stranger.json5: user is \"daemon\", and only root can run a handler as another"))
+        }
+    }
+
+    @Test("a manifest that cannot be read is told, and removes nobody's handler")
+    func unreadable() throws {
+        let daemon = try bridge()
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
+        try Directory.create(daemon.manifests + "/folder.json5")
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        #expect(daemon.log.contains("folder.json5"))
+        #expect(try daemon.state(of: "log") != "none")
+        #expect(try daemon.tool("reload").talk.contains("folder.json5"))
+    }
+}

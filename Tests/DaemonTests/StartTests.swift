@@ -1,0 +1,137 @@
+// How a daemon starts, what it honours of its settings, whom it lets in, and why it does not start.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@Suite("A daemon's start and its settings", .serialized)
+struct StartTests {
+    @Test("without any configuration a daemon starts, makes its directories, and has nobody to wake")
+    func bare() throws {
+        let daemon = try RunningDaemon()
+        _ = try Child(["rm", "-rf", daemon.configuration]).finish()
+        try daemon.start()
+        #expect(try daemon.json("status")["handlers"]?.array?.isEmpty == true)
+        #expect(File.exists(daemon.manifests))
+        #expect(try daemon.stop() == 0)
+    }
+
+    @Test("a second daemon on the same runtime or state directory is refused with a sentence, and harms nobody")
+    func second() throws {
+        let daemon = try RunningDaemon()
+        try daemon.start()
+        let same = try daemon.startInVain()
+        #expect(same.exit == 1 && same.talk.isEmpty == false)
+        #expect(daemon.log.contains("is the daemon running already?") && daemon.log.contains("\(daemon.process)"))
+        let other = try daemon.startInVain("--runtime", "\(daemon.folder)/other")
+        #expect(other.exit == 1 && other.talk.contains("\(daemon.state)/wakebridged.lock"), "\(other)")
+        #expect(try daemon.startInVain("--sweep").exit == 1)
+        #expect(try daemon.tool("status").exit == 0)
+    }
+
+    @Test(
+        "directories that cannot be made stop the start with the path and the reason",
+        arguments: ["--config", "--state", "--runtime"])
+    func unwritable(option: String) throws {
+        let daemon = try RunningDaemon()
+        try daemon.write("no directory", to: "file")
+        let refused = try daemon.startInVain(option, "\(daemon.folder)/file/below")
+        #expect(refused.exit == 1)
+        #expect(
+            refused.talk.contains("\(daemon.folder)/file") && refused.talk.contains("cannot start"), "\(refused.talk)")
+    }
+
+    @Test(
+        "broken settings, an unknown control group and a missing trace stop the start with their sentence",
+        arguments: [
+            ("{ strom: {} }", "unknown key \"strom\"; did you mean \"storm\"?"),
+            ("{ control_group: \"no-such-group\" }", "no-such-group"),
+            ("{ replay: { file: \"nowhere.trace\" } }", "config/nowhere.trace"),
+        ])
+    func refused(settings: String, words: String) throws {
+        let daemon = try RunningDaemon()
+        try daemon.write(settings, to: "config/wakebridge.json5")
+        let outcome = try daemon.startInVain()
+        #expect(outcome.exit == 1 && outcome.talk.contains(words), "\(outcome)")
+    }
+
+    @Test(
+        "settings that change under a running daemon are told by reload: broken ones by name, good ones as of the next start"
+    )
+    func changed() throws {
+        let daemon = try RunningDaemon()
+        try daemon.start()
+        #expect(try daemon.tool("reload").exit == 0)
+        try daemon.write("{ suspend: \"never\" }", to: "config/wakebridge.json5")
+        #expect(try daemon.tool("reload").talk.contains("suspend is \"never\""))
+        try daemon.write("{ suspend: \"signal\" }", to: "config/wakebridge.json5")
+        #expect(try daemon.tool("reload").talk.contains("holds from the next start"))
+        try daemon.stop()
+        try daemon.start()
+        #expect(try daemon.tool("reload").exit == 0)
+        #expect(try daemon.json("status")["bridge"]?["suspend"]?.string == "weak")
+    }
+
+    @Test("replay, log limits and timers of wakebridge.json5 hold")
+    func settings() throws {
+        let daemon = try RunningDaemon()
+        let settings = """
+            { replay: { file: "strap.trace", speed: "max" }, log: { longest_line: "256B", lines_per_second: 1, burst: 3 },
+              timers: { budget: "700ms", grace: "100ms" } }
+            """
+        try daemon.write(settings, to: "config/wakebridge.json5")
+        try daemon.write(strapTrace(), to: "config/strap.trace")
+        try daemon.write("import sys\nfor n in range(50): print('x' * 300)\nsys.stdin.read()\n", to: "loud.py")
+        try daemon.drop("loud", manifest("\(daemon.folder)/loud.py"))
+        try daemon.start()
+        #expect(
+            daemon.wait { (try? daemon.handler("loud")["strikes"]?.integer) == 1 },
+            "the budget of the settings\n\(daemon.log)")
+        let lines = try daemon.tool("logs", "--json", "loud").output.split(separator: "\n")
+            .map { try JSONValue(parsing: Array($0.utf8)) }.filter { $0["stream"]?.string == "stdout" }
+        #expect((1...6).contains(lines.count), "\(lines.count)")
+        #expect(lines.first?["text"]?.string?.utf8.count == 256)
+    }
+
+    @Test("a storm of one device becomes a gap where the settings limit it")
+    func storm() throws {
+        let daemon = try RunningDaemon()
+        try daemon.write("{ flips: { count: 2, within: \"1h\" } }", to: "config/wakebridge.json5")
+        try daemon.write(Script.diary, to: "diary.py")
+        try daemon.write(strapTrace(), to: "strap.trace")
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
+        // A first life makes the strap known; replays themselves are not limited.
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try #require(daemon.wait { daemon.diary("log").count == 2 })
+        try daemon.stop()
+        try daemon.start()
+        for _ in 0..<6 { try daemon.tool("simulate", "disconnect", "strap") }
+        #expect(
+            daemon.wait { daemon.diary("log").contains { $0.hasPrefix("attention") && $0.contains("flapping") } },
+            "\(daemon.log)")
+    }
+
+    @Test(
+        "a stranger is answered 403 with a sentence, and a member of the control group is let in",
+        .enabled(if: me == "root"))
+    func peers() throws {
+        let daemon = try RunningDaemon()
+        try daemon.start()
+        let stranger = try asNobody(daemon)
+        #expect(stranger.exit == 1 && stranger.talk.contains("may not use this bridge's control socket"), "\(stranger)")
+        try daemon.stop()
+        try daemon.write("{ control_group: \"nogroup\" }", to: "config/wakebridge.json5")
+        try daemon.start()
+        #expect(try asNobody(daemon).exit == 0)
+    }
+
+    private func asNobody(_ daemon: RunningDaemon) throws -> (exit: Int32, output: String, talk: String) {
+        // The checkout may lie where nobody may go.
+        let copy = daemon.folder + "/wakebridge"
+        _ = try Child(["cp", Built.tool, copy]).finish()
+        return try Child([
+            "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "--runtime", daemon.runtime, "status",
+        ]).finish()
+    }
+}
