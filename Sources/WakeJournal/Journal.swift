@@ -26,6 +26,7 @@ public final class Journal {
     private var origin = ""
     private var isRamNoted = false
     private var commitsSinceFault = 0
+    var replay = ReplayProgress()
     /// Events that could not be read, each told once, and what is to be told at the next commit.
     private var unreadable: Set<Sequence> = []
     private var untold: [CommitOutcome] = []
@@ -70,6 +71,7 @@ public final class Journal {
         if firstGiven.rawValue == 0 { firstGiven = seq }
         newest = Cursor(seq: seq, wall: event.stamp.wall)
         if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
+        if replay.mustCommit(before: store(for: durability) ?? run ?? disk) { commitEarly() }
         guard !owners.isEmpty else { return noteNumber(durability) }
         recent.append(event, as: seq)
         if let store = store(for: durability) {
@@ -78,13 +80,6 @@ public final class Journal {
             ram.append(event, as: seq, owedTo: owners)
             noteRam()
         }
-    }
-
-    /// Numbers up to `seq` are given out, though what bore them is lost to everybody: they are never given out again.
-    public func note(_ seq: Sequence, at wall: WallTime) {
-        guard seq > newest.seq else { return }
-        newest = Cursor(seq: seq, wall: wall)
-        (run ?? disk).state(newest)
     }
 
     /// A pending event changed, such as a gap that grew.
@@ -155,19 +150,28 @@ public final class Journal {
 
     // MARK: Progress
 
-    /// Kept in the same commit as the `run` events before it, or the `disk` events where there is no runtime directory.
+    /// Call before the events that the line brings: the position is in the commit of the last of them, in their database.
     /// The disk gets a copy whenever numbers are reserved, at ``compact()`` when it is written anyway, and at an end in
     /// order. After a reboot a replay goes on at that copy: what was played since is played again under new numbers, and
     /// what was pending is told in ``Recovery/lost``; nothing is passed over.
     public func setReplayPosition(source: String, line: Int) {
-        position = Recovery.ReplayPosition(source: source, line: line)
-        if let position { (run ?? disk).note(.replayPosition, position.bytes) }
+        replay.close(orElse: run ?? disk)
+        if replay.source != source { beginReplay(of: source) }
+        replay.position = Recovery.ReplayPosition(source: source, line: line)
     }
-    private var position: Recovery.ReplayPosition?
 
-    func keepPosition() {
-        if let position { disk.note(.replayPosition, position.bytes) }
+    /// What the line brought is appended.
+    public func closeReplayStep() { replay.close(orElse: run ?? disk) }
+
+    /// No database may go on naming a trace that was played before: which of two is newer could not be known.
+    private func beginReplay(of source: String) {
+        let start = replay.start(of: source)
+        for store in stores { store.note(.replayPosition, start.bytes) }
+        commitEarly()
+        replay.source = source
     }
+
+    func keepPosition() { replay.copy(to: disk) }
 
     /// True when so few reserved numbers are left that the host should call ``reserve(upTo:)`` before the next event needs one.
     public func needsReservation(next: Sequence) -> Bool {
@@ -206,6 +210,8 @@ public final class Journal {
     /// Ends this turn's transactions: disk first, because a checkpoint may not be later than the acknowledgement after it.
     /// Empty when there was nothing to commit; each loss is told once.
     public func commit() -> [CommitOutcome] {
+        replay.close(orElse: run ?? disk)
+        replay.noteCommit()
         var isCommitted = false
         for store in stores {
             guard let outcome = store.commit() else { continue }
@@ -215,6 +221,14 @@ public final class Journal {
             return isCommitted ? Self.committed : []
         }
         return outcomesOfTrouble(isCommitted)
+    }
+
+    /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
+    private func commitEarly() {
+        replay.noteCommit()
+        for store in stores {
+            if let outcome = store.commit(), outcome != .committed { untold.append(outcome) }
+        }
     }
 
     /// One array for every commit that goes well.

@@ -9,6 +9,7 @@ extension Journal {
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)
         var survey = Survey(highest: start.closed?.newest ?? 0)
         for store in stores { read(store, into: &recovery, &survey) }
+        replay.recovered = recovery.replayPosition
         for handler in recovery.owed.keys { recovery.owed[handler]?.sort { $0.sequence < $1.sequence } }
         placeNumbers(survey, at: now ?? .now, into: &recovery)
         // What lies in the hole is used up, whether or not it was given.
@@ -89,9 +90,8 @@ extension Journal {
         }
         if let failure = outcome.failure, case .lost(let loss) = store.degrade(failure) { store.tell(loss.sentence) }
         for (handler, events) in outcome.owed { recovery.owed[handler, default: []] += events }
-        // The run database is read last and its position, being newer, counts.
         if let position = outcome.notes[.replayPosition].flatMap(Recovery.ReplayPosition.init) {
-            recovery.replayPosition = position
+            adopt(position, into: &recovery)
         }
         if outcome.cursor.seq > newest.seq { newest = outcome.cursor }
         survey.highest = max(survey.highest, outcome.highest)
@@ -101,6 +101,14 @@ extension Journal {
             store.tell(sentence)
             store.apply(outcome.remedies, notesToo: outcome.damagedNotes > 0)
         }
+    }
+
+    /// Of one trace the database that took the last events knows best. Where they name two, the run database is read last
+    /// and counts.
+    private func adopt(_ position: Recovery.ReplayPosition, into recovery: inout Recovery) {
+        let earlier = recovery.replayPosition
+        if let earlier, earlier.source == position.source, earlier.line >= position.line { return }
+        recovery.replayPosition = position
     }
 
     private func readOwed(_ store: EventStore) -> OwedReader.Outcome {

@@ -20,7 +20,6 @@ struct JournalTests {
         #expect(recovery.next == Sequence(4))
         #expect(recovery.lost == nil)
         #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
-        #expect(recovery.owed[a]?.map(\.attempts) == [1, 1, 0])
     }
 
     @Test(

@@ -166,7 +166,7 @@ public final class Engine {
         if isShort {
             // Synced to disk: nobody should meet with that on the way of an event.
             journal.reserve(upTo: Sequence(next.rawValue + Self.reservation))
-            report(journal.commit())
+            for outcome in journal.commit() { report(outcome) }
         }
         guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
         commitsSinceUpkeep = 0
