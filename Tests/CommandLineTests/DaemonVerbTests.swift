@@ -16,7 +16,8 @@ import WakeSystem
     }
 
     private static var broken: HandlerStatus {
-        var status = HandlerStatus(id: "broken", state: "held", why: "held for 64000 ms more after overrun; start lifts it")
+        var status = HandlerStatus(
+            id: "broken", state: "held", why: "held for 64000 ms more after overrun; start lifts it")
         status.heldFor = .seconds(64)
         status.queued = 3
         status.lastExit = "killed by signal 9"
