@@ -55,11 +55,13 @@ public final class Daemon {
 
     /// Runs until a signal ends it; returns the process's exit status.
     public func run() throws -> Int32 {
-        try prepareReplay()
-        readManifests()
-        try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
-        try serve()
-        try watchSignals()
+        do {
+            try prepare()
+        } catch {
+            // A start in vain leaves no cgroup behind, and closes the journal in order.
+            bridge.close()
+            throw error
+        }
         replay?.begin()
         ServiceState.ready()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
@@ -68,6 +70,14 @@ public final class Daemon {
         server?.close()
         bridge.close()
         return status
+    }
+
+    private func prepare() throws {
+        try prepareReplay()
+        readManifests()
+        try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
+        try serve()
+        try watchSignals()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.
