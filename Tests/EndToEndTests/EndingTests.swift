@@ -61,6 +61,16 @@ struct EndingTests {
         expectNothingLeft(of: running.pid)
     }
 
+    @Test("at the end a handler gets end-of-file and the time to finish by itself")
+    func finishesByItself() async throws {
+        let total = scratch.file("total")
+        let script = scratch.script("lines=0; while read -r line; do lines=$((lines + 1)); done; sleep 0.3; echo $lines >\(total)")
+        let replay = try LiveReplay(
+            .beats(2, every: 0.01), scratch, manifest: "ack: \"delivery\"", handler: [script])
+        #expect(try await replay.end(within: 20).exit == 0)
+        #expect(lines(of: total).first.flatMap { Int($0) } ?? 0 >= 3)
+    }
+
     @Test("a handler is found and started from where the person is")
     func startsHere() async throws {
         _ = scratch.script("pwd >seen; exec \(Built.fixture)", named: "here.sh")
