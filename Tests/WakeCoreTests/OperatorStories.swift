@@ -194,7 +194,8 @@ struct OperatorStories {
     }
 
     @Test(
-        "At the end every live handler gets end of file, time to end by itself, and SIGTERM; what is open stays in flight")
+        "At the end every live handler gets end of file, time to end by itself, and SIGTERM; what is open stays in flight"
+    )
     func finish() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
