@@ -152,7 +152,7 @@ struct OwedReader {
                     handler,
                     RecoveredEvent(
                         sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
-                        stamp: event.stamp, attempts: count.0 + (wasDelivered ? 1 : 0), charges: count.1,
+                        stamp: event.stamp, attempts: count.0, charges: count.1,
                         wasDelivered: wasDelivered, durability: store.which))
             }
         }

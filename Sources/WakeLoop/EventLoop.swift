@@ -34,6 +34,11 @@ public enum Priority: Int64, Sendable {
 public final class EventLoop {
     let handle: OpaquePointer
     private var queues: [TimerClock: TimerQueue] = [:]
+    /// Called when everything that was found ready has been called, if ``requestTurn()`` asked for it.
+    public var completeTurn: () -> Void = {}
+    private var isTurnRequested = false
+    /// More was ready right after a turn: the next one waits for what else is, so that a flood shares its turns.
+    private var isBusy = false
 
     public init() throws(SystemError) {
         var loop: OpaquePointer?
@@ -73,21 +78,44 @@ public final class EventLoop {
         try Deferred(on: self, priority: priority, body)
     }
 
+    public func requestTurn() { isTurnRequested = true }
+
+    /// Completes the turn now, for a flood that would put it off for too long.
+    public func runTurn() {
+        isTurnRequested = false
+        completeTurn()
+    }
+
     /// Runs until `stop`; returns its code.
     public func run() throws(SystemError) -> Int32 {
-        let code = sd_event_loop(handle)
-        if isStopped { return code }
-        try check(code, "run", "the event loop")
+        while !isStopped { try iterate(waiting: .max) }
+        var code: Int32 = 0
+        sd_event_get_exit_code(handle, &code)
         return code
     }
 
     /// Waits for at most `timeout`, for ever without one, and calls at most one source; false if none was ready.
     @discardableResult
     public func runOnce(timeout: TimeSpan? = nil) throws(SystemError) -> Bool {
-        let microseconds = timeout.map { UInt64(max($0.nanoseconds, 0) + 999) / 1000 } ?? UInt64.max
-        let called = sd_event_run(handle, microseconds)
-        try check(called, "run", "the event loop")
-        return called > 0
+        try iterate(waiting: timeout.map { UInt64(max($0.nanoseconds, 0) + 999) / 1000 } ?? UInt64.max)
+    }
+
+    /// sd_event_run in its three steps, because only between them it shows that nothing else was found ready: a turn that
+    /// were a source of its own would cost another look at every descriptor before it is called.
+    @discardableResult
+    private func iterate(waiting microseconds: UInt64) throws(SystemError) -> Bool {
+        var found = sd_event_prepare(handle)
+        if found == 0 {
+            let completes = isTurnRequested && !isBusy
+            if completes { runTurn() }
+            // Without waiting after a turn, because it may have armed timers, which only the next step sets.
+            found = sd_event_wait(handle, isTurnRequested || completes ? 0 : microseconds)
+            isBusy = found > 0 && (isTurnRequested || completes)
+            if found == 0 { return completes || isTurnRequested }
+        }
+        try check(found, "wait in", "the event loop")
+        try check(sd_event_dispatch(handle), "run", "the event loop")
+        return true
     }
 
     /// Makes `run` return `code` after the source that is being called.

@@ -40,10 +40,11 @@ public struct FileDescriptor: ~Copyable {
         return number
     }
 
-    /// Reads once into the front of `buffer`, which keeps its size; the bytes after those read are left as they were.
-    public borrowing func read(into buffer: inout [UInt8]) throws(SystemError) -> ReadResult {
+    /// Reads once, at most `limit` bytes, into the front of `buffer`, which keeps its size; the bytes after those read are
+    /// left as they were.
+    public borrowing func read(into buffer: inout [UInt8], limit: Int = .max) throws(SystemError) -> ReadResult {
         let answer = buffer.withUnsafeMutableBytes { space in
-            attempt { Glibc.read(raw, space.baseAddress, space.count) }
+            attempt { Glibc.read(raw, space.baseAddress, min(space.count, limit)) }
         }
         return try readResult(answer)
     }

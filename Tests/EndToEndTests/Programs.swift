@@ -36,7 +36,10 @@ enum Machine {
 
     /// The cgroup of these tests, which the tool inherits; nil where there is no version 2.
     static let cgroup: String? = {
-        guard let mount = text(of: "/proc/self/mountinfo").split(separator: "\n").first(where: { $0.contains(" - cgroup2 ") }),
+        guard
+            let mount = text(of: "/proc/self/mountinfo").split(separator: "\n").first(where: {
+                $0.contains(" - cgroup2 ")
+            }),
             let own = text(of: "/proc/self/cgroup").split(separator: "\n").first(where: { $0.hasPrefix("0::") })
         else { return nil }
         let point = String(mount.split(separator: " ")[4])

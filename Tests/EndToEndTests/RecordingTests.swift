@@ -8,7 +8,8 @@ struct RecordingTests {
 
     private func play(_ decisions: String) async throws -> Running.Outcome {
         try await Running(
-            [Built.tool, "replay", heartRateTrace, "--speed", "max", "--decisions", scratch.file(decisions)], in: scratch
+            [Built.tool, "replay", heartRateTrace, "--speed", "max", "--decisions", scratch.file(decisions)],
+            in: scratch
         ).end()
     }
 

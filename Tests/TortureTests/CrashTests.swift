@@ -72,7 +72,8 @@ struct CrashTests {
             daemons: Torture.kills / 4)
     }
 
-    @Test("a daemon that is asked to end at random instants ends in order: no number is skipped, nothing comes as a gap")
+    @Test(
+        "a daemon that is asked to end at random instants ends in order: no number is skipped, nothing comes as a gap")
     func endsInOrder() async throws {
         ground.install("one", ["--ack-after", "1"])
         try await torture(

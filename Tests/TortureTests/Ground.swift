@@ -130,7 +130,9 @@ func offset(of word: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let base = bytes.baseAddress, let wanted = word.baseAddress else { return nil }
         var start = 0
         while bytes.count - start >= word.count {
-            guard let hit = memchr(base + start, Int32(word[0]), bytes.count - word.count + 1 - start) else { return nil }
+            guard let hit = memchr(base + start, Int32(word[0]), bytes.count - word.count + 1 - start) else {
+                return nil
+            }
             start = UnsafeRawPointer(hit) - UnsafeRawPointer(base)
             if memcmp(base + start, wanted, word.count) == 0 { return start }
             start += 1

@@ -68,7 +68,8 @@ struct PoisonTests {
         #expect(daemon.leftovers == [])
     }
 
-    @Test("a handler that dies before it says anything is quarantined after five times; start lifts it, nothing is lost")
+    @Test(
+        "a handler that dies before it says anything is quarantined after five times; start lifts it, nothing is lost")
     func crashLoopIsQuarantined() async throws {
         ground.install("one", ["--crash-at-once", "--unless", ground.file("mended")])
         let daemon = try play(100)

@@ -21,7 +21,9 @@ struct Reckoning {
         let highest = heard.map(\.sequence).max() ?? 0
         if highest != trace.count { complain("the highest number is \(highest), the trace has \(trace.count) events") }
         let missing = Set(1...max(1, trace.count)).subtracting(heard.map(\.sequence))
-        if !missing.isEmpty { complain("\(missing.count) numbers were never delivered: \(missing.sorted().prefix(10))") }
+        if !missing.isEmpty {
+            complain("\(missing.count) numbers were never delivered: \(missing.sorted().prefix(10))")
+        }
         compareContents(with: trace)
     }
 
@@ -49,7 +51,10 @@ struct Reckoning {
 
     /// Within one process, and over the first deliveries of all, numbers of a device only rise.
     mutating func checkOrder() {
-        struct Lane: Hashable { var process: Int32; var device: String }
+        struct Lane: Hashable {
+            var process: Int32
+            var device: String
+        }
         var latest: [Lane: Int] = [:]
         var newest: [String: Int] = [:]
         var seen: Set<Int> = []

@@ -30,7 +30,8 @@ struct GeneratedTrace {
         self.count = count
         var random = SeededRandom(seed)
         for device in 1...3 {
-            text += "device \(device) bluetooth C0:F1:F2:F3:F4:0\(device) alias=\"\(Self.alias(device))\" service=180d\n"
+            text +=
+                "device \(device) bluetooth C0:F1:F2:F3:F4:0\(device) alias=\"\(Self.alias(device))\" service=180d\n"
         }
         var wait = 0.0
         var burst = 0

@@ -295,7 +295,7 @@ struct QueueStories {
                 [
                     RecoveredEvent(
                         sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
-                        attempts: 1, charges: 2, wasDelivered: true, durability: .run),
+                        attempts: 0, charges: 2, wasDelivered: true, durability: .run),
                     RecoveredEvent(
                         sequence: Sequence(41), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
                         durability: .run),
@@ -312,7 +312,7 @@ struct QueueStories {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
         let recovered = RecoveredEvent(
-            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 3,
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 2,
             charges: 1, wasDelivered: true, durability: .run)
         story.step(.recovered(handler, [recovered]))
         #expect(story.attempts(handler) == [4])

@@ -56,12 +56,12 @@ struct JournalTests {
     }
 
     @Test(
-        "A number that was only noted, because what bore it was lost to everybody, is not given out again",
+        "The number of an event that is owed to nobody is not given out again, though its turn has others that are owed",
         arguments: [true, false])
     func noted(isClean: Bool) throws {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
-        journal?.note(Sequence(5), at: WallTime(microseconds: 9))
+        journal?.append(data([2]), as: Sequence(5), owedTo: [], durability: .run)
         _ = journal?.commit()
         if isClean { journal?.close(clean: true) }
         journal = nil

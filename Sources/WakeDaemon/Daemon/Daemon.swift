@@ -34,7 +34,7 @@ public final class Daemon {
         self.options = options
         startedAt = SystemClock.monotonic()
         try Directory.create(options.runtimeDirectory, mode: 0o755)
-        try Directory.create(options.configurationDirectory + "/handlers.d", mode: 0o755)
+        try Directory.create(options.manifestDirectory, mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
         try Directory.create(options.stateDirectory)
@@ -48,7 +48,7 @@ public final class Daemon {
         logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
         memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
         manifests = try ManifestFolder(
-            options.configurationDirectory + "/handlers.d", profiles: profiles, defaults: settings)
+            options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
         bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
     }
@@ -62,8 +62,8 @@ public final class Daemon {
         try watchSignals()
         replay?.begin()
         ServiceState.ready()
-        log.notice(
-            "ready: handlers are suspended \(bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals")")
+        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
+        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         let status = try bridge.loop.run()
         server?.close()
         bridge.close()

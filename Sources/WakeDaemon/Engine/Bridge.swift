@@ -42,7 +42,6 @@ public final class Bridge {
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
     private var hasBeenTold: Set<HandlerID> = []
     let counts: HandlerCounts
-    private var turn: Deferred?
     private var timers: [Timer] = []
     private var wallClock: WallClockWatch
     private var wallClockWatch: Watch?
@@ -83,13 +82,9 @@ public final class Bridge {
     }
 
     private func tieToLoop() throws(SystemError) {
-        let turn = try loop.deferred(priority: .idle) { [unowned self] in completeTurn() }
-        self.turn = turn
-        engine.requestTurn = { turn.schedule() }
-        engine.runTurn = { [unowned self] in
-            turn.unschedule()
-            completeTurn()
-        }
+        loop.completeTurn = { [unowned self] in completeTurn() }
+        engine.requestTurn = { [unowned loop] in loop.requestTurn() }
+        engine.runTurn = { [unowned loop] in loop.runTurn() }
         timers = [
             try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
             try loop.timer(on: .boottime) { [unowned self] in tick(1) },

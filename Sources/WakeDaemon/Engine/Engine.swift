@@ -46,8 +46,10 @@ public final class Engine {
     private static let feedsPerTurn = 512
     private static let turnLength = TimeSpan.milliseconds(5)
     private var commitsSinceUpkeep = 0
-    /// Emptying the write-ahead log costs more than a commit, so it is done once for many.
-    private static let commitsPerUpkeep = 256
+    /// Emptying the write-ahead log costs as much as a hundred commits, so it is done once for many.
+    private static let commitsPerUpkeep = 1_024
+    /// Numbers reserved ahead of need.
+    private static let reservation: UInt64 = 4_096
     private let log = Log("journal")
 
     init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
@@ -121,7 +123,6 @@ public final class Engine {
     }
 
     private func commit() {
-        if journal.needsReservation(next: core.nextSequence) { journal.reserve(upTo: core.nextSequence) }
         noteNumbers()
         let outcome = journal.commit()
         if outcome != .nothing { commitsSinceUpkeep += 1 }
@@ -131,8 +132,10 @@ public final class Engine {
     /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
     private func noteNumbers() {
         let last = Sequence(core.nextSequence.rawValue - 1)
-        if last > lastAppended { journal.note(last, at: clock.stamp().wall) }
+        guard last > lastAppended else { return }
         lastAppended = last
+        let nothing = DeviceEvent(device: DeviceID(rawValue: 0), kind: .data(.serial, []), stamp: clock.stamp())
+        journal.append(nothing, as: last, owedTo: [], durability: .run)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
@@ -157,10 +160,21 @@ public final class Engine {
 
     /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.
     private func keepHouse() {
-        guard commitsSinceUpkeep >= Self.commitsPerUpkeep, core.isEverybodyAsleep else { return }
+        let next = nextSequence
+        let isShort = journal.needsReservation(next: next)
+        guard isShort || commitsSinceUpkeep >= Self.commitsPerUpkeep, ask({ $0.isEverybodyAsleep }) else { return }
+        if isShort {
+            // Synced to disk: nobody should meet with that on the way of an event.
+            journal.reserve(upTo: Sequence(next.rawValue + Self.reservation))
+            report(journal.commit())
+        }
+        guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
         commitsSinceUpkeep = 0
         for outcome in journal.compact().outcomes { report(outcome) }
     }
+
+    /// In place: to read a struct out of a class copies it, and counts every array in it.
+    fileprivate func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
 }
 
 extension DeviceEvent {
@@ -170,13 +184,13 @@ extension DeviceEvent {
 // MARK: - Questions
 
 extension Engine {
-    var nextMonotonicDeadline: Instant? { core.nextMonotonicDeadline }
-    var nextBoottimeDeadline: Instant? { core.nextBoottimeDeadline }
-    var nextSequence: Sequence { core.nextSequence }
-    var isSettled: Bool { core.isSettled }
-    var isQuiet: Bool { core.isQuiet }
-    package var isBackedUp: Bool { core.isBackedUp }
-    var hasSuspended: Bool { core.hasSuspended }
-    var standings: [Standing] { core.standings(at: clock.now()) }
-    func standing(of handler: HandlerID) -> Standing? { core.standing(of: handler, at: clock.now()) }
+    var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
+    var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
+    var nextSequence: Sequence { ask { $0.nextSequence } }
+    var isSettled: Bool { ask { $0.isSettled } }
+    var isQuiet: Bool { ask { $0.isQuiet } }
+    package var isBackedUp: Bool { ask { $0.isBackedUp } }
+    var hasSuspended: Bool { ask { $0.hasSuspended } }
+    var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
+    func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }
 }

@@ -12,7 +12,7 @@ protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
-    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus)
+    func process(_ process: HandlerProcess, exited status: ExitStatus)
     func processLeftNobody(_ process: HandlerProcess)
 }
 
@@ -78,8 +78,10 @@ final class HandlerProcess {
         watches = [
             try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
             // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
-            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output) },
-            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors) },
+            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output)
+            },
+            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors)
+            },
             try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
@@ -175,7 +177,8 @@ final class HandlerProcess {
     }
 
     private func readRepliesOnce() -> Bool {
-        guard let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
+        guard
+            let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
         else { return false }
         switch result {
         case .bytes(let count):
@@ -246,7 +249,7 @@ final class HandlerProcess {
         learnStartup()
         drainReplies()
         drainLogs()
-        if startupFailure == nil { observer.process(self, exited: status.forCore) }
+        if startupFailure == nil { observer.process(self, exited: status) }
         learnContainer()
     }
 
@@ -329,15 +332,6 @@ final class HandlerProcess {
         } catch {
             log.error("cannot \(what) process \(child.pid): \(error.description)")
             return nil
-        }
-    }
-}
-
-extension WakeSystem.ExitStatus {
-    var forCore: WakeCore.ExitStatus {
-        switch self {
-        case .exited(let code): .exited(code: code)
-        case .signalled(let number, _): .signalled(number)
         }
     }
 }

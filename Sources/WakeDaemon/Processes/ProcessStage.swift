@@ -202,7 +202,7 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.suspended(process.handler, process.epoch, finding(on: process)))
     }
 
-    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus) {
+    func process(_ process: HandlerProcess, exited status: ExitStatus) {
         engine.feed(.exited(process.handler, process.epoch, status))
     }
 
