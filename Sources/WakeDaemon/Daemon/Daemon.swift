@@ -65,6 +65,7 @@ public final class Daemon {
         ServiceState.ready()
         log.notice(
             "ready: handlers are suspended \(bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals")")
+        MemoryPressure.releaseStartup()
         let status = try bridge.loop.run()
         server?.close()
         bridge.close()
