@@ -66,6 +66,7 @@ public final class Daemon {
         ServiceState.ready()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
+        MemoryPressure.releaseStartup()
         let status = try bridge.loop.run()
         server?.close()
         bridge.close()
