@@ -111,7 +111,7 @@ import WakeModel
         let bench = try TestTree()
         // What a library opened carelessly, below and above where the child keeps its startup pipe.
         let careless = [5, 300].map { fcntl(2, F_DUPFD, $0) }
-        defer { careless.forEach { close($0) } }
+        defer { for descriptor in careless { close(descriptor) } }
         let child = try ChildProcess.spawn(
             python(
                 """

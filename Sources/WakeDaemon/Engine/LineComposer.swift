@@ -76,7 +76,8 @@ final class LineComposer {
 
     private func write(_ delivered: DeliveredEvent, budget: TimeSpan, into writer: inout JSONWriter) {
         // What cannot be read any more is told as a gap in its place; the journal tells the operator.
-        guard let event = journal.event(delivered.sequence) ?? journal.remains(of: delivered.sequence, at: clock()) else {
+        guard let event = journal.event(delivered.sequence) ?? journal.remains(of: delivered.sequence, at: clock())
+        else {
             return
         }
         write(event, delivered.sequence, delivered.attempt, delivered.isRedelivered, budget, into: &writer)
