@@ -57,6 +57,7 @@ public final class Daemon {
     public func run() throws -> Int32 {
         try prepareReplay()
         readManifests()
+        bridge.noteLossesTold()
         try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
         try watchSignals()
