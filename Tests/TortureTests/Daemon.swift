@@ -107,8 +107,7 @@ final class Daemon {
     private func numbers(_ name: String, in text: String) -> [Int] {
         var found: [Int] = []
         var rest = text[...]
-        while let value = member(name, of: rest), let place = rest.firstRange(of: "\"\(name)\":")
-        {
+        while let value = member(name, of: rest), let place = rest.firstRange(of: "\"\(name)\":") {
             found.append(Int(value) ?? 0)
             rest = rest[place.upperBound...]
         }
