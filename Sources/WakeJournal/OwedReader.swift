@@ -108,11 +108,12 @@ struct OwedReader {
 
     private mutating func owe(_ event: DeviceEvent, _ seq: Sequence, to handler: HandlerID) {
         let count = counts[Owed(handler: handler, seq: seq)] ?? (0, 0)
+        let wasDelivered = delivered[handler]?.contains(seq) == true
         outcome.owed[handler, default: []].append(
             RecoveredEvent(
                 sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
-                stamp: event.stamp, attempts: count.attempts, charges: count.charges,
-                wasDelivered: delivered[handler]?.contains(seq) == true, durability: store.which))
+                stamp: event.stamp, attempts: count.attempts + (wasDelivered ? 1 : 0), charges: count.charges,
+                wasDelivered: wasDelivered, durability: store.which))
     }
 
     private mutating func owners(

@@ -206,7 +206,7 @@ extension [UInt8] {
     }
 }
 
-extension UnsafeBufferPointer<UInt8> {
+extension Collection<UInt8> {
     /// Whether no byte needs escaping in a JSON string.
     fileprivate var allPlain: Bool {
         var special: UInt8 = 0

@@ -1,4 +1,5 @@
 // How short the machine is of memory: told by the kernel where it can, looked up where it cannot.
+import CLinux
 import Glibc
 
 public enum MemoryPressure {
@@ -23,6 +24,10 @@ public enum MemoryPressure {
         }
         return (total, available)
     }
+
+    /// Gives back what only the start of this process needed: free heap, and the pages of code touched so far, of which those
+    /// that are still needed come back one by one.
+    public static func releaseStartup() { clinux_release_startup_memory() }
 
     /// What this process holds in memory, in bytes; 0 where /proc does not tell.
     public static var ownResidentBytes: Int {

@@ -84,7 +84,7 @@ import WakeWords
     func socketPath() throws {
         func path(_ words: [String], user: UInt32 = 1000, _ environment: [String: String] = [:]) throws -> String {
             try ParsedWords(words, options: Verb.globalOptions).socketPath(
-                user: user, exists: { $0 == "/run/user/1000" }) { environment[$0] }
+                user: user, exists: { $0 == "/run/user/1000" }, environment: { environment[$0] })
         }
         #expect(try path([], user: 0) == "/run/wakebridge/control.sock")
         #expect(try path([]) == "/run/user/1000/wakebridge/control.sock")

@@ -30,7 +30,8 @@ struct EndingTests {
         let replay = try LiveReplay(trace: heartRateTrace, scratch, handler: [witness()])
         // It is born frozen, so only after it has run does being frozen tell something.
         let isFrozen = try await wait(10) {
-            replay.leaves.areFrozen && !lines(of: scratch.file("directory")).isEmpty && replay.decisions.has("suspending")
+            replay.leaves.areFrozen && !lines(of: scratch.file("directory")).isEmpty
+                && replay.decisions.has("suspending")
         }
         #expect(isFrozen)
         replay.running.signal(signal)
@@ -59,6 +60,17 @@ struct EndingTests {
         running.signal(SIGINT)
         #expect(try await running.end(within: 10).exit == 0)
         expectNothingLeft(of: running.pid)
+    }
+
+    @Test("at the end a handler gets end-of-file and the time to finish by itself")
+    func finishesByItself() async throws {
+        let total = scratch.file("total")
+        let script = scratch.script(
+            "lines=0; while read -r line; do lines=$((lines + 1)); done; sleep 0.3; echo $lines >\(total)")
+        let replay = try LiveReplay(
+            .beats(2, every: 0.01), scratch, manifest: "ack: \"delivery\"", handler: [script])
+        #expect(try await replay.end(within: 20).exit == 0)
+        #expect(lines(of: total).first.flatMap { Int($0) } ?? 0 >= 3)
     }
 
     @Test("a handler is found and started from where the person is")

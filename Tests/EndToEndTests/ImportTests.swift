@@ -2,9 +2,7 @@
 import Glibc
 import Testing
 
-@Suite(
-    "Importing captures",
-    .enabled(if: Captures.exist, "no captures at \(Captures.folder); WAKEBRIDGE_CAPTURES says where they are"))
+@Suite("Importing captures", .enabled(if: Captures.exist, Captures.missing))
 struct ImportTests {
     private let scratch = Scratch()
 

@@ -125,7 +125,8 @@ final class Daemon {
             let own = text(of: "/proc/self/cgroup").split(separator: "\n").first(where: { $0.hasPrefix("0::") })
         else { return nil }
         let below = own.dropFirst(3) == "/" ? "" : String(own.dropFirst(3))
-        return mount.split(separator: " ")[4] + below + "/wakebridge"
+        let root = String(mount.split(separator: " ")[4])
+        return root + below + "/wakebridge"
             + String(ground.runtime.map { $0 == "/" ? "-" : $0 })
     }
 

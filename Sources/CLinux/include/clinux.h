@@ -103,6 +103,12 @@ int clinux_wall_clock_watch(void);
 /// 1 if the clock was set since this was last asked, which watches for the next time; 0 if not.
 int clinux_wall_clock_was_set(int watch);
 
+// ---- Memory -----------------------------------------------------------------------------------------------------
+
+/// Gives back free heap pages, and from every loaded object the pages of code that were touched so far: those still needed
+/// come back from the page cache, one minor fault each; those of the start alone, which are most, do not.
+void clinux_release_startup_memory(void);
+
 // ---- Users ------------------------------------------------------------------------------------------------------
 
 struct clinux_account {

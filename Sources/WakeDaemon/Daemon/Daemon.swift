@@ -55,20 +55,31 @@ public final class Daemon {
 
     /// Runs until a signal ends it; returns the process's exit status.
     public func run() throws -> Int32 {
+        do {
+            try prepare()
+        } catch {
+            // A start in vain leaves no cgroup behind, and closes the journal in order.
+            bridge.close()
+            throw error
+        }
+        replay?.begin()
+        ServiceState.ready()
+        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
+        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
+        MemoryPressure.releaseStartup()
+        let status = try bridge.loop.run()
+        server?.close()
+        bridge.close()
+        return status
+    }
+
+    private func prepare() throws {
         try prepareReplay()
         readManifests()
         bridge.noteLossesTold()
         try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
         try watchSignals()
-        replay?.begin()
-        ServiceState.ready()
-        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
-        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
-        let status = try bridge.loop.run()
-        server?.close()
-        bridge.close()
-        return status
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.

@@ -7,7 +7,9 @@ enum DaemonFigures {
     static func measure() throws {
         let (ready, memory) = try start()
         say("\nwakebridged with 50 profiles and 10 handlers")
-        say(Table.row(["exec to ready, best/median", Table.number(ready.least, 1), Table.number(ready.median, 1), "ms"]))
+        say(
+            Table.row(["exec to ready, best/median", Table.number(ready.least, 1), Table.number(ready.median, 1), "ms"])
+        )
         say(Table.row(["resident", Table.number(Double(memory.resident) / 1024, 2), "MB"]))
         say(Table.row(["anonymous", Table.number(Double(memory.anonymous) / 1024, 2), "MB"]))
         let idle = try idle(handlers: 20, seconds: 30)
@@ -53,7 +55,8 @@ enum DaemonFigures {
         let tasks = "/proc/\(pid)/task"
         return ((try? Directory.names(in: tasks)) ?? []).reduce(0) { sum, task in
             let status = (try? File.text(at: "\(tasks)/\(task)/status")) ?? ""
-            return sum + (status.number("voluntary_ctxt_switches") ?? 0) + (status.number("nonvoluntary_ctxt_switches") ?? 0)
+            return sum + (status.number("voluntary_ctxt_switches") ?? 0)
+                + (status.number("nonvoluntary_ctxt_switches") ?? 0)
         }
     }
 }

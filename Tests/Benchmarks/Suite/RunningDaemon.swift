@@ -13,8 +13,10 @@ final class RunningDaemon {
         let null = try File.open("/dev/null", for: .read)
         let start = SystemClock.monotonic()
         pid = try Program.start(
-            [try Program.sibling("wakebridged"), "--config", folder.path + "/etc", "--state", folder.path + "/state",
-                "--runtime", folder.path + "/run"] + words,
+            [
+                try Program.sibling("wakebridged"), "--config", folder.path + "/etc", "--state", folder.path + "/state",
+                "--runtime", folder.path + "/run",
+            ] + words,
             input: null.raw,
             environment: ["NOTIFY_SOCKET=\(address)", "WAKEBRIDGE_DEVICES=\(folder.path)/Devices"])
         var message = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)

@@ -11,7 +11,10 @@ final class Subject {
     private let cleanUp: () -> Void
 
     /// Starts this program again in the part that `words` name, with its device as descriptor 0.
-    init(_ name: String, _ words: [String], board path: String, wrapper: [String] = [], cleanUp: @escaping () -> Void = {})
+    init(
+        _ name: String, _ words: [String], board path: String, wrapper: [String] = [],
+        cleanUp: @escaping () -> Void = {}
+    )
         throws
     {
         self.name = name
@@ -70,7 +73,8 @@ final class Subject {
         let patience = SystemClock.monotonic() + .seconds(60)
         while board.sequence < target {
             guard SystemClock.monotonic() < patience else {
-                throw Failure("\(name) has delivered \(frames - Int(target - board.sequence)) of \(frames) events in 60 s")
+                throw Failure(
+                    "\(name) has delivered \(frames - Int(target - board.sequence)) of \(frames) events in 60 s")
             }
             sleep(until: SystemClock.monotonic() + .milliseconds(1))
         }

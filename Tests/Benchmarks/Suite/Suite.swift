@@ -18,13 +18,19 @@ struct Suite {
             switch word {
             case "--precedence": try Self.takePrecedence()
             case "--rounds":
-                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else { throw Failure("--rounds takes a number") }
+                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else {
+                    throw Failure("--rounds takes a number")
+                }
                 rounds = count
             case "--events":
-                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else { throw Failure("--events takes a number") }
+                guard let count = rest.popFirst().flatMap({ Int($0) }), count > 0 else {
+                    throw Failure("--events takes a number")
+                }
                 events = count
             case let name where Self.all.contains(name): names.append(name)
-            default: throw Failure("\"\(word)\" is none of \(Self.all.joined(separator: ", ")), --rounds N, --events N, --precedence")
+            default:
+                throw Failure(
+                    "\"\(word)\" is none of \(Self.all.joined(separator: ", ")), --rounds N, --events N, --precedence")
             }
         }
         if names.isEmpty { names = Self.all }
