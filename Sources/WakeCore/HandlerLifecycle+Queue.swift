@@ -72,9 +72,10 @@ extension HandlerLifecycle {
         tell(gap, of: device, subscription, &step)
     }
 
-    /// Word of what a restart lost must outlive the next one, or nobody would hear of it: memory alone will not do.
+    /// Word of what a restart lost must outlive the next one, even a reboot, or nobody would hear of it. It is on the disk
+    /// with the journal's own note of the hole, so that the one is written as the other is crossed out.
     private func durability(of gap: Gap, _ terms: Terms) -> Durability {
-        gap.cause == .bridgeRestart ? max(terms.durability, .run) : terms.durability
+        gap.cause == .bridgeRestart ? .disk : terms.durability
     }
 
     /// Brings the journal's copy of a gap up to date.

@@ -14,6 +14,8 @@ extension Journal {
         placeNumbers(survey, at: now ?? .now, into: &recovery)
         // What lies in the hole is used up, whether or not it was given.
         newest.seq = Sequence(recovery.next.rawValue - 1)
+        // The hole is kept as such until it is told; a later loss is one of later numbers.
+        newest.seq = max(newest.seq, Sequence(recovery.next.rawValue - 1))
         // What memory lost is in the hole now; this life has kept nothing there yet.
         state("ram", "")
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))

@@ -26,9 +26,10 @@ struct StartFacts {
     func oldest(_ which: Durability) -> UInt64 { highest(Self.oldestName(which)) ?? 1 }
     static func oldestName(_ which: Durability) -> String { "oldest." + which.rawValue }
 
+    /// A run database that was begun anew, as after a reboot, says nothing against the disk's word.
     /// Set by an end in order: the newest number, and the oldest `run` number still owed (0 for none).
     var closed: (newest: UInt64, oldestRun: UInt64)? {
-        guard let words = disk["closed"], run.isEmpty || run["closed"] == words else { return nil }
+        guard let words = disk["closed"], run["boot"] == nil || run["closed"] == words else { return nil }
         let numbers = words.split(separator: " ").compactMap { UInt64($0) }
         return numbers.count == 2 ? (numbers[0], numbers[1]) : nil
     }

@@ -27,6 +27,10 @@ extension Journal {
         return compaction
     }
 
+    /// Call when the gaps that tell of ``Recovery/lost`` are appended, with durability `disk`: what is crossed out in their
+    /// commit is told exactly once.
+    public func noteLossesTold() { if hasUntold { forgetHole() } }
+
     /// By now the host has told everybody.
     private func forgetHole() {
         hasUntold = false

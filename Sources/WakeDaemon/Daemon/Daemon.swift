@@ -76,6 +76,7 @@ public final class Daemon {
     private func prepare() throws {
         try prepareReplay()
         readManifests()
+        bridge.noteLossesTold()
         try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
         try watchSignals()

@@ -172,6 +172,9 @@ public final class Bridge {
         }
     }
 
+    /// Every handler has its gaps, in the turn that is open now: crossed out in the same commit, no loss is told twice.
+    func noteLossesTold() { journal.noteLossesTold() }
+
     /// What the journal knows of how far a trace was played.
     var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
 
