@@ -41,7 +41,8 @@ let package = Package(
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
-        .executableTarget(name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
+        .executableTarget(
+            name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
 
         .target(
             name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
@@ -73,13 +74,18 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
-        .testTarget(name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+        .testTarget(
+            name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
+        .testTarget(
+            name: "TortureTests",
+            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
+        .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),
     ]
 )

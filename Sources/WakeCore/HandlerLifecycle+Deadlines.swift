@@ -27,7 +27,7 @@ extension HandlerLifecycle {
             next.offer(lockInspection)
             next.offer(idleExitAt)
             next.offer(nextWakeDeadline(step))
-        case .terminating(let termination): next.offer(termination.killAt ?? termination.abandonAt)
+        case .terminating(let termination): next.offer(termination.askAt ?? termination.killAt ?? termination.abandonAt)
         }
         return next.found
     }

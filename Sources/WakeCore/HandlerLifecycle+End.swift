@@ -7,6 +7,9 @@ extension HandlerLifecycle {
     /// How long others of a leaf may outlive its main process.
     static let orphanPatience = TimeSpan.seconds(1)
 
+    /// How long a handler that was given end-of-file may finish what it is at before it is sent SIGTERM.
+    static let endOfFilePatience = TimeSpan.seconds(1)
+
     mutating func kill(_ reason: EndReason, _ step: inout Step) {
         var termination = Termination(reason: reason, killAt: nil, abandonAt: step.now + Self.abandonAfter)
         if case .terminating(let earlier) = phase {
@@ -23,15 +26,32 @@ extension HandlerLifecycle {
     mutating func requestTermination(_ reason: EndReason, _ step: inout Step) {
         let termination = Termination(reason: reason, killAt: step.now + timers.terminate)
         tell(.terminating(reason: reason.written, within: timers.terminate), &step)
-        if reason == .finished, !isOneshot { step.emit(.closeInput(id, epoch)) }
         move(to: .terminating(termination), because: reason.written, &step)
         step.emit(.thaw(id, epoch))
         step.emit(.requestTermination(id, epoch))
     }
 
+    /// A resident handler ends at end-of-file by itself, and may write down what it has counted; SIGTERM at once would
+    /// end most programs before they have read that far.
+    mutating func endInput(_ step: inout Step) {
+        let askAt = step.now + Self.endOfFilePatience
+        let termination = Termination(reason: .finished, askAt: askAt, killAt: askAt + timers.terminate)
+        tell(.terminating(reason: EndReason.finished.written, within: Self.endOfFilePatience + timers.terminate), &step)
+        step.emit(.closeInput(id, epoch))
+        move(to: .terminating(termination), because: EndReason.finished.written, &step)
+        step.emit(.thaw(id, epoch))
+    }
+
     mutating func advanceTerminating(_ termination: Termination, _ step: inout Step) -> Bool {
         if termination.isEmpty, termination.exit != nil {
             conclude(termination, &step)
+            return true
+        }
+        if let askAt = termination.askAt, step.now >= askAt {
+            var asked = termination
+            asked.askAt = nil
+            phase = .terminating(asked)
+            step.emit(.requestTermination(id, epoch))
             return true
         }
         if let killAt = termination.killAt, step.now >= killAt {
@@ -49,6 +69,7 @@ extension HandlerLifecycle {
         case .terminating(var termination):
             guard termination.exit == nil else { return }
             termination.exit = status
+            termination.askAt = nil
             termination.killAt = termination.killAt.map { min($0, step.now + patienceWithOrphans) }
             phase = .terminating(termination)
         case .suspended:

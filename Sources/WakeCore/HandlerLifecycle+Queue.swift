@@ -72,6 +72,11 @@ extension HandlerLifecycle {
         tell(gap, of: device, subscription, &step)
     }
 
+    /// Word of what a restart lost must outlive the next one, or nobody would hear of it: memory alone will not do.
+    private func durability(of gap: Gap, _ terms: Terms) -> Durability {
+        gap.cause == .bridgeRestart ? max(terms.durability, .run) : terms.durability
+    }
+
     /// Brings the journal's copy of a gap up to date.
     func rewrite(_ entry: PendingGaps.Entry, _ step: inout Step) {
         step.emit(.update(entry.sequence, DeviceEvent(device: entry.device, kind: .gap(entry.gap), stamp: step.stamp)))
@@ -81,7 +86,7 @@ extension HandlerLifecycle {
         let event = DeviceEvent(device: device, kind: .gap(gap), stamp: step.stamp)
         let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
         let sequence = step.takeSequence()
-        step.emit(.append(sequence, event, owners: [id], terms.durability))
+        step.emit(.append(sequence, event, owners: [id], durability(of: gap, terms)))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
         queue.insert(QueuedEvent(event, sequence, due: step.now), terms)
         gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap))
@@ -155,7 +160,8 @@ extension QueuedEvent {
         due = .zero
         arrived = recovered.stamp.moment.boottime
         wall = recovered.stamp.wall
-        attempts = UInt32(clamping: recovered.attempts)
+        // The delivery that the bridge's end cut short was one too.
+        attempts = UInt32(clamping: recovered.attempts + (recovered.wasDelivered ? 1 : 0))
         charges = UInt8(clamping: recovered.charges)
         isRedelivered = recovered.wasDelivered
     }

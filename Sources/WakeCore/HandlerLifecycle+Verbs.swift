@@ -103,7 +103,8 @@ extension HandlerLifecycle {
 
     mutating func finish(_ step: inout Step) {
         detach(step)
-        if isLive { requestTermination(.finished, &step) }
+        guard isLive else { return }
+        if isOneshot { requestTermination(.finished, &step) } else { endInput(&step) }
     }
 
     /// Suspended handlers go first and are not told.

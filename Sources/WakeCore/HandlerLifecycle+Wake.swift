@@ -121,6 +121,7 @@ extension HandlerLifecycle {
         guard let first = taken.first, let last = taken.last else { return [] }
         for index in taken.indices { taken[index].attempts += 1 }
         for entry in gaps.seal(taken) { rewrite(entry, &step) }
+        noteEarlierAttempts(of: taken, &step)
         batch.deliver(taken)
         budget.renew(at: step.now, timers)
         lingerUntil = nil
@@ -132,6 +133,14 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
         return taken.map {
             DeliveredEvent(sequence: $0.sequence, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
+        }
+    }
+
+    /// The journal counts a batch in flight as one delivery. What an earlier bridge had delivered is known only from such
+    /// a batch, which this one replaces: unless it is written down, a bridge that dies twice counts once.
+    private func noteEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
+        for event in taken where event.isRedelivered {
+            step.emit(.giveBack(id, event.sequence, attempts: event.attempts - 1, charges: event.charges))
         }
     }
 

@@ -30,6 +30,8 @@ struct HandlerLifecycle: Sendable {
 
     struct Termination: Hashable, Sendable {
         var reason: EndReason
+        /// When SIGTERM follows an end of file that did not do; nil where it is out already.
+        var askAt: Instant?
         /// When to stop asking; nil where the kill is out already.
         var killAt: Instant?
         /// When to give up on a leaf that stays populated after the kill.

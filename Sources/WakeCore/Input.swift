@@ -1,12 +1,6 @@
 // Everything that can happen to the core: arrivals, replies, confirmations, deaths, verbs and the passing of time.
 import WakeModel
 
-/// How a process ended.
-public enum ExitStatus: Hashable, Sendable {
-    case exited(code: Int32)
-    case signalled(Int32)
-}
-
 /// What was found when the leaf had become frozen and the handler's lines were drained.
 public enum SuspensionFinding: Hashable, Sendable {
     case clean

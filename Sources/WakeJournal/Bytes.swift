@@ -1,9 +1,27 @@
 // Integers and texts in and out of byte arrays, and the CRC-32 that guards them.
 import WakeModel
 
-struct CRC32 {
+struct CRC32: Sendable {
+    static let standard = CRC32()
+
     private let table: [UInt32] = (0..<256).map { index in
         (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+    }
+
+    /// Over the fields of a row, each closed by a byte that UTF-8 does not know.
+    func check(fields: [String]) -> Int64 {
+        var bytes: [UInt8] = []
+        for field in fields {
+            bytes.append(contentsOf: field.utf8)
+            bytes.append(0xff)
+        }
+        return Int64(check(bytes))
+    }
+
+    func check(numbers: [UInt64]) -> Int64 {
+        var bytes: [UInt8] = []
+        for number in numbers { bytes.appendLittleEndian(number) }
+        return Int64(check(bytes))
     }
 
     func check(_ bytes: [UInt8]) -> UInt32 {

@@ -13,6 +13,9 @@ import WakeModel
 /// | 7 gap | flags u8 (1 count, 2 first, 4 last), count, first, last, from, to: u64 each, cause in UTF-8 |
 /// | 8 attention | length u8, kind in UTF-8, detail in UTF-8 |
 ///
+/// A row whose number is not above 0 is no event but a ``Note`` of the journal's own, of kind 0: so it shares the page,
+/// and the cost, of the events that are written with it.
+///
 /// The check is CRC-32 (polynomial 0xEDB88320) over seq, owner, device, kind, the stamps and the payload, in that order.
 struct EventRecord {
     /// Bytes before the payload in ``buffer``: what the check covers beside the payload.
@@ -21,26 +24,48 @@ struct EventRecord {
     /// Header and payload of the event encoded last; reused, so that the hot path allocates nothing.
     private(set) var buffer: [UInt8] = []
     private(set) var kind: UInt8 = 0
-    private let checker = CRC32()
+    private let checker = CRC32.standard
 
-    /// Returns the check.
-    mutating func encode(_ event: DeviceEvent, seq: UInt64, owner: UInt32) -> UInt32 {
+    /// Returns the check, over `suffix` too.
+    mutating func encode(_ event: DeviceEvent, seq: UInt64, owner: UInt32, suffix: [UInt8] = []) -> UInt32 {
         kind = event.kind.code
-        buffer.removeAll(keepingCapacity: true)
-        buffer.appendLittleEndian(seq)
-        buffer.appendLittleEndian(owner)
-        buffer.appendLittleEndian(event.device.rawValue)
-        buffer.append(kind)
-        buffer.appendLittleEndian(event.stamp.moment.monotonic.nanoseconds)
-        buffer.appendLittleEndian(event.stamp.moment.boottime.nanoseconds)
-        buffer.appendLittleEndian(event.stamp.wall.microseconds)
-        buffer.append(event.stamp.isClockSynchronized ? 1 : 0)
+        begin(seq, owner, event.device.rawValue, event.stamp)
         buffer.appendPayload(of: event.kind)
+        guard !suffix.isEmpty else { return checker.check(buffer) }
+        return checker.check(buffer + suffix)
+    }
+
+    mutating func encode(_ note: Note) -> UInt32 {
+        kind = 0
+        begin(UInt64(bitPattern: note.key.rawValue), 0, 0, note.stamp)
+        buffer.append(contentsOf: note.value)
         return checker.check(buffer)
     }
 
-    /// Nil when the record is not what was written. `column` is where `seq` stands.
-    mutating func decode(_ row: Statement) -> (seq: Sequence, owner: UInt32, event: DeviceEvent)? {
+    private mutating func begin(_ seq: UInt64, _ owner: UInt32, _ device: UInt32, _ stamp: Stamp) {
+        buffer.removeAll(keepingCapacity: true)
+        buffer.appendLittleEndian(seq)
+        buffer.appendLittleEndian(owner)
+        buffer.appendLittleEndian(device)
+        buffer.append(kind)
+        buffer.appendLittleEndian(stamp.moment.monotonic.nanoseconds)
+        buffer.appendLittleEndian(stamp.moment.boottime.nanoseconds)
+        buffer.appendLittleEndian(stamp.wall.microseconds)
+        buffer.append(stamp.isClockSynchronized ? 1 : 0)
+    }
+
+    /// Nil when the note is not what was written.
+    mutating func decodeNote(_ row: Statement) -> Note? {
+        let cursor = Cursor(
+            seq: Sequence(UInt64(bitPattern: row.integer(4))), wall: WallTime(microseconds: row.integer(6)))
+        let note = Note(key: Note.Key(rawValue: row.integer(0)), cursor: cursor, value: row.blob(9))
+        return Int64(encode(note)) == row.integer(8) ? note : nil
+    }
+
+    /// Nil when the record is not what was written, `suffix` included.
+    mutating func decode(
+        _ row: Statement, suffix: [UInt8] = []
+    ) -> (seq: Sequence, owner: UInt32, event: DeviceEvent)? {
         guard let owner = UInt32(exactly: row.integer(1)), let device = UInt32(exactly: row.integer(2)),
             let kind = DeviceEvent.Kind(code: row.integer(3), payload: row.blob(9))
         else { return nil }
@@ -52,7 +77,7 @@ struct EventRecord {
                 moment: moment, wall: WallTime(microseconds: row.integer(6)), isClockSynchronized: row.integer(7) != 0))
         let seq = UInt64(bitPattern: row.integer(0))
         // Encoding is a bijection, so the decoded event must give the stored check again.
-        guard Int64(encode(event, seq: seq, owner: owner)) == row.integer(8) else { return nil }
+        guard Int64(encode(event, seq: seq, owner: owner, suffix: suffix)) == row.integer(8) else { return nil }
         return (Sequence(seq), owner, event)
     }
 }

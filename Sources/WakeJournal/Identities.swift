@@ -1,25 +1,27 @@
 // Devices and handlers by number: given once, for as long as the journal lives, and kept in both databases.
-import Glibc
 import WakeModel
 
 struct Identities {
-    var devices: [DeviceID: Device] = [:]
-    var deviceIDs: [String: DeviceID] = [:]
-    var handlers: [HandlerID: String] = [:]
-    var handlerIDs: [String: HandlerID] = [:]
-    var stopped: Set<HandlerID> = []
-    var checkpoints: [HandlerID: String] = [:]
+    private(set) var devices: [DeviceID: Device] = [:]
+    private(set) var deviceIDs: [String: DeviceID] = [:]
+    private(set) var handlers: [HandlerID: HandlerRow] = [:]
+    private(set) var handlerIDs: [String: HandlerID] = [:]
+    /// No number up to these is given again: rows that said whose they were are damaged.
+    var floor = (handler: UInt32(0), device: UInt32(0))
 
-    mutating func add(_ id: DeviceID, _ device: Device) { (devices[id], deviceIDs[device.source]) = (device, id) }
-    mutating func add(_ id: HandlerID, _ name: String) { (handlers[id], handlerIDs[name]) = (name, id) }
+    mutating func set(_ id: DeviceID, _ device: Device) { (devices[id], deviceIDs[device.source]) = (device, id) }
+    mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
+
+    var nextDevice: DeviceID { DeviceID(rawValue: max(floor.device, devices.keys.max()?.rawValue ?? 0) + 1) }
+    var nextHandler: HandlerID { HandlerID(rawValue: max(floor.handler, handlers.keys.max()?.rawValue ?? 0) + 1) }
 
     /// Every number both know means the same to both.
     func agrees(with store: EventStore) -> Bool {
-        store.devices().allSatisfy { id, device in
+        store.devices().sound.allSatisfy { id, device in
             (devices[id].map { $0.source == device.source } ?? true) && (deviceIDs[device.source] ?? id) == id
         }
-            && store.handlers().allSatisfy {
-                (handlers[$0.id] ?? $0.name) == $0.name && (handlerIDs[$0.name] ?? $0.id) == $0.id
+            && store.handlers().sound.allSatisfy { id, row in
+                (handlers[id]?.name ?? row.name) == row.name && (handlerIDs[row.name] ?? id) == id
             }
     }
 }
@@ -27,12 +29,8 @@ struct Identities {
 extension Journal {
     /// The device's number; a new alias or profile of a known source is written down.
     public func deviceID(for device: Device) -> DeviceID {
-        if let id = identities.deviceIDs[device.source] {
-            if identities.devices[id] != device { store(device, as: id) }
-            return id
-        }
-        let id = DeviceID(rawValue: (identities.devices.keys.max()?.rawValue ?? 0) + 1)
-        store(device, as: id)
+        let id = identities.deviceIDs[device.source] ?? identities.nextDevice
+        if identities.devices[id] != device { store(device, as: id) }
         return id
     }
 
@@ -44,77 +42,83 @@ extension Journal {
 
     public func handlerID(named name: String) -> HandlerID {
         if let id = identities.handlerIDs[name] { return id }
-        let id = HandlerID(rawValue: (identities.handlers.keys.max()?.rawValue ?? 0) + 1)
-        identities.add(id, name)
-        for store in stores { store.perform(.handler(id, name)) }
+        let id = identities.nextHandler
+        identities.set(id, HandlerRow(name: name))
+        for store in stores { store.perform(.handler(id, HandlerRow(name: name))) }
         return id
     }
 
-    public func handlerName(of id: HandlerID) -> String? { identities.handlers[id] }
+    public func handlerName(of id: HandlerID) -> String? { identities.handlers[id]?.name }
+    public func checkpoint(of handler: HandlerID) -> String? { identities.handlers[handler]?.checkpoint }
+
+    public func setCheckpoint(_ text: String, of handler: HandlerID) { change(handler) { $0.checkpoint = text } }
+    public func setStopped(_ isStopped: Bool, _ handler: HandlerID) { change(handler) { $0.isStopped = isStopped } }
+
+    private func change(_ id: HandlerID, _ body: (inout HandlerRow) -> Void) {
+        guard var row = identities.handlers[id] else { return }
+        body(&row)
+        identities.set(id, row)
+        disk.perform(.handler(id, row))
+    }
 
     private func store(_ device: Device, as id: DeviceID) {
-        identities.add(id, device)
+        identities.set(id, device)
         for store in stores { store.perform(.device(id, device)) }
     }
 
-    func agrees(_ store: EventStore) -> Bool { identities.agrees(with: store) }
+    // MARK: At the start
 
-    /// The disk's identities count; those of the run database restore a disk database that was lost.
+    /// The disk's identities count; those of the run database stand in for what the disk lost.
     func adoptIdentities() {
-        for (id, device) in disk.devices() { identities.add(id, device) }
-        for handler in disk.handlers() {
-            identities.add(handler.id, handler.name)
-            identities.checkpoints[handler.id] = handler.checkpoint
-            if handler.isStopped { identities.stopped.insert(handler.id) }
-        }
-        guard let run else { return }
-        guard identities.agrees(with: run) else { return refuse(run) }
-        for (id, device) in run.devices() where identities.devices[id] == nil { store(device, as: id) }
-        for handler in run.handlers() where identities.handlers[handler.id] == nil {
-            identities.add(handler.id, handler.name)
-            disk.perform(.handler(handler.id, handler.name))
-        }
-        for (id, device) in identities.devices { run.perform(.device(id, device)) }
-        for (id, name) in identities.handlers { run.perform(.handler(id, name)) }
+        let (devices, handlers) = (disk.devices(), disk.handlers())
+        for (id, device) in devices.sound { identities.set(id, device) }
+        for (id, row) in handlers.sound { identities.set(id, row) }
+        if let run, isForeign(run) { setAside(run) }
+        adoptFromRun(wasStopped: handlers.damaged > 0)
+        if devices.damaged + handlers.damaged > 0 { tellDamaged(devices.damaged, handlers.damaged) }
+        if devices.damaged + handlers.damaged > 0 || stores.contains(where: \.wasDamaged) { raiseFloor() }
     }
 
-    private func refuse(_ run: EventStore) {
+    /// A row of the disk that is damaged might have said that its handler is stopped, so it is.
+    private func adoptFromRun(wasStopped: Bool) {
+        guard let run else { return }
+        for (id, device) in run.devices().sound where identities.devices[id] == nil { store(device, as: id) }
+        for (id, row) in run.handlers().sound where identities.handlers[id] == nil {
+            let row = HandlerRow(name: row.name, isStopped: wasStopped)
+            identities.set(id, row)
+            disk.perform(.handler(id, row))
+        }
+        for (id, device) in identities.devices { run.perform(.device(id, device)) }
+        for (id, row) in identities.handlers { run.perform(.handler(id, row)) }
+    }
+
+    private func tellDamaged(_ devices: Int, _ handlers: Int) {
+        disk.tell(
+            "the journal \(disk.path) has \(devices) devices and \(handlers) handlers that are not what was written; "
+                + "their checkpoints are gone and handlers whose stopped flag is in doubt stay stopped until 'wakebridge start'"
+        )
+        disk.perform(.clearIdentities)
+        for (id, device) in identities.devices { disk.perform(.device(id, device)) }
+        for (id, row) in identities.handlers { disk.perform(.handler(id, row)) }
+    }
+
+    private func raiseFloor() {
+        for store in stores {
+            let (handler, device) = store.highestNumbers()
+            identities.floor = (max(identities.floor.handler, handler), max(identities.floor.device, device))
+        }
+    }
+
+    private func isForeign(_ run: EventStore) -> Bool {
+        if let ours = start.disk["origin"], let other = start.run["origin"], ours != other { return true }
+        return !identities.agrees(with: run)
+    }
+
+    private func setAside(_ run: EventStore) {
         run.database = nil
         let aside = Opening.setAside(run.path)
         try? run.reopen()
-        start.foreignRun = "the journal \(run.path) belongs to another state directory; it was set aside as \(aside)"
-        start.runSurvived = false
+        run.tell("the journal \(run.path) belongs to another state directory; it was set aside as \(aside)")
+        start.run = [:]
     }
-
-    /// Grows with every new disk database; a small file beside it remembers the number when the database is lost.
-    func numberJournal() -> String {
-        guard let directory = settings.stateDirectory else { return "j\(time(nil))" }
-        if let id = start.journal, disk.lastLoss == nil { return id }
-        let memory = directory + "/journal.number"
-        let known = [start.journal, start.runJournal, readLine(of: memory)].compactMap {
-            $0.flatMap { Int($0.dropFirst()) }
-        }
-        let id = "j\((known.max() ?? 0) + 1)"
-        writeLine(id, to: memory)
-        disk.perform(.fact("journal", id))
-        return id
-    }
-}
-
-private func readLine(of path: String) -> String? {
-    guard let file = fopen(path, "re") else { return nil }
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 32)
-    let count = fread(&bytes, 1, 32, file)
-    return String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-}
-
-/// A failure is no loss: the number also stands in both databases.
-private func writeLine(_ text: String, to path: String) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return }
-    let bytes = Array((text + "\n").utf8)
-    _ = write(descriptor, bytes, bytes.count)
-    fsync(descriptor)
-    close(descriptor)
 }

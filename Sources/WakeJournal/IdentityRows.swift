@@ -1,97 +1,123 @@
-// How devices, handlers and the journal's own facts are written and read.
+// How devices, handlers and the journal's own facts are written and read; a row that is not what was written is told, never believed.
 import WakeModel
 
-extension EventStore {
-    func writeIdentity(_ verb: Verb, to database: Database) throws(SQLiteFailure) {
-        switch verb {
-        case .fact(let name, let value):
-            let statement = try database.statement(.setFact)
-            statement.bind(1, name)
-            statement.bind(2, value)
-            try statement.run()
-        case .device(let id, let device):
-            let statement = try database.statement(.setDevice)
-            statement.bind(1, Int64(id.rawValue))
-            statement.bind(2, device.source)
-            statement.bind(3, device.alias)
-            statement.bind(4, device.profile ?? "")
-            statement.bind(5, device.mode.rawValue)
-            try statement.run()
-        case .handler(let id, let name): try set(.setHandler, of: id, to: name, in: database)
-        case .checkpoint(let id, let text): try set(.setCheckpoint, of: id, to: text, in: database)
-        case .stopped(let id, let isStopped):
-            let statement = try database.statement(.setStopped)
-            statement.bind(1, Int64(id.rawValue))
-            statement.bind(2, Int64(isStopped ? 1 : 0))
-            try statement.run()
-        case .append, .update, .acknowledge, .attempts, .state, .bury, .unbury: break
-        }
-    }
+/// What stands about a handler. The run database knows its name only.
+struct HandlerRow: Hashable {
+    var name: String
+    var isStopped = false
+    var checkpoint: String?
 
-    private func set(_ query: Query, of id: HandlerID, to text: String, in database: Database) throws(SQLiteFailure) {
-        let statement = try database.statement(query)
-        statement.bind(1, Int64(id.rawValue))
-        statement.bind(2, text)
-        try statement.run()
-    }
-
-    func facts() -> [String: String] {
-        var found: [String: String] = [:]
-        each("SELECT name,value FROM facts") { found[$0.text(0)] = $0.text(1) }
-        return found
-    }
-
-    func devices() -> [(DeviceID, Device)] {
-        var found: [(DeviceID, Device)] = []
-        each("SELECT id,source,alias,profile,mode FROM devices ORDER BY id") { row in
-            guard let id = UInt32(exactly: row.integer(0)), let mode = DeviceMode(rawValue: row.text(4)) else { return }
-            let device = Device(
-                source: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3), mode: mode)
-            found.append((DeviceID(rawValue: id), device))
-        }
-        return found
-    }
-
-    func handlers() -> [(id: HandlerID, name: String, isStopped: Bool, checkpoint: String?)] {
-        var found: [(id: HandlerID, name: String, isStopped: Bool, checkpoint: String?)] = []
-        each("SELECT id,name,stopped,checkpoint FROM handlers ORDER BY id") { row in
-            guard let id = UInt32(exactly: row.integer(0)) else { return }
-            let checkpoint = row.isNull(3) ? nil : row.text(3)
-            found.append((HandlerID(rawValue: id), row.text(1), row.integer(2) != 0, checkpoint))
-        }
-        return found
-    }
-
-    func states() -> [Int64: [UInt8]] {
-        var found: [Int64: [UInt8]] = [:]
-        each("SELECT key,value FROM state") { found[$0.integer(0)] = $0.blob(1) }
-        return found
-    }
-
-    /// Rows until the end or until the file cannot be read further; what was read is what there is.
-    func each(_ sql: String, _ body: (Statement) -> Void) {
-        guard let rows = try? database?.prepare(sql) else { return }
-        while (try? rows.step()) == true { body(rows) }
+    fileprivate func check(_ id: HandlerID) -> Int64 {
+        CRC32.standard.check(fields: ["\(id.rawValue)", name, isStopped ? "1" : "0", checkpoint.map { "+" + $0 } ?? ""])
     }
 }
 
-/// The newest number journaled, and when.
-struct Cursor {
-    var seq: Sequence
-    var wall: WallTime
+/// Rows by number, and how many were not what was written.
+struct Rows<ID: Hashable, Row> {
+    var sound: [(id: ID, row: Row)] = []
+    var damaged = 0
+}
 
-    init(seq: Sequence, wall: WallTime) { (self.seq, self.wall) = (seq, wall) }
-
-    init?(_ bytes: [UInt8]?) {
-        var reader = ByteReader(bytes: bytes ?? [])
-        guard let seq = reader.integer(UInt64.self), let wall = reader.integer(Int64.self) else { return nil }
-        self.init(seq: Sequence(seq), wall: WallTime(microseconds: wall))
+extension EventStore {
+    func writeFact(_ name: String, _ value: String, to database: Database) throws(SQLiteFailure) {
+        let statement = try database.statement(.setFact)
+        statement.bind(1, name)
+        statement.bind(2, value)
+        statement.bind(3, CRC32.standard.check(fields: [name, value]))
+        try statement.run()
     }
 
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.appendLittleEndian(seq.rawValue)
-        bytes.appendLittleEndian(wall.microseconds)
-        return bytes
+    func write(_ device: Device, as id: DeviceID, to database: Database) throws(SQLiteFailure) {
+        let statement = try database.statement(.setDevice)
+        statement.bind(1, Int64(id.rawValue))
+        statement.bind(2, device.source)
+        statement.bind(3, device.alias)
+        statement.bind(4, device.profile ?? "")
+        statement.bind(5, device.mode.rawValue)
+        statement.bind(6, device.check(id))
+        try statement.run()
+    }
+
+    func write(_ row: HandlerRow, as id: HandlerID, to database: Database) throws(SQLiteFailure) {
+        let row = which == .disk ? row : HandlerRow(name: row.name)
+        let statement = try database.statement(.setHandler)
+        statement.bind(1, Int64(id.rawValue))
+        statement.bind(2, row.name)
+        statement.bind(3, Int64(row.isStopped ? 1 : 0))
+        if let checkpoint = row.checkpoint { statement.bind(4, checkpoint) } else { statement.bindNull(4) }
+        statement.bind(5, row.check(id))
+        try statement.run()
+    }
+
+    // MARK: Reading
+
+    func facts() -> (values: [String: String], damaged: Int) {
+        var found: [String: String] = [:]
+        var damaged = 0
+        each("SELECT name,value,crc FROM facts") { row in
+            let (name, value) = (row.text(0), row.text(1))
+            if CRC32.standard.check(fields: [name, value]) == row.integer(2) {
+                found[name] = value
+            } else {
+                damaged += 1
+            }
+        }
+        return (found, damaged)
+    }
+
+    func devices() -> Rows<DeviceID, Device> {
+        var found = Rows<DeviceID, Device>()
+        each("SELECT id,source,alias,profile,mode,crc FROM devices ORDER BY id") { row in
+            guard let id = UInt32(exactly: row.integer(0)).map(DeviceID.init),
+                let mode = DeviceMode(rawValue: row.text(4))
+            else {
+                found.damaged += 1
+                return
+            }
+            let device = Device(
+                source: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3), mode: mode)
+            if device.check(id) == row.integer(5) { found.sound.append((id, device)) } else { found.damaged += 1 }
+        }
+        return found
+    }
+
+    func handlers() -> Rows<HandlerID, HandlerRow> {
+        var found = Rows<HandlerID, HandlerRow>()
+        each("SELECT id,name,stopped,checkpoint,crc FROM handlers ORDER BY id") { read in
+            guard let id = UInt32(exactly: read.integer(0)).map(HandlerID.init) else {
+                found.damaged += 1
+                return
+            }
+            let row = HandlerRow(
+                name: read.text(1), isStopped: read.integer(2) != 0, checkpoint: read.isNull(3) ? nil : read.text(3))
+            if row.check(id) == read.integer(4) { found.sound.append((id, row)) } else { found.damaged += 1 }
+        }
+        return found
+    }
+
+    func storedNotes() -> (sound: [Note], damaged: Int) {
+        var found: [Note] = []
+        var damaged = 0
+        var record = EventRecord()
+        each("SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq<=0") {
+            row in
+            if let note = record.decodeNote(row) { found.append(note) } else { damaged += 1 }
+        }
+        return (found, damaged)
+    }
+
+    /// The highest numbers of handlers and devices that any event speaks of, so that no number is given to another.
+    func highestNumbers() -> (handler: UInt32, device: UInt32) {
+        func highest(_ sql: String) -> UInt32 { UInt32(clamping: (try? database?.integer(sql)) ?? 0) }
+        return (
+            max(highest("SELECT max(owner) FROM events"), highest("SELECT max(handler) FROM owed")),
+            highest("SELECT max(device) FROM events")
+        )
+    }
+}
+
+extension Device {
+    fileprivate func check(_ id: DeviceID) -> Int64 {
+        CRC32.standard.check(fields: ["\(id.rawValue)", source, alias, profile ?? "", mode.rawValue])
     }
 }

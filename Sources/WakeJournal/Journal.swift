@@ -1,44 +1,65 @@
 // The bridge's journal: every event with who is still owed it; owns the two databases and what only memory has.
+import Glibc
 import WakeModel
 
-/// Used from the bridge's one thread. Verbs gather in one transaction a database, which ``commit()`` ends; nothing may be
+/// Used from the bridge's one thread. Verbs gather in one transaction a database, which ``commit()`` writes; nothing may be
 /// delivered before it returned.
 public final class Journal {
     /// `j7`: grows with every new journal, so that event ids stay unique when numbers begin again.
     public private(set) var id = "j1"
 
     let settings: JournalSettings
+    let bootID: String
     let disk: EventStore
     let run: EventStore?
     var ram = RamStore()
     var recent = RecentEvents(bound: 256 << 10)
     var identities = Identities()
-    var reserved = Sequence(0)
-    var newest = Cursor(seq: Sequence(0), wall: WallTime(microseconds: 0))
+    var newest = Cursor.none
     var start: StartFacts
+    /// A hole was found at the start and is kept until everybody was told.
+    var hasUntold = false
+    private var reserved = Sequence(0)
+    /// The first number of this life; 0 while there is none.
+    private var firstGiven = Sequence(0)
+    /// Drawn when a journal begins, and in both databases, so that one of another journal is known for what it is.
+    private var origin = ""
     private var isRamNoted = false
     private var commitsSinceFault = 0
+    var replay = ReplayProgress()
+    /// Events that could not be read, each told once, and what is to be told at the next commit.
+    private var unreadable: Set<Sequence> = []
+    private var untold: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: it degrades, and ``recover(at:)`` tells of it.
     /// Fails only on a schema newer than ours. `bootID` is the kernel's.
     public init(opening settings: JournalSettings, bootID: String) throws(JournalError) {
         self.settings = settings
+        self.bootID = bootID
         disk = try EventStore(.disk, path: settings.stateDirectory.map { $0 + "/journal.sqlite" } ?? ":memory:")
         if let directory = settings.runtimeDirectory {
             run = try EventStore(.run, path: directory + "/run.sqlite")
         } else {
             run = nil
         }
-        start = StartFacts(disk: disk.facts(), run: run?.facts())
+        start = StartFacts(disk: disk, run: run)
         adoptIdentities()
+        tellDamagedFacts()
         id = numberJournal()
-        reserved = Sequence(start.reserved)
+        origin = start.disk["origin"] ?? start.run["origin"] ?? String(UInt64.random(in: 1 ... .max), radix: 16)
+        reserved = Sequence(start.reserved ?? 0)
+        state("origin", origin)
+        state("journal", id)
         run?.perform(.fact("boot", bootID))
-        run?.perform(.fact("journal", id))
-        disk.perform(.fact("closed", ""))
-        disk.perform(.fact("ram", ""))
-        _ = disk.commit()
-        _ = run?.commit()
+        state("closed", "")
+        for outcome in commit() { untold.append(outcome) }
+    }
+
+    private func tellDamagedFacts() {
+        guard start.damaged > 0 else { return }
+        disk.tell(
+            "\(start.damaged) facts of the journal in \(disk.path) or beside it are not what was written; they are not believed, check its disk"
+        )
     }
 
     // MARK: Events
@@ -47,23 +68,18 @@ public final class Journal {
     public func append(
         _ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID], durability: Durability
     ) {
+        if firstGiven.rawValue == 0 { firstGiven = seq }
         newest = Cursor(seq: seq, wall: event.stamp.wall)
         if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
+        if replay.mustCommit(before: store(for: durability) ?? run ?? disk) { commitEarly() }
         guard !owners.isEmpty else { return noteNumber(durability) }
         recent.append(event, as: seq)
         if let store = store(for: durability) {
             store.perform(.append(seq, event, owners))
         } else {
-            noteRam()
             ram.append(event, as: seq, owedTo: owners)
+            noteRam()
         }
-    }
-
-    /// Numbers up to `seq` are given out, though what bore them is lost to everybody: they are never given out again.
-    public func note(_ seq: Sequence, at wall: WallTime) {
-        guard seq > newest.seq else { return }
-        newest = Cursor(seq: seq, wall: wall)
-        (run ?? disk).perform(.state(0, newest.bytes))
     }
 
     /// A pending event changed, such as a gap that grew.
@@ -76,13 +92,13 @@ public final class Journal {
     /// Remembers the batch last delivered to the handler; it replaces the one before.
     public func lease(_ seqs: [Sequence], to handler: HandlerID) {
         let packed = [UInt8](packing: seqs)
-        (run ?? disk).perform(.state(Int64(handler.rawValue), packed))
+        (run ?? disk).note(.lease(handler), packed)
         // A batch with `disk` events is remembered beside them, for the power loss that the runtime directory does not survive.
         guard run != nil, let span = disk.span, seqs.contains(where: span.contains) else { return }
-        disk.perform(.state(Int64(handler.rawValue), packed))
+        disk.note(.lease(handler), packed)
     }
 
-    public func acknowledge(_ seqs: some Collection<Sequence>, by handler: HandlerID) {
+    public func acknowledge(_ seqs: [Sequence], by handler: HandlerID) {
         var pending: ClosedRange<Sequence>?
         for seq in seqs {
             if let range = pending, range.upperBound.next == seq {
@@ -96,9 +112,9 @@ public final class Journal {
     }
 
     private func acknowledge(_ range: ClosedRange<Sequence>, by handler: HandlerID) {
-        var left = Int(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
-        left -= ram.acknowledge(range, by: handler)
-        for store in stores where left > 0 && store.mayHold(range) { left -= store.acknowledge(range, by: handler) }
+        let count = Int(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
+        guard ram.acknowledge(range, by: handler) < count else { return }
+        for store in stores where store.mayHold(range) { store.perform(.acknowledge(range, handler)) }
     }
 
     /// The event went back to the queue after a nack or a death. Counts are totals, not additions.
@@ -108,37 +124,54 @@ public final class Journal {
         }
     }
 
-    /// The event as it was appended. Nil when nobody owes it any more or its record is damaged.
+    /// The event as it was appended. Nil when nobody owes it any more, or when its record is damaged, which the next
+    /// ``commit()`` tells once.
     public func event(_ seq: Sequence) -> DeviceEvent? {
         if let event = recent[seq] ?? ram.events[seq]?.event { return event }
         for store in stores {
-            if let event = store.held.events[seq]?.event { return event }
-            if let found = try? store.read(seq) { return found.event }
+            if let event = store.held.events[seq]?.event ?? store.pending(seq) { return event }
+            switch store.find(seq) {
+            case .absent: continue
+            case .found(_, let event): return event
+            case .damaged(let failure): noteUnreadable(seq, in: store, failure)
+            }
         }
         return nil
     }
 
+    private func noteUnreadable(_ seq: Sequence, in store: EventStore, _ failure: SQLiteFailure?) {
+        if let failure, failure.isCorruption, store.fault == nil { untold.append(store.degrade(failure)) }
+        guard unreadable.insert(seq).inserted else { return }
+        let why = failure?.message ?? "it is not what was written"
+        let sentence =
+            "cannot read event \(seq.rawValue) from the journal \(store.path): \(why); it is lost, check its disk"
+        untold.append(.lost(DurabilityLoss(which: store.which, sentence: sentence)))
+    }
+
     // MARK: Progress
 
-    public func setCheckpoint(_ text: String, of handler: HandlerID) {
-        identities.checkpoints[handler] = text
-        disk.perform(.checkpoint(handler, text))
-    }
-
-    public func checkpoint(of handler: HandlerID) -> String? { identities.checkpoints[handler] }
-
-    public func setStopped(_ isStopped: Bool, _ handler: HandlerID) {
-        if isStopped { identities.stopped.insert(handler) } else { identities.stopped.remove(handler) }
-        disk.perform(.stopped(handler, isStopped))
-    }
-
-    /// Kept in the same commit as the `run` events before it, or the `disk` events where there is no runtime directory.
+    /// Call before the events that the line brings: the position is in the commit of the last of them, in their database.
+    /// The disk gets a copy whenever numbers are reserved, at ``compact()`` when it is written anyway, and at an end in
+    /// order. After a reboot a replay goes on at that copy: what was played since is played again under new numbers, and
+    /// what was pending is told in ``Recovery/lost``; nothing is passed over.
     public func setReplayPosition(source: String, line: Int) {
-        var bytes: [UInt8] = []
-        bytes.appendLittleEndian(Int64(line))
-        bytes.append(contentsOf: source.utf8)
-        (run ?? disk).perform(.state(-1, bytes))
+        replay.close(orElse: run ?? disk)
+        if replay.source != source { beginReplay(of: source) }
+        replay.position = Recovery.ReplayPosition(source: source, line: line)
     }
+
+    /// What the line brought is appended.
+    public func closeReplayStep() { replay.close(orElse: run ?? disk) }
+
+    /// No database may go on naming a trace that was played before: which of two is newer could not be known.
+    private func beginReplay(of source: String) {
+        let start = replay.start(of: source)
+        for store in stores { store.note(.replayPosition, start.bytes) }
+        commitEarly()
+        replay.source = source
+    }
+
+    func keepPosition() { replay.copy(to: disk) }
 
     /// True when so few reserved numbers are left that the host should call ``reserve(upTo:)`` before the next event needs one.
     public func needsReservation(next: Sequence) -> Bool {
@@ -149,65 +182,123 @@ public final class Journal {
     public func reserve(upTo seq: Sequence) {
         guard seq > reserved else { return }
         reserved = seq
-        disk.perform(.fact("reserved", String(seq.rawValue)))
-        // A loss then counts from here, not from the last `disk` event.
-        if newest.seq.rawValue > 0 { disk.perform(.state(0, newest.bytes)) }
+        state("reserved", String(seq.rawValue))
+        stateOldest()
+        keepPosition()
+    }
+
+    /// A fact goes into both databases: one that is lost or full takes none with it.
+    func state(_ name: String, _ value: String) { for store in stores { store.perform(.fact(name, value)) } }
+
+    /// A loss then counts from the oldest that was owed, not from the beginning.
+    func stateOldest() {
+        let next = newest.seq.rawValue + 1
+        for store in stores {
+            // Unknown at present: what was written down last stays true.
+            guard let oldest = store.oldest(orElse: next) else { continue }
+            state(StartFacts.oldestName(store.which), String(oldest))
+        }
+        if isRamNoted { state("ram", String(oldestInMemory ?? next)) }
+    }
+
+    private var oldestInMemory: UInt64? {
+        ([ram.oldest] + stores.map { $0.held.oldest }).compactMap { $0?.rawValue }.min()
     }
 
     // MARK: The turn
 
     /// Ends this turn's transactions: disk first, because a checkpoint may not be later than the acknowledgement after it.
-    public func commit() -> CommitOutcome {
-        var told: CommitOutcome = .nothing
+    /// Empty when there was nothing to commit; each loss is told once.
+    public func commit() -> [CommitOutcome] {
+        replay.close(orElse: run ?? disk)
+        replay.noteCommit()
+        var isCommitted = false
         for store in stores {
             guard let outcome = store.commit() else { continue }
-            if case .lost(let loss) = outcome {
-                told = .lost(loss)
-                noteRam()
-            } else if told == .nothing {
-                told = outcome
-            }
+            if outcome == .committed { isCommitted = true } else { untold.append(outcome) }
         }
-        return healNow() ?? told
+        if untold.isEmpty, commitsSinceFault == 0, stores.allSatisfy({ $0.fault == nil }) {
+            return isCommitted ? Self.committed : []
+        }
+        return outcomesOfTrouble(isCommitted)
     }
 
-    /// A degraded database is tried again every 1,024 turns, so that a busy bridge heals too.
-    private func healNow() -> CommitOutcome? {
-        guard stores.contains(where: { $0.fault != nil }) else { return nil }
+    /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
+    private func commitEarly() {
+        replay.noteCommit()
+        for store in stores {
+            if let outcome = store.commit(), outcome != .committed { untold.append(outcome) }
+        }
+    }
+
+    /// One array for every commit that goes well.
+    private static let committed = [CommitOutcome.committed]
+
+    private func outcomesOfTrouble(_ isCommitted: Bool) -> [CommitOutcome] {
+        if !isRamNoted, stores.contains(where: { $0.fault != nil }) {
+            noteRam()
+            // At once: this turn's events are about to be delivered, and a crash would lose them untold.
+            for store in stores { if let outcome = store.commit(), outcome != .committed { untold.append(outcome) } }
+        }
+        var outcomes = untold + (isCommitted ? Self.committed : [])
+        untold = []
+        // A degraded database is tried again every 1,024 turns, so that a busy bridge heals too.
         commitsSinceFault += 1
-        guard commitsSinceFault >= 1_024 else { return nil }
-        return heal().first
+        if commitsSinceFault >= 1_024 { outcomes += heal() }
+        return outcomes
     }
 
     func heal() -> [CommitOutcome] {
         commitsSinceFault = 0
-        let healed = stores.filter { $0.heal(if: agrees) }
+        let healed = stores.filter { $0.heal(unless: objection) }
         for store in healed { restate(in: store) }
+        for store in healed where store.wasDamaged { keepHole(of: store) }
         if !healed.isEmpty, ram.events.isEmpty, stores.allSatisfy({ $0.fault == nil }) { unnoteRam() }
-        return healed.map { .restored($0.which) }
+        let told = stores.flatMap { $0.takeUntold() }.map(CommitOutcome.lost)
+        return told + healed.map { .restored($0.which) }
+    }
+
+    /// A file that came back and is not the one that this life goes on with is left alone.
+    private func objection(to store: EventStore) -> String? {
+        let facts = store.wasThere ? [:] : store.facts().values
+        let theirs = facts["reserved"].flatMap(UInt64.init) ?? 0
+        let isOurs = facts["origin"].map { $0 == origin } ?? true
+        let isBehind = firstGiven.rawValue == 0 || theirs < firstGiven.rawValue
+        guard !isOurs || !isBehind || !identities.agrees(with: store) else { return nil }
+        return "the journal \(store.path) can be opened again, but it was not there when this life began and holds the "
+            + "numbers of another; what it holds is safe: restart wakebridged to go on with it, until then events are kept in memory"
     }
 
     /// A file that was begun anew knows nothing of the numbers given out in this life.
     private func restate(in store: EventStore) {
-        store.perform(.fact("journal", id))
-        if store.which == .disk { store.perform(.fact("reserved", String(reserved.rawValue))) }
+        let facts = [("origin", origin), ("journal", id), ("closed", ""), ("reserved", String(reserved.rawValue))]
+        for (name, value) in facts { store.perform(.fact(name, value)) }
+        if store.which == .run { store.perform(.fact("boot", bootID)) }
         for (id, device) in identities.devices { store.perform(.device(id, device)) }
-        for (id, name) in identities.handlers { store.perform(.handler(id, name)) }
+        for (id, row) in identities.handlers { store.perform(.handler(id, row)) }
         _ = store.commit()
+    }
+
+    /// What a file damaged in mid-life lost is told at the next start, when it is known what is missing.
+    private func keepHole(of store: EventStore) {
+        let first = min(start.oldest(store.which), newest.seq.rawValue)
+        state("untold", "\(max(first, 1)) \(max(newest.seq.rawValue, 1))")
+        hasUntold = false
+        store.acceptDamage()
     }
 
     /// Everything is in the databases again, so a crash from here on need not skip to the end of the reservation.
     private func unnoteRam() {
         isRamNoted = false
-        for store in stores { store.perform(.state(0, newest.bytes)) }
-        disk.perform(.fact("ram", ""))
+        for store in stores { store.state(newest) }
+        state("ram", "")
         for store in stores { _ = store.commit() }
     }
 
     public var health: (run: StoreHealth, disk: StoreHealth) { (run?.health ?? .ok, disk.health) }
 
     /// Disk first: see ``commit()``.
-    var stores: [EventStore] { run.map { [disk, $0] } ?? [disk] }
+    private(set) lazy var stores: [EventStore] = run.map { [disk, $0] } ?? [disk]
 
     private func store(for durability: Durability) -> EventStore? {
         switch durability {
@@ -218,20 +309,14 @@ public final class Journal {
     }
 
     private func noteNumber(_ durability: Durability) {
-        store(for: durability)?.perform(.state(0, newest.bytes))
+        store(for: durability)?.state(newest)
         if store(for: durability) == nil { noteRam() }
     }
 
-    /// From here on only the end of the reservation is certain to be unused after a crash.
+    /// From here on a crash loses what only memory has, and only the end of the reservation is certain to be unused.
     private func noteRam() {
         guard !isRamNoted else { return }
         isRamNoted = true
-        disk.perform(.fact("ram", "1"))
+        state("ram", String(oldestInMemory ?? newest.seq.rawValue))
     }
-}
-
-extension EventStore {
-    var health: StoreHealth { fault.map(StoreHealth.degraded) ?? .ok }
-    func mayHold(_ seq: Sequence) -> Bool { mayHold(seq...seq) }
-    func mayHold(_ range: ClosedRange<Sequence>) -> Bool { fault != nil || span?.overlaps(range) == true }
 }

@@ -36,8 +36,8 @@ public struct DurabilityLoss: Hashable, Sendable {
 }
 
 public enum CommitOutcome: Hashable, Sendable {
-    case nothing, committed
-    /// Told once; from here on the events of that database are in memory only.
+    case committed
+    /// Told once: an event that cannot be read, or a database whose events are in memory only from here on.
     case lost(DurabilityLoss)
     /// What memory held is in the database again.
     case restored(Durability)
@@ -83,10 +83,11 @@ public struct Recovery: Sendable {
 public struct Compaction: Hashable, Sendable {
     /// Events nobody owed any more, now erased.
     public var orphans = 0
-    /// Bytes of both files after the checkpoint.
+    /// Bytes in use in both files.
     public var bytes = 0
-    /// The files hold more than ``JournalSettings/maxBytes``: the core should drop the oldest.
-    public var isOverCap = false
+    /// Bytes in use beyond ``JournalSettings/maxBytes``: the core should drop what ``Journal/oldestData(freeing:)`` names.
+    public var excess = 0
+    public var isOverCap: Bool { excess > 0 }
     public var outcomes: [CommitOutcome] = []
 }
 

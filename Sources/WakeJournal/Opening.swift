@@ -3,12 +3,24 @@ import Glibc
 import WakeModel
 
 enum Opening {
-    /// `database` is nil where no file could be had; `loss` then says why. With a database, `loss` tells of damage that was met.
-    static func open(
-        _ path: String, strength: Database.Strength
-    ) throws(JournalError) -> (database: Database?, loss: String?) {
+    struct Outcome {
+        /// Nil where no file could be had; `loss` then says why.
+        var database: Database?
+        /// What happened to the file, to be told once.
+        var loss: String?
+        /// The file was begun anew: something of what it held may be missing.
+        var wasDamaged = false
+    }
+
+    /// A file larger than this is not checked whole, because recovery reads its events, each with its check, anyway.
+    private static let wholeCheckBytes: Int64 = 1 << 20
+
+    static func open(_ path: String, strength: Database.Strength) throws(JournalError) -> Outcome {
         do {
-            return (try sound(path, strength), nil)
+            let (database, isMended) = try sound(path, strength)
+            let mended =
+                "the schema version in the header of the journal \(path) was damaged and is mended; check its disk"
+            return Outcome(database: database, loss: isMended ? mended : nil)
         } catch {
             switch error {
             case .newer(let found):
@@ -16,19 +28,19 @@ enum Opening {
             case .database(let failure):
                 if failure.isCorruption { return replace(path, strength, failure) }
                 let advice = "events are kept in memory, check its directory and file system"
-                return (nil, "cannot open the journal \(path): \(failure.message); \(advice)")
+                return Outcome(database: nil, loss: "cannot open the journal \(path): \(failure.message); \(advice)")
             }
         }
     }
 
-    private static func sound(_ path: String, _ strength: Database.Strength) throws(Schema.Failure) -> Database {
+    private static func sound(
+        _ path: String, _ strength: Database.Strength
+    ) throws(Schema.Failure) -> (Database, isMended: Bool) {
         do {
             let database = try Database(path: path, strength: strength)
-            let answer = try database.prepare("PRAGMA quick_check(1)")
-            if try answer.step(), answer.text(0) != "ok" { throw SQLiteFailure(code: 11, message: answer.text(0)) }
-            answer.reset()
-            try Schema.migrate(database)
-            return database
+            let isMended = try Schema.migrate(database)
+            try inspect(database)
+            return (database, isMended)
         } catch let failure as SQLiteFailure {
             throw .database(failure)
         } catch let failure as Schema.Failure {
@@ -36,17 +48,34 @@ enum Opening {
         } catch { throw .database(SQLiteFailure(code: 1, message: "\(error)")) }
     }
 
-    private static func replace(
-        _ path: String, _ strength: Database.Strength, _ failure: SQLiteFailure
-    ) -> (database: Database?, loss: String?) {
+    /// The small tables always; the whole file after an unclean end and while it is small.
+    private static func inspect(_ database: Database) throws(SQLiteFailure) {
+        let closed = try database.prepare("SELECT 1 FROM facts WHERE name='closed' AND value<>''")
+        let isClean = try closed.step()
+        closed.reset()
+        let pages = try database.integer("PRAGMA page_count")
+        let size = pages * (try database.integer("PRAGMA page_size"))
+        let isWhole = !isClean && size <= wholeCheckBytes
+        let checks = isWhole ? ["PRAGMA quick_check(1)"] : Schema.smallTables.map { "PRAGMA quick_check('\($0)')" }
+        for check in checks {
+            let answer = try database.prepare(check)
+            if try answer.step(), answer.text(0) != "ok" {
+                throw SQLiteFailure(code: SQLiteFailure.corrupt, message: answer.text(0))
+            }
+        }
+    }
+
+    static func replace(_ path: String, _ strength: Database.Strength, _ failure: SQLiteFailure) -> Outcome {
         let aside = setAside(path)
         let sentence =
             "the journal \(path) was damaged (\(failure.message)); it was set aside as \(aside) and begun anew"
-        guard let fresh = try? sound(path, strength) else {
-            return (nil, sentence + ", but no new file could be made; events are kept in memory, check its directory")
+        guard let (fresh, _) = try? sound(path, strength) else {
+            let advice = "no new file could be made; events are kept in memory, check its directory"
+            return Outcome(database: nil, loss: "\(sentence), but \(advice)", wasDamaged: true)
         }
         let count = Salvage.copy(from: aside, to: fresh)
-        return (fresh, sentence + " with \(count) events that were readable")
+        let loss = sentence + " with \(count) events that were readable"
+        return Outcome(database: fresh, loss: loss, wasDamaged: true)
     }
 
     /// Renames the file and its WAL; the shared-memory file means nothing without them.
@@ -60,36 +89,45 @@ enum Opening {
     }
 }
 
-/// Rows of a damaged file, one by one until SQLite can read no further.
+/// Rows of a damaged file, from both ends until SQLite can read no further.
 enum Salvage {
-    private static let tables = ["facts", "devices", "handlers", "state", "attempts", "owed"]
+    /// With what each is ordered by.
+    private static let tables = [
+        ("facts", "name"), ("devices", "id"), ("handlers", "id"), ("attempts", "handler"), ("owed", "seq"),
+        ("dead_letters", "seq"), ("events", "seq"),
+    ]
 
-    /// How many events were saved.
+    /// How many events and notes were saved. What is not as it was written is left out when it is read from the new file.
     static func copy(from damaged: String, to fresh: Database) -> Int {
         guard let source = try? Database(path: damaged, strength: .normal) else { return 0 }
         try? fresh.execute("BEGIN IMMEDIATE")
-        for table in tables { _ = copy(table, from: source, to: fresh) { _ in true } }
-        var record = EventRecord()
-        let count = copy("events", from: source, to: fresh) { record.decode($0) != nil }
-        _ = copy("dead_letters", from: source, to: fresh) { record.decode($0) != nil }
-        try? fresh.execute("COMMIT")
+        var count = 0
+        for (table, order) in tables {
+            count = 0
+            for direction in ["ASC", "DESC"] {
+                let isWhole = copy("\(table) ORDER BY \(order) \(direction)", into: table, source, fresh, &count)
+                if isWhole { break }
+            }
+        }
+        try? fresh.execute("DELETE FROM facts WHERE name='closed'; COMMIT")
         return count
     }
 
+    /// True when the end was reached.
     private static func copy(
-        _ table: String, from source: Database, to fresh: Database, where isSound: (Statement) -> Bool
-    ) -> Int {
+        _ selection: String, into table: String, _ source: Database, _ fresh: Database, _ count: inout Int
+    ) -> Bool {
         let width = (try? fresh.integer("SELECT count(*) FROM pragma_table_info('\(table)')")) ?? 0
         let places = Array(repeating: "?", count: Int(width)).joined(separator: ",")
-        guard let rows = try? source.prepare("SELECT * FROM \(table)"),
+        guard let rows = try? source.prepare("SELECT * FROM \(selection)"),
             let insertion = try? fresh.prepare("INSERT OR IGNORE INTO \(table) VALUES(\(places))")
-        else { return 0 }
-        var count = 0
-        while (try? rows.step()) == true {
-            guard isSound(rows) else { continue }
-            rows.copyRow(to: insertion)
-            if (try? insertion.run()) != nil { count += 1 }
-        }
-        return count
+        else { return false }
+        do {
+            while try rows.step() {
+                rows.copyRow(to: insertion)
+                if (try? insertion.run()) != nil { count += 1 }
+            }
+            return true
+        } catch { return false }
     }
 }

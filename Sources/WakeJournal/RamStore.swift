@@ -8,8 +8,22 @@ struct RamStore {
     }
 
     private(set) var events: [Sequence: Held] = [:]
+    /// No event below it is held.
+    private var floor = Sequence(UInt64.max)
+    private var ceiling = Sequence(0)
+
+    /// The oldest number held; the search goes on where the last one ended.
+    var oldest: Sequence? {
+        mutating get {
+            guard !events.isEmpty else { return nil }
+            while floor < ceiling, events[floor] == nil { floor = floor.next }
+            return floor
+        }
+    }
 
     mutating func append(_ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID]) {
+        if events.isEmpty || seq < floor { floor = seq }
+        ceiling = max(ceiling, seq)
         events[seq] = Held(event: event, owners: owners)
     }
 

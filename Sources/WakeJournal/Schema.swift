@@ -1,27 +1,32 @@
-// The tables, the steps from each version of them to the next, and the statements that run often.
+// The tables, the steps from each version of them to the next, and how the version of a file is known although bits may flip.
 
 enum Schema {
-    /// `PRAGMA user_version` counts the steps a file has taken. A step, once released, never changes.
+    /// `PRAGMA user_version` and the fact `schema` count the steps a file has taken. A step, once released, never changes,
+    /// and every version keeps the table of facts as it is.
     static let steps: [String] = [
         """
         CREATE TABLE events(seq INTEGER PRIMARY KEY, owner INTEGER NOT NULL, device INTEGER NOT NULL, kind INTEGER NOT NULL,
             monotonic INTEGER NOT NULL, boottime INTEGER NOT NULL, wall INTEGER NOT NULL, synced INTEGER NOT NULL,
             crc INTEGER NOT NULL, payload BLOB NOT NULL);
-        CREATE TABLE owed(seq INTEGER NOT NULL, handler INTEGER NOT NULL, PRIMARY KEY(seq, handler)) WITHOUT ROWID;
-        CREATE TABLE state(key INTEGER PRIMARY KEY, value BLOB NOT NULL);
+        CREATE TABLE owed(seq INTEGER NOT NULL, handler INTEGER NOT NULL, crc INTEGER NOT NULL,
+            PRIMARY KEY(seq, handler)) WITHOUT ROWID;
         CREATE TABLE attempts(handler INTEGER NOT NULL, seq INTEGER NOT NULL, attempts INTEGER NOT NULL,
-            charges INTEGER NOT NULL, PRIMARY KEY(handler, seq)) WITHOUT ROWID;
-        CREATE TABLE facts(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-        CREATE TABLE devices(id INTEGER PRIMARY KEY, source TEXT NOT NULL UNIQUE, alias TEXT NOT NULL, profile TEXT,
-            mode TEXT NOT NULL);
-        CREATE TABLE handlers(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, stopped INTEGER NOT NULL DEFAULT 0,
-            checkpoint TEXT);
+            charges INTEGER NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY(handler, seq)) WITHOUT ROWID;
+        CREATE TABLE facts(name TEXT PRIMARY KEY, value TEXT NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE devices(id INTEGER PRIMARY KEY, source TEXT NOT NULL, alias TEXT NOT NULL, profile TEXT,
+            mode TEXT NOT NULL, crc INTEGER NOT NULL);
+        CREATE TABLE handlers(id INTEGER PRIMARY KEY, name TEXT NOT NULL, stopped INTEGER NOT NULL, checkpoint TEXT,
+            crc INTEGER NOT NULL);
         CREATE TABLE dead_letters(seq INTEGER NOT NULL, handler INTEGER NOT NULL, device INTEGER NOT NULL,
             kind INTEGER NOT NULL, monotonic INTEGER NOT NULL, boottime INTEGER NOT NULL, wall INTEGER NOT NULL,
             synced INTEGER NOT NULL, crc INTEGER NOT NULL, payload BLOB NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY(seq, handler)) WITHOUT ROWID;
         """
     ]
+    /// Those that stay small: read at every start, so checked at every start.
+    static let smallTables = ["facts", "devices", "handlers", "attempts"]
+    /// "WkBr" in the header, so that file(1) knows whose the file is.
+    static let application: Int64 = 0x576B_4272
 
     enum Failure: Error {
         case newer(found: Int)
@@ -29,19 +34,16 @@ enum Schema {
     }
 
     /// Brings the file to the newest version in one transaction: a step that fails leaves it as it was.
-    static func migrate(_ database: Database, steps: [String] = Schema.steps) throws(Failure) {
+    /// True when the header disagreed with the fact, which prevails because a check guards it, and was mended.
+    static func migrate(_ database: Database, steps: [String] = Schema.steps) throws(Failure) -> Bool {
         do {
-            let found = Int(try database.integer("PRAGMA user_version"))
-            guard found >= 0, found <= steps.count else { throw Failure.newer(found: found) }
-            guard found < steps.count else { return }
-            try database.execute("BEGIN IMMEDIATE")
-            do {
-                for step in steps[found...] { try database.execute(step) }
-                try database.execute("PRAGMA user_version=\(steps.count); COMMIT")
-            } catch {
-                try? database.execute("ROLLBACK")
-                throw error
-            }
+            let header = Int(try database.integer("PRAGMA user_version"))
+            let isFresh = try database.integer("SELECT count(*) FROM sqlite_master") == 0
+            let found = isFresh ? 0 : try version(of: database)
+            guard found <= steps.count else { throw Failure.newer(found: found) }
+            if found < steps.count { try climb(steps[found...], to: steps.count, database) }
+            if !isFresh, found == steps.count, header != found { try database.execute("PRAGMA user_version=\(found)") }
+            return !isFresh && header != found
         } catch let failure as SQLiteFailure {
             throw .database(failure)
         } catch let failure as Failure {
@@ -50,30 +52,62 @@ enum Schema {
             throw .database(SQLiteFailure(code: 1, message: "\(error)"))
         }
     }
+
+    private static func version(of database: Database) throws(SQLiteFailure) -> Int {
+        let row = try database.prepare("SELECT value,crc FROM facts WHERE name='schema'")
+        guard try row.step(), let found = Int(row.text(0)), found >= 1,
+            CRC32.standard.check(fields: ["schema", row.text(0)]) == row.integer(1)
+        else { throw SQLiteFailure(code: SQLiteFailure.corrupt, message: "its schema version cannot be read") }
+        return found
+    }
+
+    private static func climb(
+        _ steps: ArraySlice<String>, to version: Int, _ database: Database
+    ) throws(SQLiteFailure) {
+        try database.execute("BEGIN IMMEDIATE")
+        do {
+            for step in steps { try database.execute(step) }
+            let check = CRC32.standard.check(fields: ["schema", "\(version)"])
+            try database.execute(
+                """
+                INSERT OR REPLACE INTO facts VALUES('schema','\(version)',\(check));
+                PRAGMA user_version=\(version); PRAGMA application_id=\(application); COMMIT
+                """)
+        } catch {
+            try? database.execute("ROLLBACK")
+            throw error
+        }
+    }
 }
 
 /// Statements that are prepared at first use and kept.
-enum Query: String {
-    case begin = "BEGIN IMMEDIATE"
-    case commit = "COMMIT"
-    case rollback = "ROLLBACK"
-    case append = "INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?,?,?,?,?)"
-    case owe = "INSERT OR IGNORE INTO owed VALUES(?,?)"
-    case acknowledgeSole = "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=?"
-    case acknowledgeShared = "DELETE FROM owed WHERE seq BETWEEN ? AND ? AND handler=?"
-    case dropOrphans =
-        "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
-    case forgetAttempts = "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
-    case setState = "INSERT INTO state VALUES(?,?) ON CONFLICT DO UPDATE SET value=excluded.value"
-    case setAttempts = "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?)"
-    case find = "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq=?"
-    case owners = "SELECT handler FROM owed WHERE seq=?"
-    case setFact = "INSERT OR REPLACE INTO facts VALUES(?,?)"
-    case setDevice =
-        "INSERT INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5) ON CONFLICT(id) DO UPDATE SET alias=?3,profile=nullif(?4,''),mode=?5"
-    case setHandler = "INSERT OR IGNORE INTO handlers(id,name) VALUES(?,?)"
-    case setCheckpoint = "UPDATE handlers SET checkpoint=?2 WHERE id=?1"
-    case setStopped = "UPDATE handlers SET stopped=?2 WHERE id=?1"
-    case bury = "INSERT OR REPLACE INTO dead_letters VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
-    case unbury = "DELETE FROM dead_letters WHERE seq=? AND handler=?"
+enum Query: Int, CaseIterable {
+    case begin, commit, rollback, append, appendWithNote, owe, acknowledgeOne, acknowledgeSole, acknowledgeShared,
+        dropOrphans, forgetAttempts
+    case setAttempts, find, owners, setFact, setDevice, setHandler, bury, unbury
+
+    var sql: String {
+        switch self {
+        case .begin: "BEGIN IMMEDIATE"
+        case .commit: "COMMIT"
+        case .rollback: "ROLLBACK"
+        case .append: "INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?,?,?,?,?)"
+        case .appendWithNote: "INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?,?,?,?,?),(?,?,?,?,?,?,?,?,?,?)"
+        case .owe: "INSERT OR IGNORE INTO owed VALUES(?,?,?)"
+        case .acknowledgeSole: "DELETE FROM events WHERE seq BETWEEN ?1 AND ?3 AND owner=?2"
+        case .acknowledgeOne: "DELETE FROM events WHERE seq=? AND owner=?"
+        case .acknowledgeShared: "DELETE FROM owed WHERE seq BETWEEN ? AND ? AND handler=?"
+        case .dropOrphans:
+            "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
+        case .forgetAttempts: "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
+        case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?)"
+        case .find: "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq=?"
+        case .owners: "SELECT handler,crc FROM owed WHERE seq=?"
+        case .setFact: "INSERT OR REPLACE INTO facts VALUES(?,?,?)"
+        case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6)"
+        case .setHandler: "INSERT OR REPLACE INTO handlers VALUES(?,?,?,?,?)"
+        case .bury: "INSERT OR REPLACE INTO dead_letters VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+        case .unbury: "DELETE FROM dead_letters WHERE seq=? AND handler=?"
+        }
+    }
 }

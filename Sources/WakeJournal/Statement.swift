@@ -6,6 +6,8 @@ struct SQLiteFailure: Error {
     var code: Int32
     var message: String
 
+    static let corrupt = SQLITE_CORRUPT
+
     /// The file itself is damaged; waiting or making room will not help.
     var isCorruption: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
     var isFull: Bool { code & 0xff == SQLITE_FULL }
@@ -20,6 +22,7 @@ final class Statement {
 
     func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(handle, index, value) }
     func bind(_ index: Int32, _ value: UInt64) { bind(index, Int64(bitPattern: value)) }
+    func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
     func bind(_ index: Int32, _ text: String) {
         var text = text
         _ = text.withUTF8 { bytes in
@@ -40,17 +43,40 @@ final class Statement {
     /// Binds `bytes[from...]` at `index` without a copy, and runs.
     func run(blob bytes: [UInt8], from: Int = 0, at index: Int32) throws(SQLiteFailure) {
         let code = bytes.withUnsafeBytes { memory -> Int32 in
-            let slice = UnsafeRawBufferPointer(rebasing: memory[from...])
-            if slice.isEmpty {
-                sqlite3_bind_zeroblob(handle, index, 0)
-            } else {
-                wake_bind_blob_in_place(handle, index, slice.baseAddress, Int32(slice.count))
-            }
-            let code = sqlite3_step(handle)
-            sqlite3_reset(handle)
-            return code
+            bindInPlace(memory, from, index)
+            return stepAndReset()
         }
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+    }
+
+    /// The same with two blobs.
+    func run(
+        blob bytes: [UInt8], from: Int, at index: Int32, and more: [UInt8], at other: Int32
+    ) throws(SQLiteFailure) {
+        let code = bytes.withUnsafeBytes { memory -> Int32 in
+            more.withUnsafeBytes { second -> Int32 in
+                bindInPlace(memory, from, index)
+                bindInPlace(second, 0, other)
+                return stepAndReset()
+            }
+        }
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+    }
+
+    private func bindInPlace(_ memory: UnsafeRawBufferPointer, _ from: Int, _ index: Int32) {
+        let slice = UnsafeRawBufferPointer(rebasing: memory[from...])
+        // A null pointer would bind NULL, which the schema forbids.
+        if slice.isEmpty {
+            sqlite3_bind_zeroblob(handle, index, 0)
+        } else {
+            wake_bind_blob_in_place(handle, index, slice.baseAddress, Int32(slice.count))
+        }
+    }
+
+    private func stepAndReset() -> Int32 {
+        let code = sqlite3_step(handle)
+        sqlite3_reset(handle)
+        return code
     }
 
     /// True when a row stands ready; false at the end, after which the statement is reset.

@@ -4,50 +4,108 @@ import WakeModel
 
 extension Journal {
     /// Commits, heals, erases what nobody owes and empties the WAL. Call while nobody is awake: it may take milliseconds.
+    ///
+    /// Caps are kept by the core: where ``Compaction/isOverCap`` says so, the host asks ``oldestData(freeing:)`` for
+    /// ``Compaction/excess`` bytes and has the core drop what is named, each handler's into a gap with cause `overflow`;
+    /// the acknowledgements that follow erase it here. Nothing owed is ever erased by the journal itself.
     public func compact() -> Compaction {
         var compaction = Compaction()
-        let committed = commit()
-        if committed != .nothing { compaction.outcomes.append(committed) }
-        compaction.outcomes += heal()
+        if hasUntold { forgetHole() }
+        if disk.isDirty {
+            stateOldest()
+            keepPosition()
+        }
+        compaction.outcomes = commit() + heal()
         for store in stores where store.fault == nil {
             guard let database = store.database else { continue }
             compaction.orphans += (try? eraseOrphans(in: database)) ?? 0
+            try? shrink(database)
             try? database.checkpoint()
+            compaction.bytes += (try? bytesInUse(database)) ?? 0
         }
-        compaction.bytes = stores.reduce(0) { $0 + fileSize($1.path) + fileSize($1.path + "-wal") }
-        compaction.isOverCap = compaction.bytes > settings.maxBytes
+        compaction.excess = max(0, compaction.bytes - settings.maxBytes)
         return compaction
+    }
+
+    /// By now the host has told everybody.
+    private func forgetHole() {
+        hasUntold = false
+        state("untold", "")
     }
 
     private func eraseOrphans(in database: Database) throws(SQLiteFailure) -> Int {
         try database.execute(
-            "DELETE FROM events WHERE owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)")
+            "DELETE FROM events WHERE seq>0 AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)")
         return database.changes
+    }
+
+    /// After a flood the file gives its room back: on a tmpfs that is memory. Only while what stays is small, because it
+    /// is copied.
+    private func shrink(_ database: Database) throws(SQLiteFailure) {
+        let free = try database.integer("PRAGMA freelist_count")
+        guard free > 1_024, try database.integer("PRAGMA page_count") - free < 512 else { return }
+        try database.execute("VACUUM")
+    }
+
+    private func bytesInUse(_ database: Database) throws(SQLiteFailure) -> Int {
+        let pages = try database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")
+        return Int(pages * (try database.integer("PRAGMA page_size")))
+    }
+
+    /// The oldest data events of both databases, by handler, whose erasure frees at least `bytes`; connects, disconnects,
+    /// attention and gaps are never named. An event owed to several is named to each.
+    public func oldestData(freeing bytes: Int) -> [HandlerID: [Sequence]] {
+        var found: [HandlerID: [Sequence]] = [:]
+        var left = bytes
+        for store in stores.reversed() where left > 0 {
+            store.each(
+                "SELECT seq,owner,length(payload) FROM events WHERE seq>0 AND kind BETWEEN 3 AND 6 ORDER BY seq"
+            ) { row in
+                guard left > 0 else { return }
+                left -= Int(row.integer(2)) + 64
+                let seq = Sequence(UInt64(bitPattern: row.integer(0)))
+                for handler in store.owners(of: seq, row.integer(1)) { found[handler, default: []].append(seq) }
+            }
+        }
+        return found
     }
 
     // MARK: Dead letters
 
-    /// Moves the handler's copy of the event out of its queue, for a person to look at.
+    /// Moves the handler's copy of the event out of its queue, for a person to look at. Of one that cannot be read the
+    /// fact that it was there is kept.
     public func deadLetter(_ seq: Sequence, by handler: HandlerID, reason: String, at time: WallTime) {
-        if let event = event(seq) {
-            disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: event, reason: reason, at: time)))
-        }
-        acknowledge(CollectionOfOne(seq), by: handler)
+        let event = event(seq)
+        let why = event == nil ? reason + "; its payload cannot be read" : reason
+        let kept = event ?? Self.standIn(for: seq, of: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
+        disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: kept, reason: why, at: time)))
+        acknowledge([seq], by: handler)
     }
 
-    /// Those committed, by number.
-    public func deadLetters() -> [DeadLetter] {
-        var record = EventRecord()
-        var found: [DeadLetter] = []
-        disk.each("SELECT * FROM dead_letters ORDER BY seq") { row in
-            guard let (seq, owner, event) = record.decode(row) else { return }
-            found.append(
-                DeadLetter(
-                    seq: seq, handler: HandlerID(rawValue: owner), event: event, reason: row.text(10),
-                    at: WallTime(microseconds: row.integer(11))))
-        }
-        return found
+    /// What to deliver in the place of an event that cannot be read: a gap of one, under its number. Nil where not even
+    /// its device is known.
+    public func remains(of seq: Sequence, at time: WallTime) -> DeviceEvent? {
+        deviceOfDamaged(seq).map { Self.standIn(for: seq, of: $0, at: time) }
     }
+
+    private static func standIn(for seq: Sequence, of device: DeviceID, at time: WallTime) -> DeviceEvent {
+        let gap = Gap(cause: .durability, count: 1, first: seq, last: seq, from: time, to: time)
+        let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
+        return DeviceEvent(device: device, kind: .gap(gap), stamp: stamp)
+    }
+
+    /// Believed only where there is such a device.
+    private func deviceOfDamaged(_ seq: Sequence) -> DeviceID? {
+        for store in stores {
+            let found = (try? store.database?.integer("SELECT device FROM events WHERE seq=\(seq.rawValue)")) ?? 0
+            let id = DeviceID(rawValue: UInt32(clamping: found))
+            if identities.devices[id] != nil { return id }
+        }
+        return nil
+    }
+
+    /// By number; also those that a full disk keeps in memory.
+    public func deadLetters() -> [DeadLetter] { disk.deadLetters() }
 
     /// How many were dropped.
     public func dropDeadLetters(matching matches: (DeadLetter) -> Bool) -> Int {
@@ -62,9 +120,4 @@ extension Journal {
         disk.perform(.unbury(seq, handler))
         return letter
     }
-}
-
-private func fileSize(_ path: String) -> Int {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int(status.st_size) : 0
 }

@@ -217,7 +217,9 @@ private struct JSONReader {
     private mutating func escapedUnit() throws(JSONValue.Fault) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
-            guard let byte = current, let digit = hexadecimalValue(byte) else { throw fault("expected four hexadecimal digits") }
+            guard let byte = current, let digit = hexadecimalValue(byte) else {
+                throw fault("expected four hexadecimal digits")
+            }
             value = value << 4 | UInt32(digit)
             position += 1
         }

@@ -13,6 +13,7 @@ public struct RecoveredEvent: Hashable, Sendable {
     /// Bytes of the payload.
     public var size: Int
     public var stamp: Stamp
+    /// Deliveries written down, without the one that the bridge's end cut short.
     public var attempts: Int
     public var charges: Int
     /// It was in the batch last delivered to the handler.

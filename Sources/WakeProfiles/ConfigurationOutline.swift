@@ -101,10 +101,20 @@ struct ConfigurationOutline {
     }
 
     private mutating func key() throws(Fault) -> [UInt8] {
-        if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { return try quoted() }
+        if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { return try plainQuoted() }
         let word = takeWord()
         guard let first = word.first, !first.isDigit else { throw fault("expected a key, found \(found)") }
         return word
+    }
+
+    /// Swift 6.0's decoder traps where an escape or a character of a key is malformed. No key of ours needs either.
+    private mutating func plainQuoted() throws(Fault) -> [UInt8] {
+        let start = position
+        let key = try quoted()
+        guard key.allSatisfy({ $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "\\") }) else {
+            throw fault("a key holds an escape or a control character; write it plainly", at: start)
+        }
+        return key
     }
 
     /// The bytes between the quotes, escapes as written.

@@ -1,12 +1,7 @@
 // One handler process: its container, its pidfd, the pipes to and from it, and how it ended.
 import CLinux
 import Glibc
-
-/// How a process ended.
-public enum ExitStatus: Hashable, Sendable {
-    case exited(code: Int32)
-    case signalled(number: Int32, coreDumped: Bool)
-}
+import WakeModel
 
 /// A process that we started, owned together with the container it was born in. Letting go of this closes the
 /// descriptors; it neither kills the process nor removes the container.
@@ -97,7 +92,7 @@ public struct ChildProcess: ~Copyable {
         container.leaderWasReaped()
         return switch Int(end.code) {
         case Int(CLD_EXITED): .exited(code: end.status)
-        default: .signalled(number: end.status, coreDumped: Int(end.code) == Int(CLD_DUMPED))
+        default: .signalled(end.status)
         }
     }
 

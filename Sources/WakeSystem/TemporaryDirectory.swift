@@ -29,7 +29,9 @@ extension Directory {
     public static func removeTree(_ path: String) {
         for name in (try? names(in: path)) ?? [] {
             let entry = "\(path)/\(name)"
-            if unlink(entry) != 0, Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted { removeTree(entry) }
+            if unlink(entry) != 0, Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted {
+                removeTree(entry)
+            }
         }
         rmdir(path)
     }

@@ -19,6 +19,9 @@ enum Console {
     static func print(_ bytes: [UInt8]) { write(bytes, to: 1) }
     static func say(_ sentence: String) { write(Array((sentence + "\n").utf8), to: 2) }
 
+    /// For a terminal alone: moves and clears, without a newline.
+    static func draw(_ text: String) { write(Array(text.utf8), to: 2) }
+
     /// Talk that is only for somebody who sits and waits.
     static func tell(_ sentence: String) { if isatty(2) == 1 { say(sentence) } }
 

@@ -5,9 +5,12 @@ import WakeTrace
 
 func importCapture(_ options: ImportOptions) -> Int32 {
     do {
-        let result = try TraceImport.run(try File.bytes(at: options.capture, limit: 1 << 30), partial: options.keepsPart)
+        let result = try TraceImport.run(
+            try File.bytes(at: options.capture, limit: 1 << 30), partial: options.keepsPart)
         for warning in result.warnings { Console.say("warning: \(warning)") }
-        if let cut = result.cut { Console.say("warning: \(options.capture) is damaged \(cut.description); what stands before is kept") }
+        if let cut = result.cut {
+            Console.say("warning: \(options.capture) is damaged \(cut.description); what stands before is kept")
+        }
         guard let output = options.output else {
             Console.print(result.trace)
             return 0

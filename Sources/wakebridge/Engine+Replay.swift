@@ -50,10 +50,13 @@ func run(_ options: RunOptions) -> Int32 {
 private func handlerManifest(
     _ file: String?, _ command: [String], _ settings: HandlerSettings
 ) throws -> HandlerManifest {
-    guard let file else { return try HandlerManifest(id: "handler", command: command, settings: settings).running(command) }
+    guard let file else {
+        return try HandlerManifest(id: "handler", command: command, settings: settings).running(command)
+    }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
-    var manifest = try HandlerManifest(id: id, file: file, text: try File.bytes(at: file, limit: 1 << 20), isRoot: false)
+    var manifest = try HandlerManifest(
+        id: id, file: file, text: try File.bytes(at: file, limit: 1 << 20), isRoot: false)
     if command.isEmpty {
         manifest.exec = manifest.command(in: try folder(of: file))
         return manifest
@@ -62,7 +65,9 @@ private func handlerManifest(
 }
 
 private func folder(of file: String) throws -> String {
-    String(try File.absolute(file).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/"))
+    String(
+        try File.absolute(file).split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(
+            separator: "/"))
 }
 
 extension HandlerManifest {
@@ -95,14 +100,23 @@ private func playLive(
     _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
     printsJSON: Bool
 ) throws -> Int32 {
+    let progress = ProgressLine.onTerminal()
     let replay = try LiveReplay(manifest, profiles: profiles()) { line in
+        progress?.clear()
         Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
     }
+    replay.say = { sentence in
+        progress?.clear()
+        Console.say(sentence)
+    }
+    if let progress { try replay.showProgress { progress.show($0.sentence) } }
     if let decisions { replay.logDecisions { decisions.writeNow($0) } }
     if replay.strength == .weak {
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }
+    defer { progress?.clear() }
     let outcome = try replay.play(reader, speed: speed)
+    progress?.clear()
     if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
     Console.say(outcome.sentence)
     return outcome.isFailure ? 1 : 0
@@ -120,10 +134,10 @@ private func jsonLine(_ text: String) -> [UInt8] {
 extension LiveReplay.Outcome {
     /// What a person wants to know at the end.
     fileprivate var sentence: String {
-        let share = length > .zero ? Double(awake.nanoseconds) / Double(length.nanoseconds) * 1000 : 0
-        let percent = "\(Int(share) / 10).\(Int(share) % 10) %"
-        var text = "\(events) events, \(acknowledged) acknowledged; frozen \(suspensions) times, awake \(percent) of the time"
-        if strikes > 0 { text += "; \(strikes) budgets overrun" }
+        var text = "\(counted(events, "event")), \(acknowledged) acknowledged; "
+        text += suspensions == 0 ? "never frozen" : "frozen \(counted(suspensions, "time"))"
+        text += ", awake \(share(awake, of: length)) of the time"
+        if strikes > 0 { text += "; \(counted(strikes, "budget")) overrun" }
         if deadLetters > 0 { text += "; \(deadLetters) dead-lettered" }
         if quarantines > 0 { text += "; quarantined after crashing" }
         return text + (wasInterrupted ? "; interrupted" : "")

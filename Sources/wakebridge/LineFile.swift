@@ -28,7 +28,9 @@ final class LineFile {
     /// Brings everything out; more may be written afterwards.
     func close() {
         var offset = 0
-        while offset < gathered.count, case .wrote(let count)? = try? file.write(gathered, from: offset) { offset += count }
+        while offset < gathered.count, case .wrote(let count)? = try? file.write(gathered, from: offset) {
+            offset += count
+        }
         gathered.removeAll(keepingCapacity: true)
     }
 }

@@ -68,10 +68,8 @@ struct HandlerTable {
     }
 
     private func reason(for handler: JSONValue) -> String {
-        let held = handler.count("held_for_ms")
-        let penalty = held > 0 ? " (held for another \(TimeSpan.milliseconds(held).spoken))" : ""
         let exit = handler.text("last_exit")
-        return handler.text("why") + penalty + (exit.isEmpty ? "" : "; last exit: \(exit)")
+        return handler.text("why") + (exit.isEmpty ? "" : "; last exit: \(exit)")
     }
 }
 

@@ -16,7 +16,8 @@ import WakeSystem
     }
 
     private static var broken: HandlerStatus {
-        var status = HandlerStatus(id: "broken", state: "held", why: "not woken: it overran its budget")
+        var status = HandlerStatus(
+            id: "broken", state: "held", why: "held for 64000 ms more after overrun; start lifts it")
         status.heldFor = .seconds(64)
         status.queued = 3
         status.lastExit = "killed by signal 9"
@@ -51,7 +52,7 @@ import WakeSystem
         for part in [
             "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
             "asleep: no event waits",
-            "not woken: it overran its budget (held for another 1 min 4 s); last exit: killed by signal 9",
+            "held for 64000 ms more after overrun; start lifts it; last exit: killed by signal 9",
             "chest-strap  connected  heart-rate-monitor", "1.8 s",
         ] { #expect(outcome.output.contains(part), "\(part)") }
         #expect(!outcome.output.contains("\u{1b}"))

@@ -83,10 +83,12 @@ import WakeWords
     @Test("the socket is what was said last, else the environment's, else root's or the user's own")
     func socketPath() throws {
         func path(_ words: [String], user: UInt32 = 1000, _ environment: [String: String] = [:]) throws -> String {
-            try ParsedWords(words, options: Verb.globalOptions).socketPath(user: user) { environment[$0] }
+            try ParsedWords(words, options: Verb.globalOptions).socketPath(
+                user: user, exists: { $0 == "/run/user/1000" }, environment: { environment[$0] })
         }
         #expect(try path([], user: 0) == "/run/wakebridge/control.sock")
         #expect(try path([]) == "/run/user/1000/wakebridge/control.sock")
+        #expect(try path([], user: 1001) == "/tmp/wakebridge-1001/wakebridge/control.sock")
         #expect(try path([], ["XDG_RUNTIME_DIR": "/x"]) == "/x/wakebridge/control.sock")
         #expect(try path([], user: 0, ["WAKEBRIDGE_SOCKET": "/s"]) == "/s")
         #expect(try path(["--runtime", "/r"], ["WAKEBRIDGE_SOCKET": "/s"]) == "/r/control.sock")

@@ -43,7 +43,7 @@ struct OperatorTests {
         let before = daemon.diary("log").count
         #expect(try daemon.tool("start", "log").exit == 0)
         #expect(daemon.wait { daemon.diary("log").count >= before + 2 }, "\(daemon.log)")
-        #expect(daemon.wait { (try? daemon.handler("log")["queued"]?.integer) == 0 })
+        #expect(daemon.wait { (try? daemon.state(of: "log")) == "suspended" })
         let came = daemon.diary("log").dropFirst(before).filter { !$0.hasPrefix("restored") }
         if policy == "keep" {
             #expect(came.count == 4 && came.allSatisfy { $0.hasPrefix("disconnected") }, "\(came)")

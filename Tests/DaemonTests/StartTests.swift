@@ -54,6 +54,9 @@ struct StartTests {
         try daemon.write(settings, to: "config/wakebridge.json5")
         let outcome = try daemon.startInVain()
         #expect(outcome.exit == 1 && outcome.talk.contains(words), "\(outcome)")
+        let name = "wakebridge" + daemon.runtime.split(separator: "/").map { "-\($0)" }.joined()
+        let left = try Child(["find", "/sys/fs/cgroup", "-maxdepth", "6", "-type", "d", "-name", name]).finish()
+        #expect(left.output.isEmpty, "a start in vain leaves no cgroup behind")
     }
 
     @Test(
@@ -94,8 +97,25 @@ struct StartTests {
         #expect(lines.first?["text"]?.string?.utf8.count == 256)
     }
 
-    @Test("a storm of one device becomes a gap where the settings limit it")
-    func storm() throws {
+    @Test("the journal's retention holds for subscriptions that name none: what is older becomes a gap")
+    func retention() throws {
+        let daemon = try RunningDaemon()
+        try daemon.write("{ journal: { retention: \"1s\" } }", to: "config/wakebridge.json5")
+        try daemon.write(Script.diary, to: "diary.py")
+        try daemon.write(strapTrace("+0 1 data 2a37 0648\n"), to: "strap.trace")
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py", watch: "wake: false"))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try #require(daemon.wait { (try? daemon.handler("log")["queued"]?.integer) == 2 })
+        usleep(1_200_000)
+        try daemon.tool("simulate", "wake", "log")
+        #expect(
+            daemon.wait { daemon.diary("log").contains { $0.hasPrefix("gap") && $0.contains("retention") } },
+            "\(daemon.diary("log"))")
+        #expect(!daemon.diary("log").contains { $0.hasPrefix("data") })
+    }
+
+    @Test("a device that flaps more often than the settings allow is folded, and its handler is told")
+    func flips() throws {
         let daemon = try RunningDaemon()
         try daemon.write("{ flips: { count: 2, within: \"1h\" } }", to: "config/wakebridge.json5")
         try daemon.write(Script.diary, to: "diary.py")

@@ -38,7 +38,8 @@ struct LiveReplay {
         _ trace: TraceText, speed: String = "1", _ scratch: Scratch, manifest more: String? = nil, handler: [String]
     ) throws {
         try self.init(
-            trace: scratch.write(trace.text, to: "played.trace"), speed: speed, scratch, manifest: more, handler: handler)
+            trace: scratch.write(trace.text, to: "played.trace"), speed: speed, scratch, manifest: more,
+            handler: handler)
     }
 
     init(

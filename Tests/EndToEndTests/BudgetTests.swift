@@ -46,7 +46,9 @@ struct BudgetTests {
         #expect(try #require(ended) - #require(began) > 3.5)
     }
 
-    @Test("a task never ended is killed after the extension, and what was not acknowledged comes again", .timeLimit(.minutes(1)))
+    @Test(
+        "a task never ended is killed after the extension, and what was not acknowledged comes again",
+        .timeLimit(.minutes(1)))
     func killsLeak() async throws {
         let log = scratch.file("log")
         var trace = TraceText()
@@ -69,7 +71,8 @@ struct BudgetTests {
     }
 
     /// At full scale the budget is 10 s and the upload takes 25 s.
-    @Test("an upload under a task while 25 events of two devices arrive costs no strike, and nothing is sent twice",
+    @Test(
+        "an upload under a task while 25 events of two devices arrive costs no strike, and nothing is sent twice",
         .timeLimit(.minutes(2)), arguments: [5.0, 1.0])
     func uploads(scale: Double) async throws {
         let log = scratch.file("log")
@@ -94,7 +97,9 @@ struct BudgetTests {
         #expect(!replay.decisions.contains { $0.text.contains("held") })
     }
 
-    @Test("I2: no event is judged before it had a full budget since the last progress; I13: who acknowledges is never struck")
+    @Test(
+        "I2: no event is judged before it had a full budget since the last progress; I13: who acknowledges is never struck"
+    )
     func renewsBudget() async throws {
         let told = scratch.file("told")
         var trace = TraceText()
@@ -140,6 +145,8 @@ struct BudgetTests {
         #expect(isKilled)
         #expect(replay.decisions.count(of: "strike") >= 3)
         replay.running.signal(SIGINT)
-        _ = try await replay.end(within: 10)
+        let outcome = try await replay.end(within: 10)
+        #expect(outcome.talk.contains("strike 3: its budget ended without an acknowledgement on descriptor 3"))
+        #expect(outcome.talk.contains("ack: \"delivery\""))
     }
 }

@@ -31,7 +31,8 @@ struct ConfinementTests {
         return lines(of: scratch.file("seen"))
     }
 
-    @Test("a bridge that is root runs a handler as its user, with that user's groups and no way back to privileges",
+    @Test(
+        "a bridge that is root runs a handler as its user, with that user's groups and no way back to privileges",
         .enabled(if: Machine.isRoot, "only root can run handlers as somebody else"))
     func switchesUser() async throws {
         let seen = try await seen(
@@ -55,7 +56,9 @@ struct ConfinementTests {
     func givesEnvironment() async throws {
         let user = String(cString: getpwuid(geteuid()).pointee.pw_name)
         let seen = try await seen("env | sort", user: user, "env: { COLOUR: \"red\" }")
-        let names = seen.map { String($0.prefix { $0 != "=" }) }.filter { !["_", "PWD", "SHLVL", "OLDPWD"].contains($0) }
+        let names = seen.map { String($0.prefix { $0 != "=" }) }.filter {
+            !["_", "PWD", "SHLVL", "OLDPWD"].contains($0)
+        }
         #expect(
             names == [
                 "COLOUR", "HOME", "LANG", "LOGNAME", "PATH", "USER", "WAKEBRIDGE_FD", "WAKEBRIDGE_HANDLER",
@@ -109,7 +112,8 @@ struct ConfinementTests {
             """)
         let trace = scratch.write(TraceText.beats(3, every: 0.7).text, to: "some.trace")
         let daemon = try await RunningDaemon(
-            scratch, handlers: ["chatty": manifest([script])], settings: "{ log: { lines_per_second: 50, burst: 200 } }",
+            scratch, handlers: ["chatty": manifest([script])],
+            settings: "{ log: { lines_per_second: 50, burst: 200 } }",
             replay: trace)
         let isHeard = try await wait(20) { daemon.running.talk.contains("acked 4") }
         #expect(isHeard)

@@ -8,7 +8,9 @@ struct EndingTests {
 
     /// Writes down its pid and its own directory.
     private func witness() -> String {
-        scratch.script("echo $$ >\(scratch.file("pid")); echo \"$WAKEBRIDGE_STATE_DIR\" >\(scratch.file("directory")); exec \(Built.fixture)")
+        scratch.script(
+            "echo $$ >\(scratch.file("pid")); echo \"$WAKEBRIDGE_STATE_DIR\" >\(scratch.file("directory")); exec \(Built.fixture)"
+        )
     }
 
     private func expectNothingLeft(of tool: Int32) {
@@ -21,10 +23,16 @@ struct EndingTests {
         #expect(!Leaves(tree: "\(Machine.cgroup ?? "/nowhere")/wakebridge-replay-\(tool)").exist)
     }
 
-    @Test("Ctrl-C ends a replay at once and cleanly: no process, no cgroup, no directory is left", arguments: [SIGINT, SIGTERM])
+    @Test(
+        "Ctrl-C ends a replay at once and cleanly: no process, no cgroup, no directory is left",
+        arguments: [SIGINT, SIGTERM])
     func interrupts(signal: Int32) async throws {
         let replay = try LiveReplay(trace: heartRateTrace, scratch, handler: [witness()])
-        let isFrozen = try await wait(10) { replay.leaves.areFrozen }
+        // It is born frozen, so only after it has run does being frozen tell something.
+        let isFrozen = try await wait(10) {
+            replay.leaves.areFrozen && !lines(of: scratch.file("directory")).isEmpty
+                && replay.decisions.has("suspending")
+        }
         #expect(isFrozen)
         replay.running.signal(signal)
         let outcome = try await replay.end(within: 10)
@@ -54,6 +62,17 @@ struct EndingTests {
         expectNothingLeft(of: running.pid)
     }
 
+    @Test("at the end a handler gets end-of-file and the time to finish by itself")
+    func finishesByItself() async throws {
+        let total = scratch.file("total")
+        let script = scratch.script(
+            "lines=0; while read -r line; do lines=$((lines + 1)); done; sleep 0.3; echo $lines >\(total)")
+        let replay = try LiveReplay(
+            .beats(2, every: 0.01), scratch, manifest: "ack: \"delivery\"", handler: [script])
+        #expect(try await replay.end(within: 20).exit == 0)
+        #expect(lines(of: total).first.flatMap { Int($0) } ?? 0 >= 3)
+    }
+
     @Test("a handler is found and started from where the person is")
     func startsHere() async throws {
         _ = scratch.script("pwd >seen; exec \(Built.fixture)", named: "here.sh")
@@ -65,7 +84,8 @@ struct EndingTests {
         #expect(lines(of: scratch.file("seen")) == [scratch.path])
     }
 
-    @Test("an event that kills five processes which had done something is dead-lettered, and the replay ends with 1",
+    @Test(
+        "an event that kills five processes which had done something is dead-lettered, and the replay ends with 1",
         .timeLimit(.minutes(1)))
     func deadLetters() async throws {
         let log = scratch.file("log")
@@ -93,7 +113,8 @@ struct EndingTests {
 
     @Test("a handler that cannot be started, and a trace that cannot be read, are errors that say which")
     func fails() async throws {
-        let missing = try await LiveReplay(.beats(1, every: 0.01), scratch, handler: ["/nowhere/handler"]).end(within: 20)
+        let missing = try await LiveReplay(.beats(1, every: 0.01), scratch, handler: ["/nowhere/handler"]).end(
+            within: 20)
         #expect(missing.exit == 1)
         #expect(missing.talk.contains("/nowhere/handler"))
         let unread = try await Running([Built.tool, "replay", "/nowhere/a.trace", "--", "/bin/true"], in: scratch).end()

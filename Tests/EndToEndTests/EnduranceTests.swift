@@ -16,7 +16,7 @@ struct EnduranceTests {
     @Test("10,000 wakes leave descriptors, cgroups and memory of the daemon flat", .timeLimit(.minutes(2)))
     func staysFlat() async throws {
         var trace = TraceText()
-        trace.addBeats(16_000, from: 0, every: 0.003)
+        trace.addBeats(24_000, from: 0, every: 0.002)
         let file = scratch.write(trace.text, to: "beats.trace")
         let daemon = try await RunningDaemon(
             scratch, handlers: ["strap": manifest([Built.fixture], "timers: { linger: \"0s\" }")], replay: file)

@@ -12,7 +12,8 @@ struct InvariantTests {
         done
         """
 
-    @Test("I7: no process of a stopped handler survives, whether it ignores SIGTERM, leaves its parent or both",
+    @Test(
+        "I7: no process of a stopped handler survives, whether it ignores SIGTERM, leaves its parent or both",
         .timeLimit(.minutes(1)))
     func leavesNobody() async throws {
         let log = scratch.file("log")
@@ -34,7 +35,8 @@ struct InvariantTests {
         #expect(try await daemon.stop().exit == 0)
     }
 
-    @Test("I7: at the end of a replay a handler that ignores end-of-file and SIGTERM is killed with all it started",
+    @Test(
+        "I7: at the end of a replay a handler that ignores end-of-file and SIGTERM is killed with all it started",
         .timeLimit(.minutes(1)))
     func killsAtTheEnd() async throws {
         let pids = scratch.file("pids")
@@ -53,7 +55,8 @@ struct InvariantTests {
         #expect(!replay.leaves.exist)
     }
 
-    @Test("I8: a lock that somebody waits for is released, or its frozen holder killed, within about a second",
+    @Test(
+        "I8: a lock that somebody waits for is released, or its frozen holder killed, within about a second",
         .enabled(if: access("/usr/bin/flock", X_OK) == 0, "flock(1) is missing"), .timeLimit(.minutes(1)))
     func freesLocks() async throws {
         let (log, lock) = (scratch.file("log"), scratch.file("lock"))
@@ -71,12 +74,14 @@ struct InvariantTests {
         #expect(!replay.leaves.exist)
     }
 
-    @Test("I8: a lock that somebody waits for already when its holder would be frozen is not kept from them",
+    @Test(
+        "I8: a lock that somebody waits for already when its holder would be frozen is not kept from them",
         .enabled(if: access("/usr/bin/flock", X_OK) == 0, "flock(1) is missing"), .timeLimit(.minutes(1)))
     func freesLocksAtFreeze() async throws {
         let (log, lock) = (scratch.file("log"), scratch.file("lock"))
         let replay = try LiveReplay(
-            .beats(1, every: 20), scratch, handler: [Built.fixture, "--hold-lock", lock, "--ack-after", "800", "--log", log])
+            .beats(1, every: 20), scratch,
+            handler: [Built.fixture, "--hold-lock", lock, "--ack-after", "800", "--log", log])
         let isHeld = try await wait(10) { LoggedEvent.read(log).count == 1 }
         #expect(isHeld)
         try await pause(0.2)
@@ -86,7 +91,8 @@ struct InvariantTests {
         _ = try await replay.end(within: 15)
     }
 
-    @Test("I10: handlers that never read, flood their replies or pour out their log keep nobody else waiting",
+    @Test(
+        "I10: handlers that never read, flood their replies or pour out their log keep nobody else waiting",
         .timeLimit(.minutes(1)))
     func isolates() async throws {
         let log = scratch.file("log")
@@ -98,7 +104,8 @@ struct InvariantTests {
         let daemon = try await RunningDaemon(
             scratch,
             handlers: [
-                "good": manifest([Built.fixture, "--log", log]), "deaf": manifest([deaf]), "flooding": manifest([flooding]),
+                "good": manifest([Built.fixture, "--log", log]), "deaf": manifest([deaf]),
+                "flooding": manifest([flooding]),
                 "pouring": manifest([pouring]),
             ], replay: trace)
         let isDone = try await wait(40) { LoggedEvent.read(log).count == 81 }
@@ -115,7 +122,8 @@ struct InvariantTests {
         #expect(!daemon.leaves.exist)
     }
 
-    @Test("I11: killing handlers again and again stops neither the source nor the others, and loses nothing",
+    @Test(
+        "I11: killing handlers again and again stops neither the source nor the others, and loses nothing",
         .timeLimit(.minutes(1)))
     func survivesKills() async throws {
         let (log, other) = (scratch.file("log"), scratch.file("other"))

@@ -11,11 +11,13 @@ struct OneshotTests {
         seq=${line#*'"seq":'}; seq=${seq%%,*}; attempt=${line#*'"attempt":'}; attempt=${attempt%%,*}
         """
 
-    @Test("twenty barcode scans in two seconds to a oneshot that takes 1.5 s are twenty runs, and nothing is lost",
+    @Test(
+        "twenty barcode scans in two seconds to a oneshot that takes 1.5 s are twenty runs, and nothing is lost",
         .timeLimit(.minutes(2)))
     func scans() async throws {
         let log = scratch.file("log")
-        let header = "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 accessory 05e0:1200:77 alias=\"scanner\"\n"
+        let header =
+            "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 accessory 05e0:1200:77 alias=\"scanner\"\n"
         let scans = (0..<20).map { "+0.1 1 data report-2 00000\($0 % 10)0000000000\n" }.joined()
         let trace = scratch.write(header + scans + "end\n", to: "scans.trace")
         let manifest = manifest(["/bin/true"], "lifecycle: \"oneshot\"").replacingProfile("*")
@@ -36,7 +38,8 @@ struct OneshotTests {
     }
 
     /// Event 2 is refused once for now, 3 is acknowledged by a run that fails, 4 fails and says nothing.
-    @Test("exit 0 acknowledges, 75 asks again, anything else is a failure; an acknowledgement counts in any case",
+    @Test(
+        "exit 0 acknowledges, 75 asks again, anything else is a failure; an acknowledgement counts in any case",
         .timeLimit(.minutes(1)))
     func exits() async throws {
         let log = scratch.file("log")
@@ -56,7 +59,8 @@ struct OneshotTests {
         trace.add(0.2, 2, "connect")
         trace.add(0.3, 2, "data 2a37 003c")
         let replay = try LiveReplay(
-            trace, scratch, manifest: "lifecycle: \"oneshot\", timers: { retry_base: \"10s\", failure_base: \"100ms\" }",
+            trace, scratch,
+            manifest: "lifecycle: \"oneshot\", timers: { retry_base: \"10s\", failure_base: \"100ms\" }",
             handler: [script])
         let outcome = try await replay.end(within: 40)
         #expect(outcome.exit == 0)
@@ -65,7 +69,8 @@ struct OneshotTests {
         #expect(outcome.seconds > 9.5, "a nack without after_s waits for retry_base")
     }
 
-    @Test("a oneshot past its budget gets SIGTERM and then the kill, and its event comes again", .timeLimit(.minutes(1)))
+    @Test(
+        "a oneshot past its budget gets SIGTERM and then the kill, and its event comes again", .timeLimit(.minutes(1)))
     func ends() async throws {
         let log = scratch.file("log")
         let script = scratch.script(
@@ -98,7 +103,10 @@ extension String {
         let text = Array(utf8)
         let key = Array(word.utf8)
         for start in text.indices where text[start...].starts(with: key) {
-            return (String(decoding: text[..<start], as: UTF8.self), String(decoding: text[(start + key.count)...], as: UTF8.self))
+            return (
+                String(decoding: text[..<start], as: UTF8.self),
+                String(decoding: text[(start + key.count)...], as: UTF8.self)
+            )
         }
         return (self, "")
     }

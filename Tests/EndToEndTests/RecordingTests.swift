@@ -8,7 +8,8 @@ struct RecordingTests {
 
     private func play(_ decisions: String) async throws -> Running.Outcome {
         try await Running(
-            [Built.tool, "replay", heartRateTrace, "--speed", "max", "--decisions", scratch.file(decisions)], in: scratch
+            [Built.tool, "replay", heartRateTrace, "--speed", "max", "--decisions", scratch.file(decisions)],
+            in: scratch
         ).end()
     }
 
@@ -27,6 +28,16 @@ struct RecordingTests {
         let first = bytes(of: scratch.file("first"))
         #expect(first.count > 1000)
         #expect(first == bytes(of: scratch.file("second")))
+    }
+
+    @Test("what stands before a broken line is played and printed, and the exit status tells of the rest")
+    func playsUpToFault() async throws {
+        let broken = scratch.write(
+            TraceText.beats(2, every: 1).text.dropLast(4) + "+1 1 dota 2a37 00\n", to: "broken.trace")
+        let outcome = try await Running([Built.tool, "replay", broken, "--speed", "max"], in: scratch).end()
+        #expect(outcome.exit == 1)
+        #expect(outcome.lines.count == 3)
+        #expect(outcome.talk.contains("line 7") && outcome.talk.contains("did you mean `data`?"))
     }
 
     @Test("the recording is a minute of beats with RR intervals, energy, a contact loss and a battery reading")

@@ -125,7 +125,9 @@ struct LoggedEvent: Hashable {
     static func read(_ path: String) -> [LoggedEvent] {
         lines(of: path).compactMap { line in
             let fields = line.split(separator: " ").map(String.init)
-            guard fields.count == 7, let sequence = Int(fields[0]), let nanoseconds = Double(fields[6]) else { return nil }
+            guard fields.count == 7, let sequence = Int(fields[0]), let nanoseconds = Double(fields[6]) else {
+                return nil
+            }
             return LoggedEvent(
                 sequence: sequence, attempt: Int(fields[1]) ?? 0, device: fields[3], kind: fields[4],
                 process: Int32(fields[5]) ?? 0, time: nanoseconds / 1e9)

@@ -38,7 +38,9 @@ struct WakingTests {
         var spans: [Double] = []
         for decision in decisions {
             if decision.text.hasPrefix("ack ") { idleSince = decision.time }
-            if decision.text.hasPrefix("suspending -> suspended"), let since = idleSince { spans.append(decision.time - since) }
+            if decision.text.hasPrefix("suspending -> suspended"), let since = idleSince {
+                spans.append(decision.time - since)
+            }
         }
         #expect(spans.count >= 5)
         // 20 ms to linger; the rest is what a busy machine takes to stop a process.

@@ -6,7 +6,8 @@ import Testing
 struct WeakSuspensionTests {
     private let scratch = Scratch()
 
-    @Test("a handler is stopped between events and gets each once, and status says that it is suspended weakly",
+    @Test(
+        "a handler is stopped between events and gets each once, and status says that it is suspended weakly",
         .timeLimit(.minutes(1)))
     func stopsBetweenEvents() async throws {
         let log = scratch.file("log")

@@ -9,12 +9,14 @@ struct Script {
     init(options: Options) { self.options = options }
 
     mutating func take(_ line: String) {
+        if let path = options.text("--record") { append("\(getpid()) \(parent) \(monotonicNow()) \(line)", to: path) }
         guard let sequence = member("seq", of: line) else { return noteNotice(line) }
         events += 1
         logEvent(line, sequence)
         if events == 1 { misbehaveOnce() }
         if let bytes = options.number("--spam-stdout") { writeAll(1, Array(repeating: 0x78, count: bytes) + [0x0a]) }
         if options.text("--crash-at") == sequence { abort() }
+        if let bytes = options.text("--crash-on"), member("raw", of: line) == bytes { abort() }
         work()
         answer(sequence)
         if let limit = options.number("--exit-after"), events >= limit { exit(Int32(options.number("--exit") ?? 0)) }

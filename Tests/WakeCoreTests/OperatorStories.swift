@@ -194,19 +194,25 @@ struct OperatorStories {
     }
 
     @Test(
-        "At the end every live handler gets end of file and SIGTERM; what is open stays in flight for the next bridge")
+        "At the end every live handler gets end of file, time to end by itself, and SIGTERM; what is open stays in flight"
+    )
     func finish() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
         story.data(device)
         story.step(.finish)
-        let order = story.log.compactMap { entry -> String? in
-            switch entry.effect {
-            case .closeInput: "close"
-            case .requestTermination: "term"
-            default: nil
+        var order: [String] {
+            story.log.compactMap { entry in
+                switch entry.effect {
+                case .closeInput: "close"
+                case .requestTermination: "term"
+                default: nil
+                }
             }
         }
+        story.advance(.milliseconds(900))
+        #expect(order == ["close"])
+        story.advance(.milliseconds(100))
         #expect(order == ["close", "term"])
         story.advance(.seconds(1))
         story.data(device)

@@ -117,7 +117,7 @@ struct RandomWalk {
     }
 
     private mutating func exit(_ handler: HandlerID) {
-        let statuses: [WakeCore.ExitStatus] = [.exited(code: 0), .exited(code: 75), .exited(code: 1), .signalled(11)]
+        let statuses: [WakeModel.ExitStatus] = [.exited(code: 0), .exited(code: 75), .exited(code: 1), .signalled(11)]
         story.exit(handler, statuses[dice.below(4)])
     }
 

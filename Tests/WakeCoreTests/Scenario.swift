@@ -12,7 +12,7 @@ enum Conduct: Sendable {
     /// The last of the batch, after so long: all at once.
     case acknowledgesBatch(TimeSpan)
     /// Ends by itself so long after it was given a batch.
-    case exits(TimeSpan, WakeCore.ExitStatus)
+    case exits(TimeSpan, WakeModel.ExitStatus)
 }
 
 final class Scenario {
@@ -43,7 +43,7 @@ final class Scenario {
     var freezeLatency: TimeSpan? = .microseconds(300)
     /// Nil ignores SIGTERM.
     var termLatency: TimeSpan? = .milliseconds(1)
-    var termStatus = WakeCore.ExitStatus.signalled(15)
+    var termStatus = WakeModel.ExitStatus.signalled(15)
     /// False leaves a leaf populated whatever is done.
     var diesWhenKilled = true
     var emptiesAfterExit = true
@@ -105,7 +105,7 @@ final class Scenario {
         if verb == .expire { auditor.noteHurry(handler) }
         step(.operated(handler, verb))
     }
-    func exit(_ handler: HandlerID, _ status: WakeCore.ExitStatus = .exited(code: 0)) {
+    func exit(_ handler: HandlerID, _ status: WakeModel.ExitStatus = .exited(code: 0)) {
         guard let process = processes[handler] else { return }
         step(.exited(handler, process.epoch, status))
         if emptiesAfterExit { step(.emptied(handler, process.epoch)) }

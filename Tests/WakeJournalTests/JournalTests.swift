@@ -5,42 +5,10 @@ import WakeModel
 
 @testable import WakeJournal
 
-/// A directory of its own on tmpfs, gone with the value.
-final class Scratch {
-    let path: String
-    init() {
-        var template = Array("/dev/shm/journal-XXXXXX".utf8CString)
-        path = String(cString: mkdtemp(&template))
-    }
-    deinit { shell("umount -l \(path) 2>/dev/null; rm -rf \(path)") }
-    var settings: JournalSettings { JournalSettings(runtimeDirectory: path, stateDirectory: path) }
-    func journal(boot: String = "boot") throws -> Journal { try Journal(opening: settings, bootID: boot) }
-}
-
-@discardableResult
-func shell(_ command: String) -> Int32 { system(command) }
-
-func data(_ bytes: [UInt8], device: DeviceID = DeviceID(rawValue: 1)) -> DeviceEvent {
-    let moment = Moment(monotonic: Instant(nanoseconds: 3), boottime: Instant(nanoseconds: 4))
-    return DeviceEvent(
-        device: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
-}
-
-private let accessory = Device(source: "/d/1", alias: "one", profile: nil, mode: .externalAccessory)
-
 struct JournalTests {
     let scratch = Scratch()
 
-    /// Opens, recovers, names handlers 1 and 2.
-    private func ready() throws -> Journal {
-        let journal = try scratch.journal()
-        _ = journal.deviceID(for: accessory)
-        _ = journal.handlerID(named: "a")
-        _ = journal.handlerID(named: "b")
-        _ = journal.recover()
-        return journal
-    }
-    private let a = HandlerID(rawValue: 1), b = HandlerID(rawValue: 2)
+    private func ready() throws -> Journal { try scratch.ready() }
 
     @Test("A kill -9 in the middle of a turn skips no number and gives the leased events back as delivered")
     func killed() throws {
@@ -55,12 +23,12 @@ struct JournalTests {
     }
 
     @Test(
-        "A number that was only noted, because what bore it was lost to everybody, is not given out again",
+        "The number of an event that is owed to nobody is not given out again, though its turn has others that are owed",
         arguments: [true, false])
     func noted(isClean: Bool) throws {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
-        journal?.note(Sequence(5), at: WallTime(microseconds: 9))
+        journal?.append(data([2]), as: Sequence(5), owedTo: [], durability: .run)
         _ = journal?.commit()
         if isClean { journal?.close(clean: true) }
         journal = nil
@@ -72,7 +40,7 @@ struct JournalTests {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), owedTo: [a, b], durability: .run)
         journal?.acknowledge([Sequence(1)], by: a)
-        #expect(journal?.commit() == .committed)
+        #expect(journal?.commit() == [.committed])
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.owed[a] == nil)
@@ -92,19 +60,6 @@ struct JournalTests {
         #expect(try scratch.journal().recover().lost == nil)
     }
 
-    @Test("A reboot that empties the runtime directory is told as one hole")
-    func reboot() throws {
-        var journal: Journal? = try ready()
-        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
-        journal?.append(data([2]), as: Sequence(2), owedTo: [a], durability: .disk)
-        _ = journal?.commit()
-        journal = nil
-        shell("rm \(scratch.path)/run.sqlite*")
-        let recovery = try scratch.journal(boot: "next").recover()
-        #expect(recovery.lost?.first == Sequence(3))
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
-    }
-
     @Test("A full file system degrades to memory, loses nothing and heals when there is room")
     func fullDisk() throws {
         guard shell("mount -t tmpfs -o size=300k none \(scratch.path) 2>/dev/null") == 0 else {
@@ -116,7 +71,9 @@ struct JournalTests {
         for number in 1...2_000 {
             journal?.append(
                 data(Array(repeating: 7, count: 200)), as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
-            if number % 10 == 0, case .lost = journal?.commit() { losses += 1 }
+            if number % 10 == 0 {
+                losses += journal?.commit().count { if case .lost = $0 { true } else { false } } ?? 0
+            }
         }
         #expect(losses > 0)
         #expect(journal?.health.run != .ok)
@@ -131,55 +88,13 @@ struct JournalTests {
         #expect(recovery.next == Sequence(2_001))
     }
 
-    @Test("A flipped bit anywhere never crashes and never gives an event that was not written")
-    func bitFlips() throws {
-        try damage(200) { bytes, random in bytes[random % bytes.count] ^= 1 << UInt8(random % 8) }
-    }
-
-    @Test("A file cut anywhere never crashes and never gives an event that was not written")
-    func truncation() throws { try damage(60) { bytes, random in bytes.removeLast(random % bytes.count) } }
-
-    private func damage(_ rounds: Int, _ change: (inout [UInt8], Int) -> Void) throws {
-        var journal: Journal? = try ready()
-        for number in 1...100 {
-            let event = data(Array(repeating: UInt8(number), count: 40))
-            journal?.append(event, as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
-        }
-        _ = journal?.compact()
-        journal = nil
-        let whole = read(scratch.path + "/run.sqlite")
-        var generator = SystemRandomNumberGenerator()
-        for _ in 0..<rounds {
-            var bytes = whole
-            change(&bytes, Int(generator.next(upperBound: UInt32.max)))
-            shell("rm -f \(scratch.path)/run.sqlite*")
-            write(bytes, scratch.path + "/run.sqlite")
-            let damaged = try? scratch.journal()
-            for event in damaged?.recover().owed[a] ?? [] {
-                #expect(
-                    damaged?.event(event.sequence) == data(Array(repeating: UInt8(event.sequence.rawValue), count: 40)))
-            }
-        }
-    }
-
-    private func read(_ path: String) -> [UInt8] {
-        let file = fopen(path, "r")!
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        return Array(bytes.prefix(fread(&bytes, 1, 1 << 20, file)))
-    }
-    private func write(_ bytes: [UInt8], _ path: String) {
-        let file = fopen(path, "w")!
-        fwrite(bytes, 1, bytes.count, file)
-        fclose(file)
-    }
-
     @Test("A file of a newer schema is refused, not touched")
     func newerSchema() throws {
-        try Database(path: scratch.path + "/run.sqlite", strength: .normal).execute("PRAGMA user_version=99")
-        #expect(
-            throws: JournalError.newerSchema(path: scratch.path + "/run.sqlite", found: 99, known: Schema.steps.count)
-        ) {
+        _ = try ready()
+        let check = CRC32.standard.check(fields: ["schema", "99"])
+        try scratch.tamper(
+            scratch.run, "UPDATE facts SET value='99',crc=\(check) WHERE name='schema'; PRAGMA user_version=99")
+        #expect(throws: JournalError.newerSchema(path: scratch.run, found: 99, known: Schema.steps.count)) {
             try scratch.journal()
         }
     }
@@ -187,11 +102,12 @@ struct JournalTests {
     @Test("A migration keeps the rows of the version before, and a step that fails leaves the file as it was")
     func migration() throws {
         let database = try Database(path: scratch.path + "/old.sqlite", strength: .normal)
-        try Schema.migrate(database)
-        try database.execute("INSERT INTO handlers(id,name) VALUES(1,'a')")
+        _ = try Schema.migrate(database)
+        try database.execute("INSERT INTO handlers VALUES(1,'a',0,NULL,0)")
         #expect(throws: Schema.Failure.self) { try Schema.migrate(database, steps: Schema.steps + ["CREATE nonsense"]) }
         #expect(try database.integer("PRAGMA user_version") == 1)
-        try Schema.migrate(database, steps: Schema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
+        _ = try Schema.migrate(
+            database, steps: Schema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
         #expect(try database.integer("SELECT more FROM handlers WHERE name='a'") == 5)
     }
 

@@ -11,7 +11,7 @@ private final class Handler {
     private var child: ChildProcess?
     private var watches: [Watch] = []
     private(set) var lines = ""
-    private(set) var end: WakeSystem.ExitStatus?
+    private(set) var end: WakeModel.ExitStatus?
 
     init(on loop: EventLoop) { self.loop = loop }
 

@@ -173,7 +173,7 @@ private func turn(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool
             #expect(order.sorted() == ["a", "b", "commit"])
             #expect(order.last == "commit")
         }
-        watches.forEach { $0.cancel() }
+        for watch in watches { watch.cancel() }
     }
 
     @Test("a signal is a call like any other")

@@ -61,7 +61,7 @@ import WakeSystem
         child.closeInput()
         #expect(try turn(loop) { ended } == true)
         #expect(try child.reap() == .exited(code: 3))
-        watches.forEach { $0.cancel() }
+        for watch in watches { watch.cancel() }
         #expect(child.container.remove() == true)
         #expect(tree.remove() == true)
     }

@@ -18,7 +18,7 @@ import WakeSystem
                 late.append((SystemClock.monotonic() - due).nanoseconds)
             }
         }
-        timers.forEach { $0.arm(at: due) }
+        for timer in timers { timer.arm(at: due) }
         // An optimised build lets go of what is not used again, and a timer let go of is disarmed.
         let called = try withExtendedLifetime(timers) { try loop.runOnce(timeout: .seconds(1)) }
         #expect(called)

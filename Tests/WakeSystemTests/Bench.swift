@@ -81,7 +81,7 @@ func readLine(_ file: borrowing FileDescriptor) throws -> String {
     return String(decoding: bytes.dropLast(), as: UTF8.self)
 }
 
-func waitForEnd(of child: borrowing ChildProcess) throws -> WakeSystem.ExitStatus? {
+func waitForEnd(of child: borrowing ChildProcess) throws -> WakeModel.ExitStatus? {
     let end = SystemClock.monotonic() + .seconds(5)
     while SystemClock.monotonic() < end {
         if let status = try child.reap() { return status }

@@ -59,7 +59,7 @@ import WakeModel
         #expect(try settles(child, frozen: true) == true)
         let members = try child.container.processes()
         try child.container.kill()
-        #expect(try waitForEnd(of: child) == .signalled(number: SIGKILL, coreDumped: false))
+        #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
         #expect(try settles(child, populated: false) == true)
         #expect(members.allSatisfy { pid in eventually { ProcessStatus(of: pid).map { $0.state == 0x5A } ?? true } })
         #expect(eventually { child.container.remove() } == true)
@@ -102,7 +102,7 @@ import WakeModel
         let bench = try TestTree()
         let child = try ChildProcess.spawn(shell("true"), into: bench.container())
         try child.container.kill()
-        #expect(try waitForEnd(of: child) == .signalled(number: SIGKILL, coreDumped: false))
+        #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
         #expect(try child.startupOutcome() == .executed)
     }
 
@@ -111,7 +111,7 @@ import WakeModel
         let bench = try TestTree()
         // What a library opened carelessly, below and above where the child keeps its startup pipe.
         let careless = [5, 300].map { fcntl(2, F_DUPFD, $0) }
-        defer { careless.forEach { close($0) } }
+        defer { for descriptor in careless { close(descriptor) } }
         let child = try ChildProcess.spawn(
             python(
                 """
@@ -166,7 +166,7 @@ import WakeModel
         try child.container.thaw()
         #expect(try readLine(child.output) == "two")
         try child.container.kill()
-        #expect(try waitForEnd(of: child) == .signalled(number: SIGKILL, coreDumped: false))
+        #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
         #expect(try settles(child, populated: false) == true)
         #expect(child.container.remove() == true)
     }
@@ -217,7 +217,7 @@ import WakeModel
         for _ in 0..<1_000 {
             let child = try ChildProcess.spawn(shell("exit 0"), into: bench.container())
             try child.container.kill()
-            #expect(try waitForEnd(of: child) == .signalled(number: SIGKILL, coreDumped: false))
+            #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
             #expect(eventually { child.container.remove() } == true)
         }
         // Other tests run beside this one; a leak would show a thousand times.

@@ -57,7 +57,7 @@ import WakeModel
             "\(error)".contains("process \(holder.pid) holds it")
         }
         try holder.container.kill()
-        #expect(try waitForEnd(of: holder) == .signalled(number: SIGKILL, coreDumped: false))
+        #expect(try waitForEnd(of: holder) == .signalled(SIGKILL))
         let lock = try LockFile(at: path)
         _ = consume lock
         unlink(path)

@@ -34,11 +34,10 @@ public final class Daemon {
         self.options = options
         startedAt = SystemClock.monotonic()
         try Directory.create(options.runtimeDirectory, mode: 0o755)
-        try Directory.create(options.configurationDirectory + "/handlers.d", mode: 0o755)
+        try Directory.create(options.manifestDirectory, mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
-        // Passable for the users that handlers run as, whose own directories lie below it; its files are ours alone.
-        try Directory.create(options.stateDirectory + "/handlers", mode: 0o711)
+        try Directory.create(options.stateDirectory)
         stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(
@@ -49,27 +48,37 @@ public final class Daemon {
         logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
         memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
         manifests = try ManifestFolder(
-            options.configurationDirectory + "/handlers.d", profiles: profiles, defaults: settings)
+            options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
         bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
     public func run() throws -> Int32 {
-        try prepareReplay()
-        readManifests()
-        try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
-        try serve()
-        try watchSignals()
+        do {
+            try prepare()
+        } catch {
+            // A start in vain leaves no cgroup behind, and closes the journal in order.
+            bridge.close()
+            throw error
+        }
         replay?.begin()
         ServiceState.ready()
-        log.notice(
-            "ready: handlers are suspended \(bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals")")
+        let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
+        log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         MemoryPressure.releaseStartup()
         let status = try bridge.loop.run()
         server?.close()
         bridge.close()
         return status
+    }
+
+    private func prepare() throws {
+        try prepareReplay()
+        readManifests()
+        try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
+        try serve()
+        try watchSignals()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.

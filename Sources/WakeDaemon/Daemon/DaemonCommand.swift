@@ -95,7 +95,15 @@ public enum DaemonCommand {
             let name = "--\(flag.name)" + (flag.value.map { " \($0)" } ?? "")
             return "  \(name)\(String(repeating: " ", count: max(1, 20 - name.utf8.count)))\(flag.help)\n"
         }
-        return "usage: wakebridged [OPTION…]\nWakes suspended handlers for what devices say.\n\n" + rows.joined()
+        let own = DaemonOptions()
+        return "usage: wakebridged [OPTION…]\nWakes suspended handlers for what devices say.\n\n" + rows.joined() + """
+
+            Where nothing else is said, the directories of whoever runs this are:
+              --config     \(own.configurationDirectory)
+              --state      \(own.stateDirectory)
+              --runtime    \(own.runtimeDirectory)
+
+            """
     }
 }
 

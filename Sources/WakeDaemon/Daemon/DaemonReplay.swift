@@ -41,5 +41,6 @@ final class DaemonReplay {
         // Before the event, so that no commit can hold the one without the other.
         bridge.journal.setReplayPosition(source: file, line: operation.line)
         bridge.take(operation.event(of: devices[operation.device], at: stamp))
+        bridge.journal.closeReplayStep()
     }
 }

@@ -7,7 +7,9 @@ extension Decision {
     var sentence: String? {
         switch self {
         case .held(_, let because): "held after: \(because)"
-        case .struck(let strikes): "strike \(strikes): it overran its budget without an acknowledgement"
+        case .struck(let strikes):
+            "strike \(strikes): its budget ended without an acknowledgement on descriptor 3; "
+                + "for a program that cannot answer, say ack: \"delivery\" in its manifest"
         case .charged(let sequence, let charges):
             "event \(sequence.rawValue) was open when it died, for the \(charges). time"
         case .deadLettered(let sequence): "event \(sequence.rawValue) was dead-lettered"

@@ -60,8 +60,9 @@ public final class Bridge {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
         wallClock = try WallClockWatch()
-        suspension = try Self.chooseSuspension(options)
         journal = try Self.openJournal(options)
+        // After all that may refuse to begin, so that no empty cgroup is left of a start in vain.
+        suspension = try Self.chooseSuspension(options)
         recovery = journal.recover()
         let clock = RealClock()
         engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))

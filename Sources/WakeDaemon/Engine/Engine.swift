@@ -124,22 +124,24 @@ public final class Engine {
 
     private func commit() {
         noteNumbers()
-        let outcome = journal.commit()
-        if outcome != .nothing { commitsSinceUpkeep += 1 }
-        report(outcome)
+        let outcomes = journal.commit()
+        if !outcomes.isEmpty { commitsSinceUpkeep += 1 }
+        for outcome in outcomes { report(outcome) }
     }
 
     /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
     private func noteNumbers() {
         let last = Sequence(core.nextSequence.rawValue - 1)
-        if last > lastAppended { journal.note(last, at: clock.stamp().wall) }
+        guard last > lastAppended else { return }
         lastAppended = last
+        let nothing = DeviceEvent(device: DeviceID(rawValue: 0), kind: .data(.serial, []), stamp: clock.stamp())
+        journal.append(nothing, as: last, owedTo: [], durability: .run)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
     private func report(_ outcome: CommitOutcome) {
         switch outcome {
-        case .nothing, .committed: break
+        case .committed: break
         case .lost(let loss):
             log.error(loss.sentence)
             announce(.bridge(condition: "durability-lost", detail: loss.sentence))
@@ -164,7 +166,7 @@ public final class Engine {
         if isShort {
             // Synced to disk: nobody should meet with that on the way of an event.
             journal.reserve(upTo: Sequence(next.rawValue + Self.reservation))
-            report(journal.commit())
+            for outcome in journal.commit() { report(outcome) }
         }
         guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
         commitsSinceUpkeep = 0

@@ -12,10 +12,10 @@ final class LineComposer {
     let idPrefix: String
     private let noticePrefix: String
     private var noticeCount: UInt64 = 0
-    /// What a profile decoded last; its memory is used again for the next.
-    private var value = JSONWriter(reserving: 256)
     /// What a launched process is told of its past.
     var counters: (HandlerID) -> Restoration.Counters = { _ in Restoration.Counters() }
+    /// What a profile decoded last; its memory is used again for the next.
+    private var value = JSONWriter(reserving: 256)
 
     init(catalog: Catalog, journal: Journal, idPrefix: String, clock: @escaping () -> WallTime) {
         self.catalog = catalog
@@ -75,7 +75,11 @@ final class LineComposer {
     }
 
     private func write(_ delivered: DeliveredEvent, budget: TimeSpan, into writer: inout JSONWriter) {
-        guard let event = journal.event(delivered.sequence) else { return }
+        // What cannot be read any more is told as a gap in its place; the journal tells the operator.
+        guard let event = journal.event(delivered.sequence) ?? journal.remains(of: delivered.sequence, at: clock())
+        else {
+            return
+        }
         write(event, delivered.sequence, delivered.attempt, delivered.isRedelivered, budget, into: &writer)
     }
 

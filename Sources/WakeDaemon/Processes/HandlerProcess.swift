@@ -8,16 +8,17 @@ import WakeSystem
 protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
+    func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
-    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus)
+    func process(_ process: HandlerProcess, exited status: ExitStatus)
     func processLeftNobody(_ process: HandlerProcess)
 }
 
 /// Where replies and logs are read into before they are cut into lines; one for all processes, because each empties it at once.
 final class ReadSpace {
-    fileprivate var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    fileprivate var bytes = [UInt8](repeating: 0, count: 8 << 10)
 }
 
 /// Owns the child, its container and all their watches; letting go of it closes every descriptor.
@@ -37,11 +38,14 @@ final class HandlerProcess {
     private var watches: [Watch] = []
     private var inputWatch: Watch?
     private var look: Timer?
+    private var lookDelay = TimeSpan.zero
     private let log: Log
 
     private var unwritten: [UInt8] = []
     private var written = 0
     private var closesInputWhenWritten = false
+    private var holdsReplies = false
+    private var hasBeenDeaf = false
 
     private let space: ReadSpace
     private var splitter = LineSplitter()
@@ -56,7 +60,7 @@ final class HandlerProcess {
 
     init(
         _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
-        space: ReadSpace, longestLogLine: Int, observer: any ProcessObserver
+        longestLogLine: Int, space: ReadSpace, observer: any ProcessObserver
     ) throws(SystemError) {
         self.child = child
         self.handler = handler
@@ -74,8 +78,10 @@ final class HandlerProcess {
         watches = [
             try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
             // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
-            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output) },
-            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors) },
+            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output)
+            },
+            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors)
+            },
             try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
         ]
@@ -98,11 +104,27 @@ final class HandlerProcess {
         compose(&writer)
         unwritten = writer.bytes
         flush()
+        if isBackedUp { holdReplies() }
     }
 
     /// Notices may be dropped when a handler has not read for long; events never are.
     static let noticeBacklogLimit = 64 << 10
     var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+
+    /// Who asks without reading the answers is not heard until it has read them.
+    private func holdReplies() {
+        guard !holdsReplies else { return }
+        holdsReplies = true
+        watches[0].disable()
+        if !hasBeenDeaf { observer.processDoesNotRead(self) }
+        hasBeenDeaf = true
+    }
+
+    private func hearRepliesAgain() {
+        guard holdsReplies else { return }
+        holdsReplies = false
+        watches[0].enable()
+    }
 
     /// End-of-file on standard input, after everything written before.
     func closeInput() {
@@ -128,6 +150,7 @@ final class HandlerProcess {
         unwritten.removeAll(keepingCapacity: true)
         written = 0
         inputWatch?.disable()
+        hearRepliesAgain()
         if closesInputWhenWritten { abandonInput() }
         observer.processWroteEverything(self)
     }
@@ -148,18 +171,14 @@ final class HandlerProcess {
 
     // MARK: Replies and logs
 
-    /// So much a turn, so that a handler that floods does not starve the others.
-    private static let repliesPerTurn = 8 << 10
-
+    /// One reading a turn, so that a handler that floods does not starve the others.
     private func readReplies() {
-        _ = readRepliesOnce(limit: Self.repliesPerTurn)
+        _ = readRepliesOnce()
     }
 
-    private func readRepliesOnce(limit: Int) -> Bool {
+    private func readRepliesOnce() -> Bool {
         guard
-            let result = attempt(
-                "read from",
-                { () throws(SystemError) in try child.replies.read(into: &space.bytes, limit: limit) })
+            let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
         else { return false }
         switch result {
         case .bytes(let count):
@@ -177,7 +196,7 @@ final class HandlerProcess {
     /// Hears every line that was written before now: after a freeze, and after an exit. A socket holds less than this,
     /// and whom a dead handler left behind may go on writing for ever.
     private func drainReplies() {
-        for _ in 0..<8 { guard readRepliesOnce(limit: 64 << 10) else { return } }
+        for _ in 0..<64 { guard readRepliesOnce() else { return } }
     }
 
     /// True while there may be more.
@@ -230,7 +249,7 @@ final class HandlerProcess {
         learnStartup()
         drainReplies()
         drainLogs()
-        if startupFailure == nil { observer.process(self, exited: status.forCore) }
+        if startupFailure == nil { observer.process(self, exited: status) }
         learnContainer()
     }
 
@@ -239,9 +258,14 @@ final class HandlerProcess {
     func freeze() {
         awaitsFreeze = true
         attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
-        // The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds.
-        look?.arm(at: SystemClock.monotonic() + .microseconds(100))
+        lookDelay = Self.firstLook
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
+
+    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
+    /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
+    private static let firstLook = TimeSpan.microseconds(100)
+    private static let lastLook = TimeSpan.milliseconds(5)
 
     func thaw() {
         awaitsFreeze = false
@@ -276,8 +300,15 @@ final class HandlerProcess {
             drainReplies()
             observer.processFroze(self)
         } else {
-            lookAgainIfBlind()
+            lookAgain()
         }
+    }
+
+    private func lookAgain() {
+        guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
+        guard awaitsFreeze, lookDelay < Self.lastLook else { return }
+        lookDelay = lookDelay + lookDelay
+        look?.arm(at: SystemClock.monotonic() + lookDelay)
     }
 
     private func tellEnd() {
@@ -301,15 +332,6 @@ final class HandlerProcess {
         } catch {
             log.error("cannot \(what) process \(child.pid): \(error.description)")
             return nil
-        }
-    }
-}
-
-extension WakeSystem.ExitStatus {
-    var forCore: WakeCore.ExitStatus {
-        switch self {
-        case .exited(let code): .exited(code: code)
-        case .signalled(let number, _): .signalled(number)
         }
     }
 }

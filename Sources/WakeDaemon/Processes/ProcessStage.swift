@@ -105,7 +105,7 @@ final class ProcessStage: Stage, ProcessObserver {
         do {
             let child = try launcher.start(manifest, epoch: epoch, reason: reason)
             processes[id] = try HandlerProcess(
-                child, handler: id, epoch: epoch, loop: loop, log: log, space: space, longestLogLine: longestLogLine,
+                child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
         } catch {
             fail(id, epoch, error.description)
@@ -123,10 +123,7 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
-        guard let process = process(id, epoch) else { return }
-        guard !process.isBackedUp else {
-            return log.warning("handler \(catalog.name(of: id)) does not read its input: \(notice.type) is dropped")
-        }
+        guard let process = process(id, epoch), !process.isBackedUp else { return }
         process.write { composer.compose(notice, into: &$0) }
     }
 
@@ -186,6 +183,13 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.written(process.handler, process.epoch))
     }
 
+    /// Told once a process: who lets answers gather once does it again.
+    func processDoesNotRead(_ process: HandlerProcess) {
+        log.warning(
+            "handler \(catalog.name(of: process.handler)) asks but does not read the answers; it is not heard until it reads, "
+                + "and further notices are dropped")
+    }
+
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
         fail(process.handler, process.epoch, reason)
     }
@@ -198,7 +202,7 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.suspended(process.handler, process.epoch, finding(on: process)))
     }
 
-    func process(_ process: HandlerProcess, exited status: WakeCore.ExitStatus) {
+    func process(_ process: HandlerProcess, exited status: ExitStatus) {
         engine.feed(.exited(process.handler, process.epoch, status))
     }
 

@@ -25,6 +25,16 @@ public final class LiveReplay {
         public var isFailure: Bool { deadLetters > 0 || quarantines > 0 || traceError != nil }
     }
 
+    /// How far a replay is.
+    public struct Progress: Hashable, Sendable {
+        public var events: Int
+        public var acknowledged: Int
+        public var awake: TimeSpan
+        public var length: TimeSpan
+        /// Why the handler is, or is not, awake now; a sentence.
+        public var why: String
+    }
+
     private let bridge: Bridge
     private let directory: String
     private let handler: HandlerID
@@ -39,6 +49,7 @@ public final class LiveReplay {
     private var outcome = Outcome()
     private var signals: [SignalWatch] = []
     private var lines: HandlerLines?
+    private var look: Timer?
 
     public var strength: SuspensionStrength { bridge.strength }
 
@@ -68,6 +79,30 @@ public final class LiveReplay {
         let lines = HandlerLines(print)
         self.lines = lines
         bridge.stage.handlerLog = lines
+        bridge.engine.listeners.append(lines)
+    }
+
+    /// Gets a sentence for each thing out of the ordinary: an overrun, a crash, a penalty.
+    public var say: (String) -> Void {
+        get { lines?.say ?? { _ in } }
+        set { lines?.say = newValue }
+    }
+
+    /// Tells, from the first second on and several times in each, how far it is; only for somebody who watches.
+    public func showProgress(_ show: @escaping (Progress) -> Void) throws(SystemError) {
+        let timer = try bridge.loop.timer(on: .monotonic) { [unowned self] in
+            if !isFinishing { show(progress) }
+            look?.arm(at: SystemClock.monotonic() + .milliseconds(200))
+        }
+        look = timer
+        timer.arm(at: start + .seconds(1))
+    }
+
+    private var progress: Progress {
+        let standing = bridge.engine.standing(of: handler)
+        return Progress(
+            events: outcome.events, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
+            length: SystemClock.monotonic() - start, why: standing?.why ?? "")
     }
 
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
@@ -156,12 +191,17 @@ public final class LiveReplay {
     }
 }
 
-/// Passes a handler's log on.
-final class HandlerLines: HandlerLog {
+/// Passes a handler's log on, and what the core decides about it out of the ordinary.
+final class HandlerLines: HandlerLog, DecisionListener {
     private let print: (String) -> Void
+    var say: (String) -> Void = { _ in }
     init(_ print: @escaping (String) -> Void) { self.print = print }
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
         // What the bridge says of it stands on standard error already.
         if voice != .bridge { print(line) }
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        if let sentence = decision.sentence { say("handler: \(sentence)") }
     }
 }

@@ -71,7 +71,8 @@ public final class VirtualReplay {
     }
 
     private func playAll(_ stage: ModelStage) throws(TraceError) -> Int {
-        var upcoming = try reader.next()
+        var broken: TraceError?
+        var upcoming = next(&broken)
         var count = 0
         while true {
             let now = clock.now()
@@ -80,14 +81,26 @@ public final class VirtualReplay {
             } else if let operation = upcoming, Instant.zero + operation.offset <= now.monotonic {
                 take(operation)
                 count += 1
-                upcoming = try reader.next()
+                upcoming = next(&broken)
             } else if let next = nextInstant(stage, upcoming) {
                 clock.advance(to: next)
                 engine.feed(.tick)
+            } else if let broken {
+                throw broken
             } else {
                 return count
             }
             engine.completeTurn()
+        }
+    }
+
+    /// Nil at the trace's end, or where it is broken: what stands before is played all the same.
+    private func next(_ broken: inout TraceError?) -> TraceOperation? {
+        do {
+            return try reader.next()
+        } catch {
+            broken = error
+            return nil
         }
     }
 

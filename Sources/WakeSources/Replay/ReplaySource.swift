@@ -43,7 +43,8 @@ public final class ReplaySource {
     private static let operationsPerTurn = 256
 
     /// `after` is the line of the last operation that an earlier life has played; 0 for none.
-    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, on loop: EventLoop) throws(SystemError) {
+    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, on loop: EventLoop) throws(SystemError)
+    {
         self.reader = reader
         playedLine = line
         self.speed = speed

@@ -1,0 +1,236 @@
+// How events, notes, owners, attempts and dead letters are written to one database and read again.
+import WakeModel
+
+extension EventStore {
+    func write(_ verb: Verb, to database: Database) throws(SQLiteFailure) {
+        switch verb {
+        case .append(let seq, let event, let owners): try insert(event, as: seq, owedTo: owners, in: database)
+        case .update(let seq, let event):
+            if case .found(let owner, _) = find(seq) { try insertRow(event, as: seq, owner: owner, in: database) }
+        case .acknowledge(let range, let handler): try erase(range, by: handler, in: database)
+        case .attempts(let seq, let handler, let attempts, let charges):
+            try run(.setAttempts, attemptRow(handler, seq, attempts, charges), in: database)
+        case .fact(let name, let value): try writeFact(name, value, to: database)
+        case .device(let id, let device): try write(device, as: id, to: database)
+        case .handler(let id, let row): try write(row, as: id, to: database)
+        case .clearIdentities: try database.execute("DELETE FROM devices; DELETE FROM handlers")
+        case .bury(let letter): try bury(letter, in: database)
+        case .unbury(let seq, let handler):
+            try run(.unbury, [Int64(bitPattern: seq.rawValue), Int64(handler.rawValue)], in: database)
+        }
+    }
+
+    private func insert(
+        _ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID], in database: Database
+    ) throws(SQLiteFailure) {
+        guard let first = owners.first else { return }
+        try insertRow(event, as: seq, owner: owners.count == 1 ? first.rawValue : 0, in: database)
+        guard owners.count > 1 else { return }
+        for owner in owners {
+            let check = CRC32.standard.check(numbers: [seq.rawValue, UInt64(owner.rawValue)])
+            try run(.owe, [Int64(bitPattern: seq.rawValue), Int64(owner.rawValue), check], in: database)
+        }
+    }
+
+    private func insertRow(
+        _ event: DeviceEvent, as seq: Sequence, owner: UInt32, in database: Database
+    ) throws(SQLiteFailure) {
+        let check = record.encode(event, seq: seq.rawValue, owner: owner)
+        let statement = try database.statement(.append)
+        statement.bind(1, seq.rawValue)
+        statement.bindBody(owner: owner, device: event.device, stamp: event.stamp, kind: record.kind, check: check)
+        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
+    }
+
+    /// An event and the note beside it in one statement.
+    func insert(
+        _ event: DeviceEvent, as seq: Sequence, owner: HandlerID, with note: Note, in database: Database
+    ) throws(SQLiteFailure) {
+        let statement = try database.statement(.appendWithNote)
+        statement.bind(11, note.key.rawValue)
+        statement.bindBody(
+            owner: 0, device: DeviceID(rawValue: 0), stamp: note.stamp, kind: 0, check: record.encode(note), from: 12)
+        let check = record.encode(event, seq: seq.rawValue, owner: owner.rawValue)
+        statement.bind(1, seq.rawValue)
+        statement.bindBody(
+            owner: owner.rawValue, device: event.device, stamp: event.stamp, kind: record.kind, check: check)
+        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10, and: note.value, at: 20)
+    }
+
+    func write(_ key: Note.Key, _ value: [UInt8], to database: Database) throws(SQLiteFailure) {
+        let note = Note(key: key, cursor: cursor, value: value)
+        let check = record.encode(note)
+        let statement = try database.statement(.append)
+        statement.bind(1, key.rawValue)
+        statement.bindBody(owner: 0, device: DeviceID(rawValue: 0), stamp: note.stamp, kind: 0, check: check)
+        try statement.run(blob: value, at: 10)
+    }
+
+    func erase(_ range: ClosedRange<Sequence>, by handler: HandlerID, in database: Database) throws(SQLiteFailure) {
+        let isOne = range.lowerBound == range.upperBound
+        let statement = try database.statement(isOne ? .acknowledgeOne : .acknowledgeSole)
+        statement.bind(1, range.lowerBound.rawValue)
+        statement.bind(2, Int64(handler.rawValue))
+        if !isOne { statement.bind(3, range.upperBound.rawValue) }
+        try statement.run()
+        guard mayHoldAttempts || shared?.overlaps(range) == true else { return }
+        try eraseMore(range, by: handler, in: database)
+    }
+
+    private func eraseMore(
+        _ range: ClosedRange<Sequence>, by handler: HandlerID, in database: Database
+    ) throws(SQLiteFailure) {
+        let (first, last) = (Int64(bitPattern: range.lowerBound.rawValue), Int64(bitPattern: range.upperBound.rawValue))
+        if let shared, shared.overlaps(range) {
+            try run(.acknowledgeShared, [first, last, Int64(handler.rawValue)], in: database)
+            try run(.dropOrphans, [first, last], in: database)
+        }
+        if mayHoldAttempts { try run(.forgetAttempts, [first, last, Int64(handler.rawValue)], in: database) }
+    }
+
+    private func run(_ query: Query, _ values: [Int64], in database: Database) throws(SQLiteFailure) {
+        let statement = try database.statement(query)
+        for (index, value) in values.enumerated() { statement.bind(Int32(index) + 1, value) }
+        try statement.run()
+    }
+
+    private func attemptRow(_ handler: HandlerID, _ seq: Sequence, _ attempts: Int, _ charges: Int) -> [Int64] {
+        let numbers = [UInt64(handler.rawValue), seq.rawValue, UInt64(clamping: attempts), UInt64(clamping: charges)]
+        return numbers.map { Int64(bitPattern: $0) } + [CRC32.standard.check(numbers: numbers)]
+    }
+
+    // MARK: Reading
+
+    enum Found {
+        case absent
+        case found(owner: UInt32, DeviceEvent)
+        /// `failure` is nil where SQLite is content and the record is not what was written.
+        case damaged(failure: SQLiteFailure?)
+    }
+
+    /// What the file and this turn's own appends hold under the number.
+    func find(_ seq: Sequence) -> Found {
+        guard let database, let span, span.contains(seq) else { return .absent }
+        do {
+            let statement = try database.statement(.find)
+            statement.bind(1, seq.rawValue)
+            defer { statement.reset() }
+            guard try statement.step() else { return .absent }
+            guard let found = record.decode(statement) else { return .damaged(failure: nil) }
+            return .found(owner: found.owner, found.event)
+        } catch { return .damaged(failure: error) }
+    }
+
+    /// An event of this turn that no commit has written yet.
+    func pending(_ seq: Sequence) -> DeviceEvent? {
+        for verb in turn.reversed() {
+            if case .append(seq, let event, _) = verb { return event }
+            if case .update(seq, let event) = verb { return event }
+        }
+        return nil
+    }
+
+    /// The oldest number that anybody may be owed here, in the file, in this turn or in memory; `none` where nobody is
+    /// owed anything, nil where it cannot be known.
+    func oldest(orElse none: UInt64) -> UInt64? {
+        guard let database, let first = try? database.integer("SELECT coalesce(min(seq),0) FROM events WHERE seq>0")
+        else {
+            return nil
+        }
+        let appended = turn.lazy.compactMap { verb in
+            if case .append(let seq, _, _) = verb { seq.rawValue } else { nil }
+        }
+        return [first > 0 ? UInt64(first) : none, held.oldest?.rawValue ?? none, appended.first ?? none].min()
+    }
+
+    func owners(of seq: Sequence, _ owner: Int64) -> [HandlerID] {
+        guard owner == 0 else { return [HandlerID(rawValue: UInt32(truncatingIfNeeded: owner))] }
+        var found: [HandlerID] = []
+        each("SELECT handler FROM owed WHERE seq=\(seq.rawValue)") {
+            found.append(HandlerID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))))
+        }
+        return found
+    }
+
+    // MARK: Dead letters
+
+    private func bury(_ letter: DeadLetter, in database: Database) throws(SQLiteFailure) {
+        let check = record.encode(
+            letter.event, seq: letter.seq.rawValue, owner: letter.handler.rawValue, suffix: letter.suffix)
+        let statement = try database.statement(.bury)
+        statement.bind(1, letter.seq.rawValue)
+        statement.bindBody(
+            owner: letter.handler.rawValue, device: letter.event.device, stamp: letter.event.stamp, kind: record.kind,
+            check: check)
+        statement.bind(11, letter.reason)
+        statement.bind(12, letter.at.microseconds)
+        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
+    }
+
+    private struct Grave: Hashable {
+        var seq: Sequence
+        var handler: HandlerID
+    }
+
+    /// Those in the file, and what this turn or a full disk still keeps in memory, by number.
+    func deadLetters() -> [DeadLetter] {
+        var found: [Grave: DeadLetter] = [:]
+        each("SELECT * FROM dead_letters") { row in
+            guard let letter = DeadLetter(row, with: &record) else { return }
+            found[Grave(seq: letter.seq, handler: letter.handler)] = letter
+        }
+        for verb in backlog + turn {
+            if case .bury(let letter) = verb { found[Grave(seq: letter.seq, handler: letter.handler)] = letter }
+            if case .unbury(let seq, let handler) = verb { found[Grave(seq: seq, handler: handler)] = nil }
+        }
+        return found.values.sorted { ($0.seq, $0.handler) < ($1.seq, $1.handler) }
+    }
+
+    /// The keys of those in the file that are not what was written.
+    func damagedLetters() -> [(seq: Int64, handler: Int64)] {
+        var found: [(seq: Int64, handler: Int64)] = []
+        each("SELECT * FROM dead_letters") { row in
+            if DeadLetter(row, with: &record) == nil { found.append((row.integer(0), row.integer(1))) }
+        }
+        return found
+    }
+
+    /// Rows until the end or until the file cannot be read further; what was read is what there is.
+    func each(_ sql: String, _ body: (Statement) -> Void) {
+        guard let rows = try? database?.prepare(sql) else { return }
+        while (try? rows.step()) == true { body(rows) }
+    }
+}
+
+extension DeadLetter {
+    /// What the check covers beside the event.
+    fileprivate var suffix: [UInt8] {
+        var bytes = Array(reason.utf8)
+        bytes.appendLittleEndian(at.microseconds)
+        return bytes
+    }
+
+    init?(_ row: Statement, with record: inout EventRecord) {
+        let (reason, at) = (row.text(10), WallTime(microseconds: row.integer(11)))
+        var suffix = Array(reason.utf8)
+        suffix.appendLittleEndian(at.microseconds)
+        guard let (seq, owner, event) = record.decode(row, suffix: suffix) else { return nil }
+        self.init(seq: seq, handler: HandlerID(rawValue: owner), event: event, reason: reason, at: at)
+    }
+}
+
+extension Statement {
+    /// Columns 2 to 9 of the tables that hold events; `first` is where the second of them stands.
+    fileprivate func bindBody(
+        owner: UInt32, device: DeviceID, stamp: Stamp, kind: UInt8, check: UInt32, from first: Int32 = 2
+    ) {
+        bind(first, Int64(owner))
+        bind(first + 1, Int64(device.rawValue))
+        bind(first + 2, Int64(kind))
+        bind(first + 3, stamp.moment.monotonic.nanoseconds)
+        bind(first + 4, stamp.moment.boottime.nanoseconds)
+        bind(first + 5, stamp.wall.microseconds)
+        bind(first + 6, Int64(stamp.isClockSynchronized ? 1 : 0))
+        bind(first + 7, Int64(check))
+    }
+}

@@ -1,0 +1,69 @@
+// What the journal writes down about itself beside the events: how far numbers went, what was delivered last, how far a trace was played.
+import WakeModel
+
+/// The newest number journaled, and when.
+struct Cursor: Hashable {
+    static let none = Cursor(seq: Sequence(0), wall: WallTime(microseconds: 0))
+
+    var seq: Sequence
+    var wall: WallTime
+}
+
+/// Every note carries the cursor of its commit, so that no statement of its own is spent on it.
+struct Note {
+    struct Key: RawRepresentable, Hashable {
+        static let cursor = Key(rawValue: 0)
+        static let replayPosition = Key(rawValue: -1)
+        /// The batch last delivered to the handler: its numbers, packed.
+        static func lease(_ handler: HandlerID) -> Key { Key(rawValue: -1 - Int64(handler.rawValue)) }
+
+        /// Never above 0, where the events are.
+        var rawValue: Int64
+        var handler: HandlerID? {
+            rawValue < -1 ? HandlerID(rawValue: UInt32(truncatingIfNeeded: -1 - rawValue)) : nil
+        }
+    }
+
+    var key: Key
+    var cursor: Cursor
+    var value: [UInt8]
+
+    /// How the cursor stands in the columns of an event.
+    var stamp: Stamp {
+        let moment = Moment(
+            monotonic: Instant(nanoseconds: Int64(bitPattern: cursor.seq.rawValue)), boottime: .zero)
+        return Stamp(moment: moment, wall: cursor.wall, isClockSynchronized: false)
+    }
+}
+
+/// The notes of one turn: a later one takes the place of an earlier one.
+struct NoteBook {
+    private(set) var entries: [(key: Note.Key, value: [UInt8])] = []
+
+    subscript(key: Note.Key) -> [UInt8]? { entries.first { $0.key == key }?.value }
+
+    mutating func set(_ key: Note.Key, to value: [UInt8]) {
+        if let place = entries.firstIndex(where: { $0.key == key }) {
+            entries[place].value = value
+        } else {
+            entries.append((key, value))
+        }
+    }
+
+    mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+}
+
+extension Recovery.ReplayPosition {
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendLittleEndian(Int64(line))
+        bytes.append(contentsOf: source.utf8)
+        return bytes
+    }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes: bytes)
+        guard let line = reader.integer(Int64.self) else { return nil }
+        self.init(source: reader.restText, line: Int(line))
+    }
+}

@@ -1,0 +1,149 @@
+// One pass over the events of a database with their owners, attempts and leases; what is not what was written is counted and left out.
+import WakeModel
+
+struct OwedReader {
+    struct Outcome {
+        var owed: [HandlerID: [RecoveredEvent]] = [:]
+        var notes: [Note.Key: [UInt8]] = [:]
+        var cursor = Cursor.none
+        /// The highest number that an event or a note speaks of.
+        var highest: UInt64 = 0
+        var damagedEvents = 0
+        var damagedNotes = 0
+        var damagedOwners = 0
+        var damagedCounts = 0
+        var damagedLetters = 0
+        /// Statements that take the damage out, so that it is told once.
+        var remedies: [String] = []
+        var failure: SQLiteFailure?
+
+        func sentence(about path: String) -> String? {
+            let counts = [
+                (damagedEvents, "events"), (damagedNotes, "notes"), (damagedOwners, "owners"),
+                (damagedCounts, "attempts"), (damagedLetters, "dead letters"),
+            ].filter { $0.0 > 0 }
+            guard !counts.isEmpty else { return nil }
+            let words = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            return "the journal \(path) has \(words) that are not what was written; they are left out, check its disk"
+        }
+
+        /// Not even the number of a damaged row can be trusted, so any may be missing.
+        var mayMissEvents: Bool { damagedEvents + damagedNotes + damagedOwners > 0 }
+    }
+
+    private struct Owed: Hashable {
+        var handler: HandlerID
+        var seq: Sequence
+    }
+
+    private let store: EventStore
+    private var counts: [Owed: (attempts: Int, charges: Int)] = [:]
+    private var delivered: [HandlerID: Set<Sequence>] = [:]
+    private(set) var outcome = Outcome()
+
+    init(_ store: EventStore) { self.store = store }
+
+    mutating func read() {
+        guard let database = store.database else { return }
+        readNotes()
+        readLetters()
+        do {
+            try readCounts(database)
+            store.mayHoldAttempts = !counts.isEmpty
+            try readEvents(database)
+        } catch { outcome.failure = error }
+    }
+
+    private mutating func readLetters() {
+        for (seq, handler) in store.damagedLetters() {
+            outcome.damagedLetters += 1
+            outcome.remedies.append("DELETE FROM dead_letters WHERE seq=\(seq) AND handler=\(handler)")
+        }
+    }
+
+    private mutating func readNotes() {
+        let (notes, damaged) = store.storedNotes()
+        outcome.damagedNotes = damaged
+        for note in notes {
+            if note.cursor.seq > outcome.cursor.seq { outcome.cursor = note.cursor }
+            outcome.notes[note.key] = note.value
+            if let handler = note.key.handler { delivered[handler] = Set(note.value.unpackedSequences) }
+        }
+        outcome.highest = outcome.cursor.seq.rawValue
+        store.noteStated(outcome.cursor)
+    }
+
+    private mutating func readCounts(_ database: Database) throws(SQLiteFailure) {
+        let rows = try database.prepare("SELECT handler,seq,attempts,charges,crc FROM attempts")
+        while try rows.step() {
+            let numbers = (Int32(0)..<4).map { UInt64(bitPattern: rows.integer($0)) }
+            guard CRC32.standard.check(numbers: numbers) == rows.integer(4) else {
+                outcome.damagedCounts += 1
+                outcome.remedies.append(
+                    "DELETE FROM attempts WHERE handler=\(rows.integer(0)) AND seq=\(rows.integer(1))")
+                continue
+            }
+            let owed = Owed(
+                handler: HandlerID(rawValue: UInt32(truncatingIfNeeded: numbers[0])), seq: Sequence(numbers[1]))
+            counts[owed] = (Int(clamping: numbers[2]), Int(clamping: numbers[3]))
+        }
+    }
+
+    private mutating func readEvents(_ database: Database) throws(SQLiteFailure) {
+        var record = EventRecord()
+        let rows = try database.prepare(
+            "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq>0 ORDER BY seq"
+        )
+        while try rows.step() {
+            guard let (seq, owner, event) = record.decode(rows) else {
+                outcome.damagedEvents += 1
+                outcome.remedies.append("DELETE FROM events WHERE seq=\(rows.integer(0))")
+                continue
+            }
+            outcome.highest = max(outcome.highest, seq.rawValue)
+            store.noteHeld(seq, isShared: owner == 0)
+            for handler in try owners(of: seq, owner, database) { owe(event, seq, to: handler) }
+        }
+    }
+
+    private mutating func owe(_ event: DeviceEvent, _ seq: Sequence, to handler: HandlerID) {
+        let count = counts[Owed(handler: handler, seq: seq)] ?? (0, 0)
+        let wasDelivered = delivered[handler]?.contains(seq) == true
+        outcome.owed[handler, default: []].append(
+            RecoveredEvent(
+                sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
+                stamp: event.stamp, attempts: count.attempts + (wasDelivered ? 1 : 0), charges: count.charges,
+                wasDelivered: wasDelivered, durability: store.which))
+    }
+
+    private mutating func owners(
+        of seq: Sequence, _ owner: UInt32, _ database: Database
+    ) throws(SQLiteFailure) -> [HandlerID] {
+        guard owner == 0 else { return [HandlerID(rawValue: owner)] }
+        let rows = try database.statement(.owners)
+        rows.bind(1, seq.rawValue)
+        var found: [HandlerID] = []
+        while try rows.step() {
+            let handler = UInt64(bitPattern: rows.integer(0))
+            if CRC32.standard.check(numbers: [seq.rawValue, handler]) == rows.integer(1) {
+                found.append(HandlerID(rawValue: UInt32(truncatingIfNeeded: handler)))
+            } else {
+                outcome.damagedOwners += 1
+                outcome.remedies.append("DELETE FROM owed WHERE seq=\(seq.rawValue) AND handler=\(rows.integer(0))")
+            }
+        }
+        return found
+    }
+}
+
+extension EventStore {
+    /// What was told is taken out: at the next start it must not be told again.
+    func apply(_ remedies: [String], notesToo: Bool) {
+        for remedy in remedies { try? database?.execute(remedy) }
+        guard notesToo else { return }
+        let sound = storedNotes().sound
+        try? database?.execute("DELETE FROM events WHERE seq<=0")
+        for one in sound { note(one.key, one.value) }
+        state(cursor)
+    }
+}

@@ -1,0 +1,73 @@
+// What a bridge that went down still owed: in flight or waiting, counted on, and told where it is lost.
+import Testing
+import WakeModel
+
+@testable import WakeCore
+
+@Suite("Recovery")
+struct RecoveryStories {
+    @Test(
+        "What was owed at the bridge's end comes again, in flight as redelivered, at no charge; what was lost is a gap")
+    func recovery() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        let gap = Gap(
+            cause: .bridgeRestart, count: 7, first: nil, last: nil, from: story.stamp.wall, to: story.stamp.wall)
+        story.step(.lost(handler, device, gap))
+        story.exit(handler)
+        story.step(
+            .recovered(
+                handler,
+                [
+                    RecoveredEvent(
+                        sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        attempts: 0, charges: 2, wasDelivered: true, durability: .run),
+                    RecoveredEvent(
+                        sequence: Sequence(41), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        durability: .run),
+                ]))
+        story.advance(.seconds(2))
+        let events = story.deliveries(handler).last?.events ?? []
+        #expect(events.map(\.sequence.rawValue) == [40, 41, 100])
+        #expect(events.map(\.isRedelivered) == [true, false, false] && events.map(\.attempt) == [2, 1, 2])
+        story.close()
+    }
+
+    @Test("An attempt that a bridge's death cut short is counted on when the bridge dies again")
+    func attemptsOverDeaths() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        let recovered = RecoveredEvent(
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 2,
+            charges: 1, wasDelivered: true, durability: .run)
+        story.step(.recovered(handler, [recovered]))
+        #expect(story.attempts(handler) == [4])
+        #expect(
+            story.count {
+                if case .giveBack(handler, Sequence(40), attempts: 3, charges: 1) = $0 { true } else { false }
+            } == 1)
+        story.close()
+    }
+
+    @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
+    func recoveryBeforeDevice() {
+        let story = Scenario(from: 100)
+        let handler = story.handler(1, isStopped: true) {
+            $0.subscriptions[0].wakes = false
+            $0.stoppedEvents = .keep
+        }
+        let device = DeviceID(rawValue: 1)
+        story.step(
+            .recovered(
+                handler,
+                [
+                    RecoveredEvent(
+                        sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        durability: .run)
+                ]))
+        story.device(1)
+        story.operate(.start, handler)
+        #expect(story.launches(handler) == 0 && story.core.isSettled)
+        story.close()
+    }
+}

@@ -1,0 +1,84 @@
+// What the journal's tests share: a directory on tmpfs, events, files that are tampered with or locked from beside.
+import Glibc
+import Testing
+import WakeModel
+
+@testable import WakeJournal
+
+/// A directory of its own on tmpfs, gone with the value.
+final class Scratch {
+    let path: String
+    init() {
+        var template = Array("/dev/shm/journal-XXXXXX".utf8CString)
+        path = String(cString: mkdtemp(&template))
+    }
+    deinit { shell("umount -l \(path)/* \(path) 2>/dev/null; rm -rf \(path)") }
+    var settings: JournalSettings { JournalSettings(runtimeDirectory: path, stateDirectory: path) }
+    var run: String { path + "/run.sqlite" }
+    var disk: String { path + "/journal.sqlite" }
+    func journal(boot: String = "boot") throws -> Journal { try Journal(opening: settings, bootID: boot) }
+
+    /// Opened and recovered, with handlers `a` and `b` as numbers 1 and 2.
+    func ready(boot: String = "boot") throws -> Journal {
+        let journal = try journal(boot: boot)
+        _ = journal.deviceID(for: accessory)
+        _ = journal.handlerID(named: "a")
+        _ = journal.handlerID(named: "b")
+        _ = journal.recover()
+        _ = journal.commit()
+        return journal
+    }
+
+    func reboot() { shell("rm -f \(run)*") }
+
+    /// Changes what stands in a file, as a bad sector would.
+    func tamper(_ path: String, _ sql: String) throws {
+        let database = try Database(path: path, strength: .normal)
+        try database.execute(sql)
+        try database.checkpoint()
+    }
+
+    /// While the value lives nobody else can write to the file.
+    func lock(_ path: String) throws -> Database {
+        let database = try Database(path: path, strength: .normal)
+        try database.execute("BEGIN IMMEDIATE")
+        return database
+    }
+}
+
+let accessory = Device(source: "/d/1", alias: "one", profile: nil, mode: .externalAccessory)
+let a = HandlerID(rawValue: 1)
+let b = HandlerID(rawValue: 2)
+
+@discardableResult
+func shell(_ command: String) -> Int32 { system(command) }
+
+func data(_ bytes: [UInt8], device: DeviceID = DeviceID(rawValue: 1)) -> DeviceEvent {
+    let moment = Moment(monotonic: Instant(nanoseconds: 3), boottime: Instant(nanoseconds: 4))
+    return DeviceEvent(
+        device: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
+}
+
+func bytes(of path: String) -> [UInt8] {
+    guard let file = fopen(path, "r") else { return [] }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    return Array(bytes.prefix(fread(&bytes, 1, 1 << 20, file)))
+}
+
+/// In place: a journal that has the file open sees it.
+func overwrite(_ path: String, with bytes: [UInt8]) {
+    let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+    _ = write(descriptor, bytes, bytes.count)
+    ftruncate(descriptor, bytes.count)
+    close(descriptor)
+}
+
+extension Journal {
+    func append(_ numbers: ClosedRange<UInt64>, owedTo owners: [HandlerID] = [a], _ durability: Durability = .run) {
+        for number in numbers {
+            append(
+                data([UInt8(truncatingIfNeeded: number)]), as: Sequence(number), owedTo: owners, durability: durability)
+        }
+    }
+}

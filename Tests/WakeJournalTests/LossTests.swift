@@ -1,0 +1,203 @@
+// Every number is acknowledged, queued, dead-lettered or told as lost: over reboots, full disks and failures in one turn.
+import Testing
+import WakeModel
+
+@testable import WakeJournal
+
+struct LossTests {
+    let scratch = Scratch()
+
+    @Test("An unclean reboot tells of pending run events below the newest disk event")
+    func rebootTellsOfOlder() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1)
+        journal?.append(2...2, .disk)
+        _ = journal?.commit()
+        journal = nil
+        scratch.reboot()
+        let recovery = try scratch.journal(boot: "next").recover()
+        #expect(recovery.lost?.first == Sequence(1))
+        #expect(recovery.lost?.last == Sequence(4_096))
+        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+    }
+
+    @Test("What was acknowledged long before a reboot is not told as lost")
+    func rebootIsClose() throws {
+        var journal: Journal? = try scratch.ready()
+        for number in UInt64(1)...3_500 {
+            journal?.append(number...number)
+            if number != 3_300 { journal?.acknowledge([Sequence(number)], by: a) }
+            if journal?.needsReservation(next: Sequence(number)) == true {
+                journal?.reserve(upTo: Sequence(number + 4_096))
+            }
+            if number % 100 == 0 { _ = journal?.commit() }
+        }
+        _ = journal?.compact()
+        journal = nil
+        scratch.reboot()
+        let lost = try #require(try scratch.journal(boot: "next").recover().lost)
+        #expect(lost.first > Sequence(2_000) && lost.first <= Sequence(3_300))
+    }
+
+    @Test("A ram event that was pending below a run event is told after a crash")
+    func ramBelowRun() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1, .ram)
+        journal?.append(2...2)
+        _ = journal?.commit()
+        journal = nil
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost?.first == Sequence(1))
+        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+    }
+
+    @Test("A hole that was found but never told, because the bridge died again, is told at the next start")
+    func toldLater() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1, .ram)
+        _ = journal?.commit()
+        journal = try scratch.journal()
+        let lost = journal?.recover().lost
+        #expect(lost != nil)
+        journal = try scratch.journal()
+        let again = journal?.recover().lost
+        #expect(again?.first == lost?.first)
+        _ = journal?.compact()
+        journal = nil
+        #expect(try scratch.journal().recover().lost == nil)
+    }
+
+    @Test("A number that was told as lost is not given again by a life that journaled nothing")
+    func holeIsUsedUp() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1, .ram)
+        _ = journal?.commit()
+        journal = nil
+        journal = try scratch.journal()
+        let next = try #require(journal?.recover().next)
+        journal?.close(clean: true)
+        journal = nil
+        #expect(try scratch.journal().recover().next == next)
+    }
+
+    @Test("Both databases failing in one turn are told both, once each, and heal both")
+    func bothFail() throws {
+        let journal = try scratch.ready()
+        var locks: [Database]? = [try scratch.lock(scratch.run), try scratch.lock(scratch.disk)]
+        journal.append(1...1, .run)
+        journal.append(2...2, .disk)
+        let lost = journal.commit().filter { if case .lost = $0 { true } else { false } }
+        #expect(lost.count == 2)
+        journal.append(3...3, .disk)
+        #expect(journal.commit().isEmpty)
+        withExtendedLifetime(locks) {}
+        locks = nil
+        #expect(Set(journal.compact().outcomes).isSuperset(of: [.restored(.run), .restored(.disk)]))
+        #expect(journal.event(Sequence(3)) == data([3]))
+    }
+
+    @Test("A crash while the disk database is degraded gives no number twice")
+    func reservedTwice() throws {
+        var journal: Journal? = try scratch.ready()
+        var locked: Database? = try scratch.lock(scratch.disk)
+        withExtendedLifetime(locked) {
+            for number in UInt64(1)...6_000 {
+                if journal?.needsReservation(next: Sequence(number)) == true {
+                    journal?.reserve(upTo: Sequence(number + 4_096))
+                }
+                journal?.append(number...number, .disk)
+                if number % 1_000 == 0 { _ = journal?.commit() }
+            }
+        }
+        journal = nil
+        locked = nil
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.next > Sequence(6_000))
+        #expect(recovery.lost?.first == Sequence(1))
+    }
+
+    @Test("A dead letter whose payload cannot be read is kept, empty, with its reason")
+    func unreadableDeadLetter() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1)
+        _ = journal?.compact()
+        journal = nil
+        journal = try scratch.ready()
+        try scratch.tamper(scratch.run, "UPDATE events SET payload=x'0102' WHERE seq=1")
+        journal?.deadLetter(Sequence(1), by: a, reason: "nack", at: WallTime(microseconds: 1))
+        _ = journal?.commit()
+        let letter = try #require(journal?.deadLetters().first)
+        #expect(letter.seq == Sequence(1) && letter.handler == a && letter.reason.contains("nack"))
+    }
+
+    @Test("An event that cannot be read in mid-life is told once")
+    func unreadableEvent() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1)
+        _ = journal?.compact()
+        journal = try scratch.ready()
+        try scratch.tamper(scratch.run, "UPDATE events SET payload=x'0102' WHERE seq=1")
+        #expect(journal?.event(Sequence(1)) == nil)
+        #expect(journal?.event(Sequence(1)) == nil)
+        #expect(journal?.remains(of: Sequence(1), at: WallTime(microseconds: 1))?.device == DeviceID(rawValue: 1))
+        #expect(journal?.commit().count { if case .lost = $0 { true } else { false } } == 1)
+    }
+
+    @Test("Dead letters buried while the disk database cannot be written are listed, taken and dropped")
+    func degradedDeadLetters() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3)
+        _ = journal?.commit()
+        var locked: Database? = try scratch.lock(scratch.disk)
+        withExtendedLifetime(locked) {
+            for number in UInt64(1)...3 {
+                journal?.deadLetter(Sequence(number), by: a, reason: "nack", at: WallTime(microseconds: 1))
+                _ = journal?.commit()
+            }
+            #expect(journal?.deadLetters().map(\.seq) == [Sequence(1), Sequence(2), Sequence(3)])
+            #expect(journal?.takeDeadLetter(Sequence(1), of: a)?.event == data([1]))
+            #expect(journal?.dropDeadLetters { $0.seq == Sequence(2) } == 1)
+            #expect(journal?.deadLetters().map(\.seq) == [Sequence(3)])
+        }
+        locked = nil
+        _ = journal?.compact()
+        journal = nil
+        #expect(try scratch.ready().deadLetters().map(\.seq) == [Sequence(3)])
+    }
+
+    @Test("A replay goes on after a reboot where the disk last knew it, never after what was lost")
+    func replayPosition() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1)
+        journal?.setReplayPosition(source: "t.trace", line: 7)
+        _ = journal?.commit()
+        journal?.close(clean: true)
+        journal = nil
+        scratch.reboot()
+        var position = try scratch.journal(boot: "next").recover().replayPosition
+        #expect(position == Recovery.ReplayPosition(source: "t.trace", line: 7))
+        journal = try scratch.ready(boot: "next")
+        journal?.setReplayPosition(source: "t.trace", line: 9)
+        _ = journal?.commit()
+        journal = nil
+        position = try scratch.journal(boot: "next").recover().replayPosition
+        #expect(position?.line == 9)
+        scratch.reboot()
+        position = try scratch.journal(boot: "third").recover().replayPosition
+        #expect(position?.line == 7)
+    }
+
+    @Test("What would have to go under the cap is listed: the oldest data, by handler, nothing else")
+    func oldestData() throws {
+        let journal = try scratch.ready()
+        var connected = data([])
+        connected.kind = .connected(folded: 0)
+        journal.append(connected, as: Sequence(1), owedTo: [a], durability: .run)
+        journal.append(2...2, owedTo: [a, b])
+        journal.append(3...9, owedTo: [b])
+        _ = journal.commit()
+        let chosen = journal.oldestData(freeing: 1)
+        #expect(chosen == [a: [Sequence(2)], b: [Sequence(2)]])
+        #expect(journal.oldestData(freeing: 1 << 20)[b]?.count == 8)
+    }
+}
