@@ -10,7 +10,11 @@ public struct FileLocks: ~Copyable {
     /// What suspending `processes` does, or would do, to everybody else. Ask after they have stopped for an answer that holds;
     /// a process that comes to wait later is seen only by asking again. Who waits for a lock of an open file description is not
     /// told anywhere, and counts as a stranger.
+    ///
+    /// The table is read only where a descriptor of theirs shows a lock: to read it, the kernel stops every taker of locks on
+    /// the machine and first waits for a grace period of RCU, which is milliseconds in which no handler is woken.
     public borrowing func inspect(processes: [Int32]) throws(SystemError) -> LockState {
+        guard processes.contains(where: FileLocks.mayHoldLocks) else { return .none }
         let bytes = try table.contents()
         if bytes.isEmpty || processes.isEmpty { return .none }
         let locks = LockTable(parsing: bytes)
@@ -30,6 +34,30 @@ public struct FileLocks: ~Copyable {
         case .flock: entry.depth == 0 && !members.contains(entry.pid) && !isAlive(entry.pid)
         case .posix, .other: false
         }
+    }
+
+    /// False where every descriptor of the process says that there is none; true also where we may not look.
+    private static func mayHoldLocks(_ pid: Int32) -> Bool {
+        let folder = "/proc/\(pid)/fdinfo"
+        do throws(SystemError) {
+            for name in try Directory.names(in: folder) where showsLock(try File.bytes(at: "\(folder)/\(name)")) {
+                return true
+            }
+            return false
+        } catch {
+            // Gone means that nothing is held any more.
+            return error.errno != .noEntry && error.errno != .noSuchProcess
+        }
+    }
+
+    private static func showsLock(_ description: [UInt8]) -> Bool {
+        var start = 0
+        while start < description.count {
+            if description[start...].starts(with: "lock:".utf8) { return true }
+            guard let end = description[start...].firstIndex(of: UInt8(ascii: "\n")) else { return false }
+            start = end + 1
+        }
+        return false
     }
 
     private static func isAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || Errno.last != .noSuchProcess) }
