@@ -52,6 +52,8 @@ public struct CgroupTree: Sendable {
 
     /// Freezing must work, and so must being born here: for that the kernel wants to write where we are now.
     private func prove(from own: String) throws(SystemError) {
+        // One that died here under the same number must not turn us to the weaker suspension.
+        rmdir("\(path)/probe-\(getpid())")
         let probe = try makeLeaf(named: "probe-\(getpid())")
         defer { _ = probe.remove() }
         guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
