@@ -75,6 +75,7 @@ public struct Dispatcher: Sendable {
         case .memory(let level): feelMemory(level, &step)
         case .announced(let notice):
             for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
+        case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
         case .revived(let id, let event): revive(event, for: id, &step)
         case .finish: finish(&step)
         case .tick: break

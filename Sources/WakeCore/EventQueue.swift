@@ -169,6 +169,11 @@ extension EventQueue {
         return stale
     }
 
+    /// What of these is still queued.
+    mutating func remove(_ sequences: Set<Sequence>) -> [QueuedEvent] {
+        removeFromAll { $0.removeAll { $0.isData && sequences.contains($0.sequence) } }
+    }
+
     /// Gaps stay: what was lost before is still to be told.
     mutating func removeAllButGaps() -> [QueuedEvent] {
         for index in lanes.indices { lanes[index].heldUntil = .zero }

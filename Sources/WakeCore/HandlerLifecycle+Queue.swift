@@ -99,6 +99,11 @@ extension HandlerLifecycle {
         for expired in queue.removeExpired(at: step.boottime) { discard(expired, .retention, &step) }
     }
 
+    /// What is in flight stays: it may be acknowledged at any moment.
+    mutating func shed(_ sequences: [Sequence], _ step: inout Step) {
+        for event in queue.remove(Set(sequences)) { discard(event, .overflow, &step) }
+    }
+
     mutating func discard(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
         step.emit(.acknowledge(id, [event.sequence]))
         lose(event, cause, &step)

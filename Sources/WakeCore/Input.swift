@@ -62,6 +62,8 @@ public enum Input: Sendable {
     case memory(MemoryLevel)
     /// The bridge's own condition: told to whom is awake now, to the others with their next wake.
     case announced(Notice)
+    /// The journal is over its cap: this old data of one handler is let go and told.
+    case shed(HandlerID, [Sequence])
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
     /// Every live handler is told to end and none is started any more.

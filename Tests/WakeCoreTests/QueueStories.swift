@@ -163,6 +163,20 @@ struct QueueStories {
         story.close()
     }
 
+    @Test("What the journal has no room for is let go from the queue, told in one gap, and never what is in flight")
+    func shedding() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = busy(story, device)
+        story.event(.connected(folded: 0), device)
+        for _ in 0..<4 { story.data(device) }
+        story.step(.shed(handler, [1, 2, 3, 4].map { Sequence($0) }))
+        story.acknowledge(1, handler)
+        #expect(story.gaps(handler).map(\.count) == [2] && story.gaps(handler).first?.cause == .overflow)
+        #expect(story.delivered(handler).contains(2), "connects are never lost")
+        story.close()
+    }
+
     @Test("What latest may drop goes before what all keeps")
     func overflowOrder() {
         let story = Scenario()

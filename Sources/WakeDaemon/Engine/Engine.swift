@@ -170,7 +170,17 @@ public final class Engine {
         }
         guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
         commitsSinceUpkeep = 0
-        for outcome in journal.compact().outcomes { report(outcome) }
+        let compaction = journal.compact()
+        for outcome in compaction.outcomes { report(outcome) }
+        if compaction.excess > 0 { shed(compaction.excess) }
+    }
+
+    /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is told.
+    private func shed(_ bytes: Int) {
+        log.warning("the journal is \(bytes) bytes over its cap (journal.max_size): the oldest data is let go, told in gaps")
+        for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
+            feed(.shed(handler, sequences))
+        }
     }
 
     /// In place: to read a struct out of a class copies it, and counts every array in it.
