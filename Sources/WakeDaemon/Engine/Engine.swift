@@ -177,7 +177,7 @@ public final class Engine {
 
     /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is told.
     private func shed(_ bytes: Int) {
-        log.warning("the journal is \(bytes) bytes over its cap (journal.max_size): the oldest data is let go, told in gaps")
+        log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
         for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
             feed(.shed(handler, sequences))
         }
