@@ -41,7 +41,7 @@ struct CrashTests {
         #expect(reckoning.complaints == [])
     }
 
-    @Test("a daemon and its handler killed at random instants skip nothing, lose nothing and leave nothing behind")
+    @Test("I6: a daemon and its handler killed at random instants skip, lose and leave behind nothing; what was open comes again")
     func survivesKills() async throws {
         ground.install("one", ["--ack-after", "1"])
         try await torture(["one"], handlers: Torture.kills, daemons: Torture.kills)

@@ -58,7 +58,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("A stopped handler stays stopped over a restart of the bridge and over disabling and enabling its manifest")
+    @Test("I9: a stopped handler never runs, over a restart of the bridge and a manifest disabled and enabled, until start")
     func sticky() {
         let story = Scenario()
         let device = story.device()
