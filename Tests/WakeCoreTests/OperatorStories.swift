@@ -58,7 +58,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("I9: a stopped handler never runs, over a restart of the bridge and a manifest disabled and enabled, until start")
+    @Test("I9: a stopped handler never runs until start, over a restart and a manifest disabled and enabled")
     func sticky() {
         let story = Scenario()
         let device = story.device()
