@@ -41,7 +41,7 @@ struct CrashTests {
         #expect(reckoning.complaints == [])
     }
 
-    @Test("I6: daemon and handler killed at random instants skip, lose and leave nothing, and what was open comes again")
+    @Test("I6: daemon and handler killed at random skip, lose and leave nothing, and what was open comes again")
     func survivesKills() async throws {
         ground.install("one", ["--ack-after", "1"])
         try await torture(["one"], handlers: Torture.kills, daemons: Torture.kills)
