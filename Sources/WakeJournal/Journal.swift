@@ -91,6 +91,8 @@ public final class Journal {
 
     /// Remembers the batch last delivered to the handler; it replaces the one before.
     public func lease(_ seqs: [Sequence], to handler: HandlerID) {
+        // Events in memory only are forgotten with the batch they were in: nobody would read this again.
+        guard seqs.contains(where: { seq in stores.contains { $0.mayHold(seq) } }) else { return }
         let packed = [UInt8](packing: seqs)
         (run ?? disk).note(.lease(handler), packed)
         // A batch with `disk` events is remembered beside them, for the power loss that the runtime directory does not survive.
