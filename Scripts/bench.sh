@@ -5,9 +5,9 @@ set -eu
 cd "$(dirname "$0")/.."
 
 release="--configuration release --static-swift-stdlib --scratch-path .build/static"
-# shellcheck disable=SC2086  # a list of words
-{
-    swift build $release --product wakebridged
-    swift run $release Benchmarks "$@" </dev/null
-    swift run $release JournalBenchmark speed </dev/null
-}
+for program in wakebridged Benchmarks JournalBenchmark; do
+    # shellcheck disable=SC2086  # a list of words
+    swift build $release --product "$program"
+done
+.build/static/release/Benchmarks "$@" </dev/null
+.build/static/release/JournalBenchmark speed </dev/null
