@@ -246,7 +246,7 @@ struct DamageTests {
         let settings = JournalSettings(runtimeDirectory: scratch.path, stateDirectory: late)
         var journal: Journal? = try Journal(opening: settings, bootID: "boot")
         _ = journal?.handlerID(named: "a")
-        let next = try #require(journal?.recover().next.rawValue)
+        let next = try #require(journal?.recover()).next.rawValue
         journal?.append(next...next, .disk)
         _ = journal?.commit()
         #expect(journal?.health.disk != .ok)

@@ -74,7 +74,7 @@ struct LossTests {
         _ = journal?.commit()
         journal = nil
         journal = try scratch.journal()
-        let next = try #require(journal?.recover().next)
+        let next = try #require(journal?.recover()).next
         journal?.close(clean: true)
         journal = nil
         #expect(try scratch.journal().recover().next == next)
@@ -126,7 +126,8 @@ struct LossTests {
         try scratch.tamper(scratch.run, "UPDATE events SET payload=x'0102' WHERE seq=1")
         journal?.deadLetter(Sequence(1), by: a, reason: "nack", at: WallTime(microseconds: 1))
         _ = journal?.commit()
-        let letter = try #require(journal?.deadLetters().first)
+        let letters = try #require(journal?.deadLetters())
+        let letter = try #require(letters.first)
         #expect(letter.seq == Sequence(1) && letter.handler == a && letter.reason.contains("nack"))
     }
 
