@@ -84,7 +84,7 @@ public final class Engine {
         repeat {
             feedsInTurn = 0
             commit()
-            // Taken out, not borrowed: a stage that feeds enough completes a turn of its own in here.
+            // Taken out, not borrowed: what the stage feeds while it acts adds to `outward`.
             var performing = spare
             spare = []
             swap(&performing, &outward)
