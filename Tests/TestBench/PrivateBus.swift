@@ -4,12 +4,18 @@ import WakeSystem
 
 package final class PrivateBus {
     package let address: String
-    private let daemon: Child
+    private var daemon: Child
     private var guests: [Child] = []
 
-    package init() throws {
-        daemon = try Child(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1"])
-        address = try Self.firstLine(of: daemon)
+    /// - Parameter address: where it listens; nil for a place of its own choice.
+    package init(at address: String? = nil) throws {
+        daemon = try Self.start(at: address)
+        self.address = try Self.firstLine(of: daemon)
+    }
+
+    private static func start(at address: String?) throws -> Child {
+        let place = address.map { ["--address=\($0)"] } ?? []
+        return try Child(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1"] + place)
     }
 
     /// Runs one of python-dbusmock's own templates, until it stands on the bus under `name`.
@@ -37,7 +43,10 @@ package final class PrivateBus {
     package func dismissGuests() { guests = [] }
 
     /// As if the bus had crashed.
-    package func kill() { Glibc.kill(daemon.process, SIGKILL) }
+    package func kill() {
+        Glibc.kill(daemon.process, SIGKILL)
+        while !daemon.isOver { usleep(1000) }
+    }
 
     private func wait(for name: String) throws {
         for _ in 0..<1000 {
