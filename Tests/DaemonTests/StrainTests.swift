@@ -8,12 +8,13 @@ struct StrainTests {
     /// Acknowledges nothing, writes down what it is told, and with `task` has one from its first event on.
     private static func script(task: Bool) -> String {
         """
-        import json, os, sys
+        import json, os, signal, sys
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         book = open(os.environ["WAKEBRIDGE_STATE_DIR"] + "/diary", "a")
         for line in sys.stdin:
             event = json.loads(line)
             data = event["data"]
-            words = [event["type"].split(".")[-1]] + [json.dumps(data[k]) for k in ("reason", "open", "message") if k in data]
+            words = [event["type"].split(".")[-1]] + [json.dumps(data[k]) for k in ("reason", "open", "sentence") if k in data]
             book.write(" ".join(words) + "\\n")
             book.flush()
             if \(task ? "True" : "False") and ("seq" in event or data.get("reason") == "thermal"):
@@ -26,7 +27,8 @@ struct StrainTests {
         let daemon = try RunningDaemon()
         try daemon.write(Self.script(task: task), to: "owing.py")
         try daemon.write(strapTrace(), to: "strap.trace")
-        let timers = "budget: \"1h\", timers: { warn: \"200ms\", grace: \"100ms\" }, max_extension: \"2m\""
+        let timers =
+            "budget: \"1h\", timers: { warn: \"200ms\", grace: \"100ms\", terminate: \"300ms\" }, max_extension: \"2m\""
         try daemon.drop("owing", manifest("\(daemon.folder)/owing.py", timers))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try #require(daemon.wait { daemon.diary("owing").contains { $0.hasPrefix("connected") } }, "\(daemon.log)")
