@@ -60,7 +60,9 @@ let package = Package(
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
-        .testTarget(name: "WakeDaemonTests", dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles"]),
+        .testTarget(
+            name: "WakeDaemonTests",
+            dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeLoop", "WakeSystem"]),
         .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
         .executableTarget(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
