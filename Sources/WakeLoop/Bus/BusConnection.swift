@@ -12,7 +12,7 @@ public enum BusAddress: Hashable, Sendable {
 }
 
 /// What is called, on whom.
-public struct BusCall {
+public struct BusCall: Sendable {
     public var destination: String
     public var path: String
     public var interface: String
