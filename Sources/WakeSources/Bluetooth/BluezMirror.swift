@@ -1,0 +1,191 @@
+// The objects of org.bluez as we know them: kept by path, changed by signals, and told as changes with a meaning.
+import WakeLoop
+import WakeModel
+
+public enum BluezInterface {
+    public static let service = "org.bluez"
+    public static let adapter = "org.bluez.Adapter1"
+    public static let peripheral = "org.bluez.Device1"
+    public static let gattService = "org.bluez.GattService1"
+    public static let characteristic = "org.bluez.GattCharacteristic1"
+    public static let descriptor = "org.bluez.GattDescriptor1"
+    public static let properties = "org.freedesktop.DBus.Properties"
+    public static let objects = "org.freedesktop.DBus.ObjectManager"
+}
+
+public enum BluezChange: Hashable, Sendable {
+    case adapter(String)
+    case adapterGone(String)
+    case peripheral(String, PeripheralFacts)
+    /// With what was known of it last.
+    case peripheralGone(String, BluezPeripheral)
+    /// Its services, characteristics or descriptors came or went.
+    case database(peripheral: String)
+    /// A characteristic spoke, or was read: bluetoothd tells both in one way.
+    case value(characteristic: String, [UInt8])
+}
+
+/// Pure: messages in, changes out. One life of bluetoothd is one generation; with its end everything is forgotten.
+public struct BluezMirror: Sendable {
+    public private(set) var generation: UInt64 = 0
+    public private(set) var adapters: [String: BluezAdapter] = [:]
+    public private(set) var peripherals: [String: BluezPeripheral] = [:]
+    private var characteristics: [String: BluezCharacteristic] = [:]
+    /// Client Characteristic Configuration descriptors, by their characteristic.
+    private var configurations: [String: String] = [:]
+    private var databases: [String: Set<String>] = [:]
+
+    public init() {}
+
+    public func characteristic(at path: String) -> BluezCharacteristic? { characteristics[path] }
+
+    /// The paths of a peripheral's characteristics, in the order of their handles.
+    public func characteristics(of peripheral: String) -> [(path: String, characteristic: BluezCharacteristic)] {
+        (databases[peripheral] ?? []).sorted().compactMap { path in characteristics[path].map { (path, $0) } }
+    }
+
+    /// Where a characteristic's configuration descriptor can be read; nil where it has none.
+    public func configuration(of characteristic: String) -> String? { configurations[characteristic] }
+
+    // MARK: Messages
+
+    /// Bluetoothd has come, or gone: nothing that was known holds.
+    public mutating func begin() -> [BluezChange] {
+        let gone = peripherals
+        let adaptersGone = adapters.keys.sorted()
+        let next = generation + 1
+        self = BluezMirror()
+        generation = next
+        return gone.sorted { $0.key < $1.key }.map { .peripheralGone($0.key, $0.value) }
+            + adaptersGone.map { .adapterGone($0) }
+    }
+
+    /// The answer of GetManagedObjects. What a signal has told meanwhile is told again, which does no harm.
+    public mutating func take(snapshot: BusValue) -> [BluezChange] {
+        var changes: [BluezChange] = []
+        // By path, so that adapters come before their peripherals, and services before what is in them.
+        for entry in (snapshot.entries ?? []).sorted(by: { ($0.key.string ?? "") < ($1.key.string ?? "") }) {
+            changes += add(entry.key.string ?? "", entry.value)
+        }
+        return changes
+    }
+
+    public mutating func take(_ signal: BusSignal) -> [BluezChange] {
+        let arguments = signal.arguments
+        switch signal.member {
+        case "PropertiesChanged" where arguments.count == 3:
+            return change(
+                signal.path, arguments[0].string ?? "", arguments[1], (arguments[2].array ?? []).compactMap(\.string))
+        case "InterfacesAdded" where arguments.count == 2: return add(arguments[0].string ?? "", arguments[1])
+        case "InterfacesRemoved" where arguments.count == 2:
+            return remove(arguments[0].string ?? "", (arguments[1].array ?? []).compactMap(\.string))
+        default: return []
+        }
+    }
+
+    private mutating func add(_ path: String, _ interfaces: BusValue) -> [BluezChange] {
+        (interfaces.entries ?? []).flatMap { entry -> [BluezChange] in
+            let properties = entry.value
+            switch entry.key.string {
+            case BluezInterface.adapter:
+                adapters[path, default: BluezAdapter()].take(properties)
+                return [.adapter(path)]
+            case BluezInterface.peripheral:
+                let facts = peripherals[path, default: BluezPeripheral()].take(properties)
+                return [.peripheral(path, facts)]
+            case BluezInterface.characteristic:
+                characteristics[path, default: BluezCharacteristic()].take(properties)
+                return noteDatabase(path, contains: true)
+            case BluezInterface.descriptor:
+                guard properties["UUID"]?.string.flatMap({ BluetoothUUID($0) }) == Self.configurationUUID else { return [] }
+                configurations[path.parent] = path
+                return [.database(peripheral: path.parent.parent.parent)]
+            default: return []
+            }
+        }
+    }
+
+    private mutating func change(
+        _ path: String, _ interface: String, _ changed: BusValue, _ invalidated: [String]
+    ) -> [BluezChange] {
+        switch interface {
+        case BluezInterface.characteristic:
+            guard characteristics[path] != nil else { return [] }
+            characteristics[path]?.take(changed)
+            return changed["Value"]?.bytes.map { [.value(characteristic: path, $0)] } ?? []
+        case BluezInterface.peripheral:
+            guard var peripheral = peripherals[path] else { return [] }
+            var facts = peripheral.take(changed)
+            for name in invalidated { facts.formUnion(peripheral.forget(name)) }
+            peripherals[path] = peripheral
+            return facts.isEmpty ? [] : [.peripheral(path, facts)]
+        case BluezInterface.adapter:
+            guard adapters[path] != nil else { return [] }
+            adapters[path]?.take(changed)
+            return [.adapter(path)]
+        default: return []
+        }
+    }
+
+    private mutating func remove(_ path: String, _ interfaces: [String]) -> [BluezChange] {
+        interfaces.flatMap { interface -> [BluezChange] in
+            switch interface {
+            case BluezInterface.adapter: return adapters.removeValue(forKey: path) == nil ? [] : [.adapterGone(path)]
+            case BluezInterface.peripheral:
+                for characteristic in databases.removeValue(forKey: path) ?? [] { forget(characteristic) }
+                return peripherals.removeValue(forKey: path).map { [.peripheralGone(path, $0)] } ?? []
+            case BluezInterface.characteristic:
+                forget(path)
+                return noteDatabase(path, contains: false)
+            case BluezInterface.descriptor:
+                if configurations[path.parent] == path { configurations[path.parent] = nil }
+                return []
+            default: return []
+            }
+        }
+    }
+
+    /// `…/dev_C0_F1/service000a/char000b` belongs to `…/dev_C0_F1`.
+    private mutating func noteDatabase(_ characteristic: String, contains: Bool) -> [BluezChange] {
+        let peripheral = characteristic.parent.parent
+        if contains {
+            databases[peripheral, default: []].insert(characteristic)
+        } else {
+            databases[peripheral]?.remove(characteristic)
+        }
+        return [.database(peripheral: peripheral)]
+    }
+
+    private mutating func forget(_ characteristic: String) {
+        characteristics[characteristic] = nil
+        configurations[characteristic] = nil
+    }
+
+    /// Client Characteristic Configuration (Core Specification, Vol 3, Part G, 3.3.3.3).
+    static let configurationUUID = BluetoothUUID(short: 0x2902)
+}
+
+extension BluezAdapter {
+    fileprivate mutating func take(_ properties: BusValue) {
+        for entry in properties.entries ?? [] { take(entry.key.string ?? "", entry.value.bare) }
+    }
+}
+
+extension BluezPeripheral {
+    fileprivate mutating func take(_ properties: BusValue) -> PeripheralFacts {
+        var facts: PeripheralFacts = []
+        for entry in properties.entries ?? [] { facts.formUnion(take(entry.key.string ?? "", entry.value.bare)) }
+        return facts
+    }
+}
+
+extension BluezCharacteristic {
+    fileprivate mutating func take(_ properties: BusValue) {
+        for entry in properties.entries ?? [] { take(entry.key.string ?? "", entry.value.bare) }
+    }
+}
+
+extension String {
+    /// The path of the object that this one lies in.
+    var parent: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
+}

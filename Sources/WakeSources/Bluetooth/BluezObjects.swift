@@ -1,0 +1,166 @@
+// What org.bluez says of its objects, as typed values: adapters, peripherals, and what a peripheral's database holds.
+import WakeLoop
+import WakeModel
+
+/// org.bluez.Adapter1.
+public struct BluezAdapter: Hashable, Sendable {
+    public var address = ""
+    public var isPowered = false
+    public var isDiscovering = false
+    /// `off-blocked` where rfkill holds it; nil before BlueZ 5.65.
+    public var powerState: String?
+}
+
+/// org.bluez.Device1.
+public struct BluezPeripheral: Hashable, Sendable {
+    public var adapter = ""
+    /// The identity address once bonded; before that whatever it advertises with.
+    public var address = ""
+    public var hasPublicAddress = false
+    public var name: String?
+    /// What people call it; BlueZ says the name, or the address with dashes, where nobody gave one.
+    public var alias = ""
+    public var services: Set<BluetoothUUID> = []
+    public var isPaired = false
+    /// Nil before BlueZ 5.66, where only pairing is told.
+    public var hasBond: Bool?
+    public var isTrusted = false
+    public var isBlocked = false
+    public var isConnected = false
+    public var areServicesResolved = false
+    /// dBm; only while it is heard advertising.
+    public var signal: Int?
+    public var manufacturerData: [UInt16: [UInt8]] = [:]
+    public var serviceData: [BluetoothUUID: [UInt8]] = [:]
+
+    public var isBonded: Bool { hasBond ?? isPaired }
+    /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,
+    /// 1.3.2): a random address whose two highest bits are 01.
+    public var hasPrivateAddress: Bool {
+        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 == 1 } ?? false
+    }
+    /// True where somebody has given it a name of its own.
+    public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
+}
+
+/// org.bluez.GattCharacteristic1.
+public struct BluezCharacteristic: Hashable, Sendable {
+    public var uuid = BluetoothUUID(short: 0)
+    public var flags: Set<String> = []
+    public var isNotifying = false
+
+    public var canNotify: Bool { flags.contains("notify") || flags.contains("indicate") }
+}
+
+/// What may change of a peripheral.
+public struct PeripheralFacts: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Connected, resolved.
+    public static let link = PeripheralFacts(rawValue: 1)
+    /// Paired, bonded, trusted, blocked.
+    public static let bond = PeripheralFacts(rawValue: 2)
+    /// Address, name, alias, services.
+    public static let identity = PeripheralFacts(rawValue: 4)
+    /// It was heard advertising.
+    public static let advertisement = PeripheralFacts(rawValue: 8)
+}
+
+extension BluezAdapter {
+    mutating func take(_ name: String, _ value: BusValue) {
+        switch name {
+        case "Address": address = value.string ?? address
+        case "Powered": isPowered = value.boolean ?? isPowered
+        case "Discovering": isDiscovering = value.boolean ?? isDiscovering
+        case "PowerState": powerState = value.string
+        default: break
+        }
+    }
+}
+
+extension BluezPeripheral {
+    /// Takes one property and says what it is about; nothing for what the bridge does not use.
+    mutating func take(_ name: String, _ value: BusValue) -> PeripheralFacts {
+        switch name {
+        case "Connected": return set(\.isConnected, value.boolean, .link)
+        case "ServicesResolved": return set(\.areServicesResolved, value.boolean, .link)
+        case "Paired": return set(\.isPaired, value.boolean, .bond)
+        case "Bonded": return set(\.hasBond, value.boolean, .bond)
+        case "Trusted": return set(\.isTrusted, value.boolean, .bond)
+        case "Blocked": return set(\.isBlocked, value.boolean, .bond)
+        case "Address": return set(\.address, value.string, .identity)
+        case "AddressType": return set(\.hasPublicAddress, value.string == "public", .identity)
+        case "Name": return set(\.name, value.string, .identity)
+        case "Alias": return set(\.alias, value.string, .identity)
+        case "Adapter": return set(\.adapter, value.string, .identity)
+        case "UUIDs":
+            return set(\.services, value.array.map { Set($0.compactMap(\.string).compactMap(BluetoothUUID.init)) }, .identity)
+        case "RSSI": return hear { $0.signal = value.integer.map(Int.init) }
+        case "ManufacturerData": return hear { $0.manufacturerData = value.manufacturers }
+        case "ServiceData": return hear { $0.serviceData = value.services }
+        default: return []
+        }
+    }
+
+    /// What goes without a new value: mostly the signal, when it is no longer heard.
+    mutating func forget(_ name: String) -> PeripheralFacts {
+        switch name {
+        case "RSSI": signal = nil
+        case "ManufacturerData": manufacturerData = [:]
+        case "ServiceData": serviceData = [:]
+        case "Name": return set(\.name, nil, .identity)
+        default: break
+        }
+        return []
+    }
+
+    private mutating func set<Value>(
+        _ fact: WritableKeyPath<BluezPeripheral, Value>, _ value: Value?, _ about: PeripheralFacts
+    ) -> PeripheralFacts {
+        guard let value else { return [] }
+        self[keyPath: fact] = value
+        return about
+    }
+
+    private mutating func hear(_ body: (inout BluezPeripheral) -> Void) -> PeripheralFacts {
+        body(&self)
+        return .advertisement
+    }
+}
+
+extension BluezCharacteristic {
+    mutating func take(_ name: String, _ value: BusValue) {
+        switch name {
+        case "UUID": uuid = value.string.flatMap { BluetoothUUID($0) } ?? uuid
+        case "Flags": flags = Set((value.array ?? []).compactMap(\.string))
+        case "Notifying": isNotifying = value.boolean ?? isNotifying
+        default: break
+        }
+    }
+}
+
+extension BusValue {
+    fileprivate var manufacturers: [UInt16: [UInt8]] {
+        var found: [UInt16: [UInt8]] = [:]
+        for entry in entries ?? [] {
+            guard let company = entry.key.integer, let bytes = entry.value.bytes else { continue }
+            found[UInt16(truncatingIfNeeded: company)] = bytes
+        }
+        return found
+    }
+
+    fileprivate var services: [BluetoothUUID: [UInt8]] {
+        var found: [BluetoothUUID: [UInt8]] = [:]
+        for entry in entries ?? [] {
+            guard let uuid = entry.key.string.flatMap({ BluetoothUUID($0) }), let bytes = entry.value.bytes else { continue }
+            found[uuid] = bytes
+        }
+        return found
+    }
+}
+
+extension String {
+    /// An address as BlueZ makes an alias of it: `C0-F1-…`.
+    fileprivate var dashed: String { String(map { $0 == ":" ? "-" : $0 }) }
+}
