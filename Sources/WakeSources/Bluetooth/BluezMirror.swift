@@ -97,7 +97,9 @@ public struct BluezMirror: Sendable {
                 characteristics[path, default: BluezCharacteristic()].take(properties)
                 return noteDatabase(path, contains: true)
             case BluezInterface.descriptor:
-                guard properties["UUID"]?.string.flatMap({ BluetoothUUID($0) }) == Self.configurationUUID else { return [] }
+                guard properties["UUID"]?.string.flatMap({ BluetoothUUID($0) }) == Self.configurationUUID else {
+                    return []
+                }
                 configurations[path.parent] = path
                 return [.database(peripheral: path.parent.parent.parent)]
             default: return []

@@ -95,7 +95,8 @@ extension BluezPeripheral {
         case "Alias": return set(\.alias, value.string, .identity)
         case "Adapter": return set(\.adapter, value.string, .identity)
         case "UUIDs":
-            return set(\.services, value.array.map { Set($0.compactMap(\.string).compactMap(BluetoothUUID.init)) }, .identity)
+            return set(
+                \.services, value.array.map { Set($0.compactMap(\.string).compactMap(BluetoothUUID.init)) }, .identity)
         case "RSSI": return hear { $0.signal = value.integer.map(Int.init) }
         case "ManufacturerData": return hear { $0.manufacturerData = value.manufacturers }
         case "ServiceData": return hear { $0.serviceData = value.services }
@@ -153,7 +154,9 @@ extension BusValue {
     fileprivate var services: [BluetoothUUID: [UInt8]] {
         var found: [BluetoothUUID: [UInt8]] = [:]
         for entry in entries ?? [] {
-            guard let uuid = entry.key.string.flatMap({ BluetoothUUID($0) }), let bytes = entry.value.bytes else { continue }
+            guard let uuid = entry.key.string.flatMap({ BluetoothUUID($0) }), let bytes = entry.value.bytes else {
+                continue
+            }
             found[uuid] = bytes
         }
         return found

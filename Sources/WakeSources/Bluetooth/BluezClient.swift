@@ -1,0 +1,151 @@
+// The bridge on the bus with bluetoothd: hears all of it through one mirror, and asks with a deadline for everything.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Hears what the mirror tells, in the order of the messages.
+public protocol BluezListener: AnyObject {
+    /// Bluetoothd is there and all its objects are known.
+    func bluezDidAppear()
+    /// It is gone, or the bus is: everything was forgotten, as the changes before this told.
+    func bluezDidVanish()
+    func bluez(did change: BluezChange)
+}
+
+public final class BluezClient {
+    public private(set) var mirror = BluezMirror()
+    /// True from the first snapshot of a life of bluetoothd to the end of that life.
+    public private(set) var isThere = false
+    public weak var listener: (any BluezListener)?
+
+    private var bus: BusConnection?
+    private var subscriptions: [BusSubscription] = []
+    private let log = Log("bluetooth")
+
+    public init(_ bus: SystemBus) {
+        bus.listen { [unowned self] change in
+            switch change {
+            case .connected(let connection): begin(connection)
+            case .lost: lose()
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    /// Calls a method of bluetoothd. The answer comes exactly once while the bus is there, at the latest after `time`.
+    public func call(
+        _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [], within time: TimeSpan,
+        _ answer: @escaping (Result<[BusValue], BusError>) -> Void
+    ) {
+        guard let bus, !bus.isLost else { return answer(.failure(.gone)) }
+        let call = BusCall(BluezInterface.service, path, interface, member, arguments)
+        bus.call(call, within: time, answer)
+    }
+
+    public func set(
+        _ property: String, of path: String, _ interface: String, to value: BusValue,
+        _ answer: @escaping (Result<[BusValue], BusError>) -> Void
+    ) {
+        let arguments: [BusValue] = [.string(interface), .string(property), .variant(value)]
+        call(path, BluezInterface.properties, "Set", arguments, within: .seconds(5), answer)
+    }
+
+    /// An object of ours that bluetoothd calls.
+    public func export(at path: String, _ body: @escaping (BusRequest) -> Void) -> BusObject? {
+        try? bus?.export(at: path, body)
+    }
+
+    // MARK: Its lives
+
+    private func begin(_ connection: BusConnection) {
+        bus = connection
+        do throws(SystemError) {
+            // Heard from before the first question on, so that nothing falls between the answer and the signals.
+            subscriptions = try BusRule.bluez.map { rule throws(SystemError) in
+                try connection.subscribe(rule) { [unowned self] in hear($0) }
+            }
+            subscriptions.append(
+                try connection.subscribe(.bluezOwner) { [unowned self] signal in
+                    changeOwner(to: signal.arguments.last?.string ?? "")
+                })
+        } catch {
+            log.error("\(error.description); Bluetooth peripherals are not watched")
+        }
+        connection.call(.bluezOwner, within: .seconds(5)) { [unowned self] result in
+            if case .success(let values) = result { changeOwner(to: values.first?.string ?? "") }
+        }
+    }
+
+    private func lose() {
+        subscriptions = []
+        bus = nil
+        changeOwner(to: "")
+    }
+
+    private var owner = ""
+
+    private func changeOwner(to next: String) {
+        guard next != owner else { return }
+        if !owner.isEmpty { end() }
+        owner = next
+        if !next.isEmpty { look() }
+    }
+
+    private func end() {
+        isThere = false
+        for change in mirror.begin() { listener?.bluez(did: change) }
+        listener?.bluezDidVanish()
+    }
+
+    private func look() {
+        let generation = mirror.generation
+        call("/", BluezInterface.objects, "GetManagedObjects", within: .seconds(20)) { [unowned self] result in
+            guard mirror.generation == generation, !owner.isEmpty else { return }
+            switch result {
+            case .success(let values):
+                let changes = values.first.map { mirror.take(snapshot: $0) } ?? []
+                isThere = true
+                listener?.bluezDidAppear()
+                for change in changes { listener?.bluez(did: change) }
+            case .failure(let error):
+                log.error(
+                    "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
+            }
+        }
+    }
+
+    /// Who speaks in the name of bluetoothd's earlier life is not listened to.
+    private func hear(_ signal: BusSignal) {
+        guard signal.sender == owner else { return }
+        let changes = mirror.take(signal)
+        // Until the snapshot is here nobody is told anything: it will hold this too.
+        guard isThere else { return }
+        for change in changes { listener?.bluez(did: change) }
+    }
+}
+
+extension BusError {
+    /// There is no bus to ask on.
+    static let gone = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "the message bus is gone")
+}
+
+extension BusRule {
+    /// The three that bring all of org.bluez.
+    fileprivate static let bluez = [
+        BusRule(
+            sender: BluezInterface.service, path: .under("/org/bluez"), interface: BluezInterface.properties,
+            member: "PropertiesChanged"),
+        BusRule(sender: BluezInterface.service, interface: BluezInterface.objects, member: "InterfacesAdded"),
+        BusRule(sender: BluezInterface.service, interface: BluezInterface.objects, member: "InterfacesRemoved"),
+    ]
+    fileprivate static let bluezOwner = BusRule(
+        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
+        argument: BluezInterface.service)
+}
+
+extension BusCall {
+    fileprivate static let bluezOwner = BusCall(
+        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
+        [.string(BluezInterface.service)])
+}
