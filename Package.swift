@@ -53,12 +53,14 @@ let package = Package(
             name: "CommandLineTests",
             dependencies: [
                 "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
-            ]),
+            ], exclude: ["bluez.py"]),
         .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
+        .testTarget(
+            name: "WakeSourcesTests", dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
         .testTarget(
             name: "WakeDaemonTests",

@@ -235,7 +235,8 @@ extension BluetoothSource: BluezListener {
             return
         }
         let device = Device(
-            source: source, alias: alias(of: peripheral, plan.profile), profile: plan.profile, mode: .bluetoothCentral)
+            source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
+            mode: .bluetoothCentral)
         sources[path] = source
         if watched[source]?.device != device { host?.bluetooth(knows: device) }
         if watched[source] == nil || watched[source]?.machine.plan != plan.link {
@@ -260,11 +261,6 @@ extension BluetoothSource: BluezListener {
         guard let source = sources.removeValue(forKey: path) else { return }
         refresh(source)
         watched[source] = nil
-    }
-
-    private func alias(of peripheral: BluezPeripheral, _ profile: String) -> String {
-        if peripheral.isNamedByPeople { return peripheral.alias }
-        return "\(profile)-" + peripheral.address.filter { $0 != ":" }.suffix(4).lowercased()
     }
 
     // MARK: Facts

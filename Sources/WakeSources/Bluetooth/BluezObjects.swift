@@ -32,12 +32,14 @@ public struct BluezPeripheral: Hashable, Sendable {
     public var signal: Int?
     public var manufacturerData: [UInt16: [UInt8]] = [:]
     public var serviceData: [BluetoothUUID: [UInt8]] = [:]
+    /// Per cent, as org.bluez.Battery1 tells while it is connected.
+    public var battery: Int?
 
     public var isBonded: Bool { hasBond ?? isPaired }
     /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,
-    /// 1.3.2): a random address whose two highest bits are 01.
+    /// 1.3.2): a random address whose two highest bits are not 11.
     public var hasPrivateAddress: Bool {
-        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 == 1 } ?? false
+        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 != 3 } ?? false
     }
     /// True where somebody has given it a name of its own.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
