@@ -15,6 +15,9 @@ final class PeripheralSearch {
     private static let patience = TimeSpan.seconds(20)
     /// Others are waited for so long once one was heard.
     private static let courtesy = TimeSpan.seconds(3)
+    /// With only what is paired already near by, hardly anything else follows.
+    private static let adoptedPatience = TimeSpan.seconds(12)
+    private static let nameCourtesy = TimeSpan.seconds(1)
 
     init(_ station: BluetoothStation, _ adapters: Set<String>) {
         self.station = station
@@ -27,12 +30,20 @@ final class PeripheralSearch {
     func find(_ word: String, needsHearing: Bool) throws(Complaint) -> String {
         if let path = try known(word), !needsHearing || isUsable(path) { return path }
         progress?.show("looking for \(word) …")
-        var found: String?
-        try scan(of: [], until: SystemClock.monotonic() + Self.patience) { [unowned self] in
-            found = heard(word)
-            return found != nil
+        let start = SystemClock.monotonic()
+        var firstHeard: Instant?
+        try scan(of: [], until: start + Self.patience) { [unowned self] in
+            guard heard(word) != .none else { return false }
+            let now = SystemClock.monotonic()
+            firstHeard = firstHeard ?? now
+            // Two may bear one name, and nobody guesses between them; an address is one's own.
+            return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
         }
-        if let found { return found }
+        switch heard(word) {
+        case .one(let path): return path
+        case .several(let paths): throw ambiguous(word, paths)
+        case .none: break
+        }
         if let path = try known(word), !needsHearing { return path }
         let known = peripherals.values.flatMap { [$0.alias, $0.name ?? "", $0.address] }.filter { !$0.isEmpty }
         throw .failure(
@@ -45,17 +56,18 @@ final class PeripheralSearch {
         switch NeighbourSearch.find(word, in: peripherals) {
         case .one(let path): return path
         case .none: return nil
-        case .several(let paths):
-            let addresses = Set(paths.compactMap { station.client.mirror.peripherals[$0]?.address }).sorted()
-            throw .failure(
-                "'\(word.printable)' fits several: \(addresses.joined(separator: ", ")); say which by its address")
+        case .several(let paths): throw ambiguous(word, paths)
         }
     }
 
-    private func heard(_ word: String) -> String? {
-        let near = peripherals.filter { isUsable($0.key) }
-        guard case .one(let path) = NeighbourSearch.find(word, in: near) else { return nil }
-        return path
+    private func ambiguous(_ word: String, _ paths: [String]) -> Complaint {
+        let addresses = Set(paths.compactMap { station.client.mirror.peripherals[$0]?.address }).sorted()
+        return .failure(
+            "'\(word.printable)' fits several: \(addresses.joined(separator: ", ")); say which by its address")
+    }
+
+    private func heard(_ word: String) -> NeighbourSearch.Finding {
+        NeighbourSearch.find(word, in: peripherals.filter { isUsable($0.key) })
     }
 
     private func isUsable(_ path: String) -> Bool {
@@ -75,16 +87,17 @@ final class PeripheralSearch {
             throw .failure("nobody is at a terminal to choose; name a DEVICE, or take the only one near by with --yes")
         }
         progress?.show("looking for peripherals that a profile knows …")
-        var end = SystemClock.monotonic() + Self.patience
-        var hasFound = false
-        try scan(of: services, until: end) { [unowned self] in
-            guard !candidates.isEmpty else { return false }
+        let start = SystemClock.monotonic()
+        var firstFound: Instant?
+        // Kept from before the scan ends, because its end takes the signals with it.
+        var found: [Neighbour] = []
+        try scan(of: services, until: start + Self.patience) { [unowned self] in
             let now = SystemClock.monotonic()
-            if !hasFound { end = min(end, now + Self.courtesy) }
-            hasFound = true
-            return now >= end
+            found = candidates
+            if found.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
+            firstFound = firstFound ?? now
+            return now >= (firstFound ?? now) + Self.courtesy
         }
-        let found = candidates
         guard let first = found.first else { throw nothingFound }
         if takesOnly {
             if found.count == 1 { return first.path }
@@ -95,9 +108,9 @@ final class PeripheralSearch {
     }
 
     private var nothingFound: Complaint {
-        let bonded = rows.filter { $0.profile != nil }.map { $0.label.printable }
-        if !bonded.isEmpty {
-            return .failure("only \(bonded.joined(separator: ", ")) is near by, and paired already; name a DEVICE")
+        if !adopted.isEmpty {
+            let names = adopted.map(\.label.printable).joined(separator: ", ")
+            return .failure("only what is paired already is near by: \(names); name a DEVICE")
         }
         return .failure(
             "nothing that a profile knows was heard; put the peripheral into its pairing mode, and see 'wakebridge scan --all'"
@@ -108,6 +121,7 @@ final class PeripheralSearch {
         neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
     }
     private var candidates: [Neighbour] { rows.filter { $0.profile != nil && !$0.peripheral.isBonded } }
+    private var adopted: [Neighbour] { rows.filter { $0.profile != nil && $0.peripheral.isBonded } }
 
     /// None where some profile is told by a name: bluetoothd could not filter for it.
     private var services: [BluetoothUUID] {
@@ -181,4 +195,8 @@ final class PeripheralSearch {
         case .adapter, .database, .value: break
         }
     }
+}
+
+extension String {
+    fileprivate var isAddress: Bool { split(separator: ":").count == 6 }
 }

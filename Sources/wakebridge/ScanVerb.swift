@@ -76,7 +76,7 @@ private final class Scan {
             let pause = now + .milliseconds(250)
             try station.turn(until: min(pause, end ?? pause)) { failure != nil }
         }
-        if hasNews { show(isLive: isLive) }
+        show(isLive: isLive, isLast: true)
     }
 
     /// With a profile named, bluetoothd itself need not tell of the others.
@@ -105,15 +105,19 @@ private final class Scan {
         neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
     }
 
-    private func show(isLive: Bool) {
+    /// A line is printed once, so it waits for the signal, which follows what was known before.
+    private func show(isLive: Bool, isLast: Bool = false) {
         let all = rows()
         let chosen = all.filter { isWanted($0) }
         if isLive {
             drawing?.draw(NeighbourText.table(chosen) + (footer(all).map { $0 + "\n" } ?? ""))
             return
         }
-        for row in chosen where words.has("json") ? shown[row.key] != row : shown[row.key] == nil {
-            Console.print(words.has("json") ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8))
+        for row in chosen {
+            let isJSON = words.has("json")
+            guard isJSON ? shown[row.key] != row : shown[row.key] == nil else { continue }
+            guard isJSON || isLast || neighbourhood.hasHeard(row.path) else { continue }
+            Console.print(isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8))
             shown[row.key] = row
         }
     }

@@ -5,7 +5,7 @@ import WakeModel
 @testable import WakeSources
 
 /// A machine with its clock, its peripheral's facts, and all that it asked for.
-private struct Story {
+struct PairingStory {
     var machine: PairingMachine
     var facts = PairingFacts()
     var now = Instant(nanoseconds: 1_000_000_000)
@@ -74,7 +74,7 @@ private struct Story {
     @Test(
         "a new peripheral is connected, its services awaited, then paired, then trusted and named, and only then done")
     func wholeWay() {
-        var story = Story()
+        var story = PairingStory()
         #expect(story.facts() == [.request(.connect)])
         #expect(story.facts { $0.isConnected = true } == [])
         #expect(story.tell(.answered(.connect, nil)) == [])
@@ -88,7 +88,7 @@ private struct Story {
 
     @Test("a Pair that is never answered is no matter where the bond is there")
     func silentPair() {
-        var story = Story()
+        var story = PairingStory()
         story.beginPairing()
         #expect(story.tell(.answered(.pair, .noReply)) == [])
         #expect(story.bond() == [.request(.trust), .request(.name("chest"))])
@@ -97,7 +97,7 @@ private struct Story {
 
     @Test("services that do not resolve in 25 s do not keep it from pairing")
     func unresolved() {
-        var story = Story()
+        var story = PairingStory()
         story.facts()
         story.facts { $0.isConnected = true }
         #expect(story.wait(.seconds(24)) == [])
@@ -106,7 +106,7 @@ private struct Story {
 
     @Test("what is not through after 60 s is cancelled, disconnected and told")
     func late() {
-        var story = Story()
+        var story = PairingStory()
         story.beginPairing()
         #expect(story.machine.deadline == story.now + .seconds(60))
         let effects = story.wait(.seconds(60))
@@ -116,7 +116,7 @@ private struct Story {
 
     @Test("paired is not bonded: without a bond nothing is trusted")
     func unbonded() {
-        var story = Story()
+        var story = PairingStory()
         story.beginPairing()
         story.facts { $0.isPaired = true }
         #expect(story.tell(.answered(.pair, nil)) == [])
@@ -128,7 +128,7 @@ private struct Story {
 
     @Test("before BlueZ 5.66 pairing counts as the bond, and the outcome says that it is not told")
     func oldBluetoothd() {
-        var story = Story()
+        var story = PairingStory()
         story.facts.hasBond = nil
         story.beginPairing()
         #expect(story.facts { $0.isPaired = true } == [.request(.trust), .request(.name("chest"))])
@@ -137,7 +137,7 @@ private struct Story {
 
     @Test("a link that breaks as it comes up is tried again, five times in all")
     func breaksEarly() {
-        var story = Story()
+        var story = PairingStory()
         story.facts()
         for _ in 1..<5 {
             #expect(story.tell(.answered(.connect, .other("le-connection-abort-by-local"))) == [])
@@ -150,7 +150,7 @@ private struct Story {
 
     @Test("a link that is there already is used, and left alone where pairing fails")
     func foreignLink() {
-        var story = Story()
+        var story = PairingStory()
         story.facts.isConnected = true
         story.facts.areServicesResolved = true
         #expect(story.facts() == [.request(.pair)])
@@ -161,7 +161,7 @@ private struct Story {
 
     @Test("a connected peripheral without an answer in 25 s is told as unreached, and the attempt is taken back")
     func unreached() {
-        var story = Story()
+        var story = PairingStory()
         story.facts()
         #expect(story.wait(.seconds(25)).first == .request(.disconnect))
         #expect(story.sentence?.hasPrefix("Strap did not answer") == true)
@@ -169,11 +169,11 @@ private struct Story {
 
     @Test("a peripheral that vanishes, an adapter that goes down and Ctrl-C each end it with a sentence")
     func vanishes() {
-        var story = Story()
+        var story = PairingStory()
         story.beginPairing()
         story.facts { $0.isReachable = false }
         #expect(story.sentence?.contains("vanished from bluetoothd") == true)
-        var other = Story()
+        var other = PairingStory()
         other.beginPairing()
         other.tell(.interrupted)
         #expect(other.told.contains(.request(.cancelPairing)))
@@ -183,7 +183,7 @@ private struct Story {
 
     @Test("bluetoothd that will not have us as its agent ends it")
     func refusedAgent() {
-        var story = Story()
+        var story = PairingStory()
         story.facts()
         story.tell(.refusedAsAgent("Already Exists"))
         #expect(story.sentence?.contains("Already Exists") == true)
@@ -191,7 +191,7 @@ private struct Story {
 
     @Test("trust and name that are refused, or not taken, are told")
     func unsettled() {
-        var story = Story()
+        var story = PairingStory()
         story.beginPairing()
         _ = story.bond()
         var other = story
@@ -203,8 +203,8 @@ private struct Story {
 }
 
 @Suite("Pairing: bonds that are there") struct KeptBondStories {
-    private func bonded(isTrusted: Bool = true) -> Story {
-        var story = Story()
+    private func bonded(isTrusted: Bool = true) -> PairingStory {
+        var story = PairingStory()
         story.facts.isPaired = true
         story.facts.hasBond = true
         story.facts.isTrusted = isTrusted
@@ -257,95 +257,12 @@ private struct Story {
 
     @Test("without a bond a peripheral is trusted and named, but never one with a private address")
     func noBond() {
-        var story = Story { $0.wantsBond = false }
+        var story = PairingStory { $0.wantsBond = false }
         #expect(story.facts() == [.request(.trust), .request(.name("chest"))])
         #expect(story.settle() == [.done(PairingOutcome(bond: .none))])
-        var other = Story { $0.wantsBond = false }
+        var other = PairingStory { $0.wantsBond = false }
         other.facts { $0.hasPrivateAddress = true }
         #expect(other.sentence?.contains("private address") == true)
         #expect(!other.told.contains(.request(.trust)))
-    }
-}
-
-@Suite("Pairing: questions") struct PairingQuestionStories {
-    private func asked(_ question: PairingQuestion, _ change: (inout PairingWish) -> Void = { $0.canAsk = true })
-        -> Story
-    {
-        var story = Story(change)
-        story.beginPairing()
-        story.tell(.asked(question))
-        return story
-    }
-
-    @Test("a passkey is asked of the operator until it is one, and typed")
-    func typed() {
-        var story = asked(.passkey)
-        #expect(story.told == [.ask("passkey that Strap shows: ")])
-        for nonsense in ["", "1000000", "-1", "12a", "９", "0x10", "99999999999999999999"] {
-            guard case .ask(let again)? = story.tell(.said(nonsense)).first else {
-                Issue.record("'\(nonsense)' was not asked again")
-                continue
-            }
-            #expect(again.contains("from 0 to 999999"))
-        }
-        #expect(story.tell(.said(" 012 345 ")) == [.reply(.passkey(12_345))])
-        #expect(story.tell(.said("again")) == [])
-    }
-
-    @Test("a wrong passkey is told as such")
-    func wrong() {
-        var story = asked(.passkey)
-        story.tell(.said("7"))
-        story.tell(.answered(.pair, .authenticationFailed))
-        #expect(story.sentence?.contains("the passkey 000007 is not the one that Strap shows") == true)
-    }
-
-    @Test("a comparison is asked for and agreed to; where the numbers differ nothing is paired")
-    func compared() {
-        var story = asked(.comparison(1234))
-        #expect(story.told == [.ask("does Strap show 001234? [y/n] ")])
-        #expect(story.tell(.said("perhaps")) == [.ask("does Strap show 001234? [y/n] ")])
-        var other = story
-        #expect(story.tell(.said("Y")) == [.reply(.yes)])
-        story.tell(.answered(.pair, .authenticationFailed))
-        #expect(story.sentence?.contains("did not agree") == true)
-        let effects = other.tell(.said("no"))
-        #expect(effects.prefix(2) == [.reply(.no), .withdraw])
-        #expect(other.sentence?.contains("the numbers differ") == true)
-    }
-
-    @Test("without a terminal options answer, and what none answers is refused with the option's name")
-    func headless() {
-        #expect(asked(.passkey) { $0.passkey = 42 }.told == [.reply(.passkey(42))])
-        #expect(asked(.pin) { $0.passkey = 42 }.told == [.reply(.pin("000042"))])
-        #expect(asked(.comparison(5)) { $0.saysYes = true }.told.first == .reply(.yes))
-        #expect(asked(.consent) { _ in }.told == [.reply(.yes)])
-        #expect(asked(.passkey) { $0.saysYes = true }.sentence?.contains("--passkey N") == true)
-        let refused = asked(.comparison(5)) { $0.passkey = 42 }
-        #expect(refused.sentence?.contains("--yes") == true)
-        #expect(refused.told.contains(.reply(.no)))
-        #expect(!refused.told.contains(.withdraw))
-    }
-
-    @Test("a passkey for the peripheral is shown once, then how much of it was typed")
-    func displayed() {
-        var story = Story()
-        story.beginPairing()
-        #expect(story.tell(.display(passkey: "001234", entered: 0)) == [.show("type 001234 on Strap")])
-        #expect(story.tell(.display(passkey: "001234", entered: 2)) == [.show("2 of 6 typed")])
-        story.tell(.answered(.pair, .authenticationFailed))
-        #expect(story.sentence?.contains("is not 001234") == true)
-    }
-
-    @Test("bluetoothd may take its question back, and an operator may go away")
-    func takenBack() {
-        var story = asked(.passkey)
-        var other = story
-        #expect(story.tell(.withdrawn) == [.withdraw])
-        #expect(story.tell(.withdrawn) == [])
-        #expect(story.tell(.said("123456")) == [])
-        other.tell(.said(nil))
-        #expect(other.told.contains(.reply(.no)))
-        #expect(other.sentence?.contains("nobody answered") == true)
     }
 }
