@@ -65,7 +65,7 @@ public enum NotWoken: String, Hashable, Sendable {
 public enum Decision: Hashable, Sendable {
     case moved(from: HandlerState, to: HandlerState, because: String)
     case delivered(first: Sequence, last: Sequence, count: Int)
-    case acknowledged(through: Sequence, count: Int)
+    case acknowledged(through: Sequence, count: Int, as: Reply.Result?)
     case refused(Sequence, until: Instant)
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
@@ -82,7 +82,8 @@ public enum Decision: Hashable, Sendable {
         switch self {
         case .moved(let from, let to, let because): "\(from.rawValue) -> \(to.rawValue) \(because)"
         case .delivered(let first, let last, let count): "deliver \(first.rawValue)..\(last.rawValue) count=\(count)"
-        case .acknowledged(let through, let count): "ack \(through.rawValue) count=\(count)"
+        case .acknowledged(let through, let count, let result):
+            "ack \(through.rawValue) count=\(count)" + (result.map { " result=\($0.rawValue)" } ?? "")
         case .refused(let sequence, let until): "nack \(sequence.rawValue) until=\(until.nanoseconds / 1000)"
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
         case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"

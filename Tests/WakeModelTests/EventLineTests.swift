@@ -146,7 +146,8 @@ struct NoticeTests {
                 == "{\"reason\":\"event\",\"devices\":[{\"device\":\"chest-strap\",\"source\":\"/bluetooth/C0:F1:F2:F3:F4:01\","
                 + "\"profile\":\"heart-rate-monitor\",\"mode\":\"bluetooth-central\",\"connected\":true}],"
                 + "\"subscriptions\":[{\"profile\":\"heart-rate-monitor\",\"wake\":true,\"policy\":\"all\",\"durability\":\"run\"}],"
-                + "\"counters\":{\"launches\":0,\"acknowledged\":0,\"queued\":0,\"dead_letters\":0},\"checkpoint\":\"x\"}"
+                + "\"counters\":{\"launches\":0,\"acknowledged\":0,\"useful\":0,\"nothing\":0,\"failed\":0,\"queued\":0,"
+                + "\"dead_letters\":0},\"checkpoint\":\"x\"}"
         )
     }
 }
