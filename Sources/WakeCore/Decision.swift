@@ -54,7 +54,8 @@ public enum NotWoken: String, Hashable, Sendable {
     case quarantined = "it is quarantined after crashing; only start or a changed manifest wakes it"
     case held = "it is held by a penalty"
     case subscription = "its subscription says wake: false"
-    case coalescing = "its subscription lets data wait for company (max_latency)"
+    case coalescing =
+        "its subscription lets data wait for company (max_latency; advertisements 5 s unless it says otherwise)"
     case nacked = "the device is held back by a nack"
     case resting = "it rests after its awake window"
     case ending = "its process is ending"

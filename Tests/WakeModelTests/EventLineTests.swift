@@ -49,6 +49,17 @@ struct EventLineTests {
         #expect(line(.data(.report(2), [1])).contains("\"stream\":\"report-2\",\"raw\":\"01\"}}"))
     }
 
+    @Test("what was broadcast is data of the stream advertisement")
+    func writesAdvertisement() {
+        let text = line(.data(.advertisement, [2, 1, 6]), value: "{\"temperature_c\":21.5}")
+        #expect(text.contains("device.data\""))
+        #expect(
+            text.hasSuffix(
+                "\"data\":{\"profile\":\"heart-rate-monitor\",\"stream\":\"advertisement\","
+                    + "\"value\":{\"temperature_c\":21.5},\"raw\":\"020106\"}}\n"))
+        #expect(Channel.advertisement.written.text == "advertisement")
+    }
+
     @Test("redelivery, a clock that is not set and a spent budget are told")
     func writesCircumstances() {
         let text = line(heartRate, redelivered: true, synchronized: false, budget: .milliseconds(-5))
