@@ -15,7 +15,8 @@ extension Verb {
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in
                 let missed = answer.list("missed").map { [" ", spokenTimeOfDay($0.text("time")), $0.text("reason")] }
-                return "\(answer.text("why"))\n" + WorkText(work: answer["work"] ?? .null).lines + Table(rows: missed).text
+                let work = WorkText(work: answer["work"] ?? .null).lines
+                return "\(answer.text("why"))\n" + work + Table(rows: missed).text
             }
         }
     }
