@@ -48,7 +48,7 @@ struct AdvertisementTests {
             ("04ff990405" + "05161a186608", #"{"tag":5}"#),
             ("05160f186608" + "04ff990405", #"{"tag":5}"#),
             ("05161a186608" + "0000ff", #"{"temperature_c":21.5}"#),
-        ])
+        ] as [(String, String)])
     func parts(advertisement: String, expected: String) throws {
         #expect(try decoded(advertisement) == expected)
     }
@@ -67,7 +67,7 @@ struct AdvertisementTests {
             ("ff", "cut short: the structure at byte 0 says 255 more, 0 are left"),
             ("04161a1866", "too short: the field at byte 0 needs 2, 1 are left"),
             ("06161a18660801", "too long: 1 bytes after the last field"),
-        ])
+        ] as [(String, String)])
     func faults(advertisement: String, expected: String) throws {
         #expect(try decoded(advertisement) == expected)
     }
@@ -89,19 +89,26 @@ struct AdvertisementTests {
         #expect(try !library.decode([1], from: .advertisement, profile: strap, into: &writer))
     }
 
-    @Test("no bytes crash it")
+    @Test("no bytes crash it, and what they decode to is JSON")
     func noise() throws {
+        let library = ProfileLibrary.load([.init(name: "t", file: "f", text: Array(Self.profile.utf8))]).library
+        let index = try #require(library.index(named: "t"))
+        let alphabet: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 0x16, 0x20, 0x21, 0xff, 0x1a, 0x18, 0x99, 0x04]
         var state: UInt64 = 88_172_645_463_325_252
-        for _ in 0..<2_000 {
-            var bytes: [UInt8] = []
-            for _ in 0..<(state % 40) {
-                state ^= state << 13
-                state ^= state >> 7
-                state ^= state << 17
-                bytes.append(UInt8(truncatingIfNeeded: state % 9 == 0 ? 0x16 : state))
+        func random(_ bound: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(bound))
+        }
+        for _ in 0..<20_000 {
+            let bytes = (0..<random(12)).map { _ in alphabet[random(alphabet.count)] }
+            var writer = JSONWriter()
+            guard (try? library.decode(bytes, from: .advertisement, profile: index, into: &writer)) == true else {
+                #expect(writer.bytes.isEmpty)
+                continue
             }
-            state &+= 1
-            _ = try decoded(bytes.hexadecimal)
+            #expect(throws: Never.self) { try JSONValue(parsing: writer.bytes) }
         }
     }
 }
