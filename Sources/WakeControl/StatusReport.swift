@@ -49,6 +49,7 @@ public struct HandlerStatus: Hashable, Sendable {
     public var wakes: UInt64 = 0
     public var events: UInt64 = 0
     public var awake: TimeSpan = .zero
+    public var work = WorkReport()
     /// How its last process ended, as a sentence; nil where none has.
     public var lastExit: String?
 
@@ -127,6 +128,7 @@ extension JSONWriter {
         field("wakes", status.wakes)
         field("events", status.events)
         field("awake_ms", status.awake.wholeMilliseconds)
+        field("work", status.work)
         key("last_exit")
         if let exit = status.lastExit { string(exit) } else { null() }
         endObject()

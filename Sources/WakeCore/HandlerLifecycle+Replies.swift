@@ -5,7 +5,7 @@ extension HandlerLifecycle {
     mutating func hear(_ line: ReplyLine, _ step: inout Step) {
         hasSpoken = true
         switch line.reply {
-        case .ack(let sequence, _): acknowledge(sequence, line.reference, &step)
+        case .ack(let sequence, let result): acknowledge(sequence, as: result, line.reference, &step)
         case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
@@ -23,7 +23,9 @@ extension HandlerLifecycle {
     }
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
-    mutating func acknowledge(_ sequence: Sequence, _ reference: Reference? = nil, _ step: inout Step) {
+    mutating func acknowledge(
+        _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, _ step: inout Step
+    ) {
         switch batch.tenure(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
@@ -31,12 +33,13 @@ extension HandlerLifecycle {
         }
         let closed = batch.close(through: sequence)
         guard !closed.isEmpty else { return }
+        statistics.outcomes.count(closed.count, as: result)
         penalty.progress()
         budget.renew(at: step.now, timers)
         hurriedBy = nil
         forgiveOverrunInDrain()
         step.emit(.acknowledge(id, closed))
-        step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
+        step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
     /// What was written is acknowledged, where the manifest says so.

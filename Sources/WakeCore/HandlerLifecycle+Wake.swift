@@ -63,6 +63,7 @@ extension HandlerLifecycle {
         isStarting = settings.readiness == .explicit && !isOneshot
         wanted = nil
         statistics.launches += 1
+        statistics.outcomes.beginProcess()
         batch.reset()
         budget.reset(timers)
         budget.wake(at: now)
@@ -80,6 +81,7 @@ extension HandlerLifecycle {
             budget: timers.budget)
         forgetSleep()
         statistics.wakes += 1
+        statistics.outcomes.beginWake()
         move(to: .active, because: reason.written, &step)
         if owed.isEmpty {
             delivery.events = takeBatch(&step)

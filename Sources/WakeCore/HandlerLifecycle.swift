@@ -123,6 +123,7 @@ struct HandlerLifecycle: Sendable {
         public var launches: UInt64 = 0
         public var awake = TimeSpan.zero
         public var lastEnd: EndReason?
+        public var outcomes = Outcomes()
     }
 
     init(id: HandlerID, settings: HandlerSettings, isStopped: Bool) {

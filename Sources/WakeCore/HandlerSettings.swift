@@ -19,8 +19,9 @@ public struct Subscription: Hashable, Sendable {
     public var wakes: Bool = true
     public var policy: Policy = .all
     public var durability: Durability = .run
-    /// How long data may wait for company; connect, disconnect and attention never wait.
-    public var maxLatency: TimeSpan = .zero
+    /// How long data may wait for company; connect, disconnect and attention never wait. Nil: advertisements 5 s, other
+    /// data not at all.
+    public var maxLatency: TimeSpan?
     /// Bytes of event lines.
     public var queueCap: Int = 64 << 20
     /// Nil keeps events until they are acknowledged.

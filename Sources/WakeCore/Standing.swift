@@ -18,6 +18,7 @@ public struct Standing: Hashable, Sendable {
     public var wakes: UInt64
     public var awake: TimeSpan
     public var lastEnd: EndReason?
+    public var outcomes: Outcomes
 }
 
 extension Dispatcher {
@@ -69,7 +70,7 @@ extension HandlerLifecycle {
             strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
             heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
             launches: statistics.launches, wakes: statistics.wakes, awake: statistics.awake + running,
-            lastEnd: statistics.lastEnd)
+            lastEnd: statistics.lastEnd, outcomes: statistics.outcomes)
     }
 
     private func explanation(at moment: Moment, _ machine: MachineCondition, isHeld: Bool) -> String {

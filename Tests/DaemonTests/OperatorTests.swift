@@ -128,6 +128,38 @@ struct OperatorTests {
         #expect(!daemon.diary("log").contains { $0.hasPrefix("memory") || $0.hasPrefix("terminating") })
     }
 
+    @Test("what a handler says of its work is counted and told, beside what it cost where that can be known")
+    func work() throws {
+        let daemon = try bridge("+0 1 data 2a37 0648\n+0.5 1 data 2a37 0649\n")
+        let script = """
+            import json, os, sys
+            for line in sys.stdin:
+                event = json.loads(line)
+                if "seq" in event:
+                    word = b"useful" if event["type"].endswith("connected") else b"nothing"
+                    os.write(3, b'{"ack":%d,"result":"%s"}\\n' % (event["seq"], word))
+
+            """
+        try daemon.write(script, to: "judge.py")
+        try daemon.drop("judge", manifest("\(daemon.folder)/judge.py", "max_batch: 1"))
+        try begin(daemon)
+        func work() throws -> JSONValue { try daemon.handler("judge")["work"] ?? .null }
+        #expect(daemon.wait { (try? work()["nothing"]?.integer) == 2 }, "\(daemon.log)")
+        let work = try work()
+        #expect(work["useful"]?.integer == 1 && work["failed"]?.integer == 0 && work["unsaid"]?.integer == 0)
+        #expect(work["judged_wakes"]?.integer ?? 0 >= 1 && work["useful_wakes"]?.integer == 1)
+        #expect((0.0...1).contains(work["awake_ratio"]?.number ?? -1))
+        let isStrong = try daemon.json("status")["bridge"]?["suspend"]?.string == "strong"
+        if isStrong {
+            let cost = try #require(work["cpu_ms"]?.number)
+            #expect(cost > 1 && abs((work["cpu_per_event_ms"]?.number ?? 0) - cost / 3) < 0.01)
+        } else {
+            #expect(work["cpu_ms"] == .null && work["cpu_per_event_ms"] == .null)
+        }
+        let why = try daemon.tool("why", "judge").output
+        #expect(why.contains("3 events acknowledged: 1 useful, 2 nothing"), "\(why)")
+    }
+
     @Test("why answers every wake that did not happen")
     func why() throws {
         let daemon = try bridge("+0.5 1 data 2a37 0648\n")

@@ -228,6 +228,21 @@ let brokenProfiles: [ConfigurationFault] = [
     profile(
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, characteristics: {}}",
         "characteristics does not fit mode \"external-accessory\"; write streams"),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, advertisement: {}}",
+        "advertisement does not fit mode \"external-accessory\"; remove it or change the mode"),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {x: {fields: []}}}}",
+        "advertisement.service_data has the key \"x\", expected a Bluetooth UUID such as \"181a\""),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {manufacturer_data: {\"499\": {fields: []}}}}",
+        "advertisement.manufacturer_data has the key \"499\", expected a company such as \"0499\""),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_dta: {}}}",
+        "unknown key \"service_dta\" in advertisement; did you mean \"service_data\"?"),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {\"181a\": {}}}}",
+        "advertisement.service_data.181a.fields is missing"),
     profile(fields: "", "\(field) is empty; leave characteristics.2a37 out to get raw bytes only"),
     profile(fields: "{name: \"x\"}", "\(field)[0].type is missing"),
     profile(fields: "{name: \"x\", type: \"uint9\"}", "\(field)[0].type is \"uint9\"; did you mean \"uint8\"?"),

@@ -69,6 +69,7 @@ struct ConfigurationTests {
         expected.maxBatch = 64
         var subscription = Subscription(profile: "heart-rate-monitor", device: "chest-strap")
         subscription.retention = .seconds(7 * 86_400)
+        subscription.maxLatency = .zero
         expected.subscriptions = [subscription]
         #expect(hr.settings == expected)
         #expect(hr.faults(against: try shippedProfiles()) == [])

@@ -209,7 +209,7 @@ extension HandlerManifest {
         subscription.wakes = watch.flag("wake") ?? subscription.wakes
         subscription.policy = watch.word("policy") ?? subscription.policy
         subscription.durability = watch.word("durability") ?? subscription.durability
-        subscription.maxLatency = watch.span("max_latency", in: .zero ... .seconds(86_400)) ?? subscription.maxLatency
+        subscription.maxLatency = watch.span("max_latency", in: .zero ... .seconds(86_400))
         subscription.queueCap = watch.size("queue_cap", in: queueCapRange) ?? subscription.queueCap
         subscription.retention = watch.span("retention", in: .seconds(1) ... .seconds(3_650 * 86_400))
         return subscription

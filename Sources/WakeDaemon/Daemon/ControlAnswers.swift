@@ -82,8 +82,15 @@ final class ControlAnswers {
         status.wakes = standing.wakes
         status.events = daemon.history.deliveryCount(standing.handler)
         status.awake = standing.awake
+        status.work = work(standing)
         status.lastExit = standing.lastEnd?.written
         return status
+    }
+
+    private func work(_ standing: Standing) -> WorkReport {
+        WorkReport(
+            standing, uptime: SystemClock.monotonic() - daemon.startedAt,
+            processorTime: bridge.stage.processorTime(of: standing.handler))
     }
 
     private func devices() -> [DeviceStatus] {
@@ -97,6 +104,7 @@ final class ControlAnswers {
         .json { writer in
             writer.object { writer in
                 writer.field("why", standing.why)
+                writer.field("work", work(standing))
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {

@@ -77,7 +77,6 @@ public final class Bridge {
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
             longestLogLine: options.settings.log.longestLine)
         engine.stage = stage
-        engine.listeners.append(counts)
         try tieToLoop()
         for (id, device) in journal.devices() { know(device, as: id) }
     }

@@ -285,6 +285,13 @@ final class HandlerProcess {
         attempt("list the processes of") { () throws(SystemError) in try child.container.processes() } ?? []
     }
 
+    /// Of it and all it started, so far.
+    var processorTime: TimeSpan? {
+        attempt("read the processor time of") { () throws(SystemError) in
+            try child.container.cpuUsageMicroseconds()
+        }?.map { .microseconds(Int64(clamping: $0)) }
+    }
+
     /// Removes the container where it is empty; false where somebody is still in it.
     func removeContainer() -> Bool { child.container.remove() }
 

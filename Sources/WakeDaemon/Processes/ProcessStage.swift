@@ -73,6 +73,8 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
+    /// Read from the kernel at each asking; nil where nobody adds it up.
+    func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
 
     func perform(_ effect: Effect) {
         switch effect {
