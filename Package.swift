@@ -78,10 +78,15 @@ let package = Package(
             name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel",
+                "WakeSystem",
+            ]),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel"]),
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel", "WakeSystem",
+            ]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),

@@ -6,17 +6,9 @@ import WakeSystem
 
 @Suite("Manifests under a running daemon", .serialized)
 struct ManifestTests {
-    private func bridge(_ operations: String = "") throws -> RunningDaemon {
-        let daemon = try RunningDaemon()
-        try daemon.write(Script.diary, to: "diary.py")
-        try daemon.write(Script.puppet, to: "puppet.py")
-        try daemon.write(strapTrace(operations), to: "strap.trace")
-        return daemon
-    }
-
     @Test("a manifest that is dropped in is woken for the next event, without any word to the daemon")
     func droppedIn() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try daemon.drop("late", manifest("\(daemon.folder)/diary.py"))
         #expect(daemon.wait { (try? daemon.state(of: "late")) == "idle" })
@@ -26,7 +18,7 @@ struct ManifestTests {
 
     @Test("other settings keep the process alive, another program ends it, and its successor gets the next event")
     func changed() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" }, "\(daemon.log)")
@@ -49,7 +41,7 @@ struct ManifestTests {
         "a removed handler's open and queued events wait for it: each comes once, in order, also over a restart of the daemon",
         arguments: [false, true])
     func removedAndBack(restarts: Bool) throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", manifest("\(daemon.folder)/puppet.py", "max_batch: 1, budget: \"1h\""))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try #require(daemon.wait { daemon.diary("log").count == 2 })
@@ -79,7 +71,7 @@ struct ManifestTests {
 
     @Test("restored tells how often it was launched, what it acknowledged, and what waits for it")
     func counters() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" })
@@ -97,7 +89,7 @@ struct ManifestTests {
         "a program beside its manifest is found there, starts in its own folder, and may write to it as another user",
         .enabled(if: me == "root"))
     func otherUser() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.write(
             "#!/bin/sh\npwd > where\nid -un >> where\nread line\necho '{\"ack\":1}' >&3\ncat > /dev/null\n",
             to: "config/handlers.d/run.sh")
@@ -114,7 +106,7 @@ struct ManifestTests {
     @Test(
         "root's manifest without a user, and another's user in the manifest of an ordinary user's daemon, are refused")
     func users() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("anybody", "{ exec: [\"/bin/cat\"], modes: [], watch: [] }")
         try daemon.drop("stranger", "{ exec: [\"/bin/cat\"], user: \"daemon\", modes: [], watch: [] }")
         try daemon.start()
@@ -128,7 +120,7 @@ struct ManifestTests {
 
     @Test("a manifest that cannot be read is told, and removes nobody's handler")
     func unreadable() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
         try Directory.create(daemon.manifests + "/folder.json5")
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")

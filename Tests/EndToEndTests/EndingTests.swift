@@ -1,5 +1,6 @@
 // How replay and run end: by themselves, by Ctrl-C, with what exit status, and with nothing left behind.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("The end of a replay", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
@@ -121,7 +122,7 @@ struct EndingTests {
         #expect(unread.exit == 1)
         #expect(unread.talk.contains("/nowhere/a.trace"))
         let headless = scratch.write("no trace\n", to: "headless.trace")
-        let refused = try await LiveReplay(trace: headless, scratch, handler: ["/bin/true"])
+        let refused = try LiveReplay(trace: headless, scratch, handler: ["/bin/true"])
         #expect(try await refused.end(within: 20).exit == 1)
         #expect(!refused.leaves.exist)
         let broken = scratch.write(TraceText.beats(2, every: 0.01).text + "+1 1 nonsense\n", to: "broken.trace")
