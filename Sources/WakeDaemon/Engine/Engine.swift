@@ -134,8 +134,7 @@ public final class Engine {
         let last = Sequence(core.nextSequence.rawValue - 1)
         guard last > lastAppended else { return }
         lastAppended = last
-        let nothing = DeviceEvent(device: DeviceID(rawValue: 0), kind: .data(.serial, []), stamp: clock.stamp())
-        journal.append(nothing, as: last, owedTo: [], durability: .run)
+        journal.noteGiven(last, at: clock.stamp().wall)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
