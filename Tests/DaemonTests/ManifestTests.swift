@@ -64,6 +64,41 @@ struct ManifestTests {
         #expect(try daemon.handler("log")["open"]?.integer == 0)
     }
 
+    @Test(
+        "over the journal's cap a handler without a manifest loses its oldest data too, and is told when it comes back",
+        arguments: [false, true])
+    func absentOverCap(restarts: Bool) throws {
+        let daemon = try RunningDaemon.withStrap()
+        let large = "+0 1 data 2a37 0648" + String(repeating: "00", count: 500) + "\n"
+        try daemon.write(strapTrace(String(repeating: large, count: 4_000)), to: "large.trace")
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py", watch: "wake: false"))
+        try daemon.start("--replay", "\(daemon.folder)/large.trace", "--speed", "max")
+        try #require(daemon.wait { (try? daemon.handler("log")["queued"]?.integer) == 4_001 }, "\(daemon.log)")
+        try daemon.stop()
+
+        try File.remove(daemon.manifests + "/log.json5")
+        try daemon.write("{ journal: { max_size: \"1MiB\" } }", to: "config/wakebridge.json5")
+        try daemon.drop("busy", manifest("\(daemon.folder)/diary.py"))
+        // Every beat and its acknowledgement is a commit; the journal is looked at after 1,024 of them.
+        let beats = strapTrace(String(repeating: "+0.003 1 data 2a37 0648\n", count: 1_000))
+        try daemon.write(beats, to: "beats.trace")
+        try daemon.start("--replay", "\(daemon.folder)/beats.trace")
+        try #require(daemon.wait(20) { daemon.log.contains("over journal.max_size") }, "\(daemon.log.suffix(2000))")
+        if restarts {
+            try daemon.stop()
+            try daemon.start()
+        }
+        try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))
+        #expect(daemon.wait { (try? daemon.handler("log")["queued"]?.integer) == 0 }, "\(daemon.log.suffix(2000))")
+        let lost = daemon.diary("log").filter { $0.contains("\"overflow\"") }.compactMap { line in
+            line.split(separator: "\"count\": ").last.flatMap { Int($0.prefix { $0.isNumber }) }
+        }
+        let kept = daemon.diary("log").filter { $0.hasPrefix("data") && $0.contains("0648" + "0000") }
+        #expect(lost.count == 1 && lost[0] > 1_000, "\(lost)")
+        #expect(lost.reduce(0, +) + kept.count == 4_000)
+        #expect(daemon.diary("log").contains { $0.hasPrefix("connected 1 ") }, "a link event is never let go")
+    }
+
     private func events(_ daemon: RunningDaemon) -> [String] {
         daemon.diary("log").filter { !$0.hasPrefix("restored") && !$0.hasPrefix("resumed") }
             .map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
