@@ -64,6 +64,8 @@ let package = Package(
         .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
         .executableTarget(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
+        .executableTarget(
+            name: "ExampleBeatPrinter", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatPrinter"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -75,7 +77,8 @@ let package = Package(
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .testTarget(
-            name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+            name: "ArchitectureTests",
+            dependencies: ["TestBench", "WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
@@ -88,7 +91,9 @@ let package = Package(
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel", "WakeSystem",
             ]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
-        .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
+        .testTarget(
+            name: "WakeHandlerTests",
+            dependencies: ["TestBench", "WakeHandler", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
         .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),
