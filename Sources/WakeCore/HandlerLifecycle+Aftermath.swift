@@ -33,7 +33,7 @@ extension HandlerLifecycle {
         switch reason {
         case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
         case .launchTimeout, .launchFailed, .overrun, .taskLeak, .lockHeld, .escaped, .unfreezable, .deadline: true
-        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator: false
+        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
         }
     }
 
@@ -60,7 +60,7 @@ extension HandlerLifecycle {
     /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
-        case .launchFailed, .launchTimeout: return false
+        case .launchFailed, .launchTimeout, .memory, .thermal: return false
         case .overrun, .deadline, .taskLeak: return true
         case .exit(let status):
             guard isOneshot else { return hasSpoken }
@@ -111,8 +111,9 @@ extension HandlerLifecycle {
         lockInspection = nil
         lingerUntil = nil
         suspendedSince = nil
-        restUntil = nil
+        rest = nil
         hurriedBy = nil
+        forgetStrain()
         isStarting = false
         hasUnreadAnswer = false
         wasLetReadAnswer = false

@@ -76,6 +76,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
+        if let denial = denial(of: name, step) { return answer(denial, reference, &step) }
         switch budget.begin(name, at: step.now, timers) {
         case nil: step.emit(.decision(id, .began(name)))
         case .alreadyOpen: answer(.alreadyOpen(task: name), reference, &step)
@@ -118,8 +119,9 @@ extension HandlerLifecycle {
 
     /// Until the awake deadline; with none, for as long as it likes.
     private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
-        let remaining = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
-        let left = budget.extensionLeft(at: step.now, timers)
+        let remaining = timeLeft(step) ?? timers.budget
+        var left = budget.extensionLeft(at: step.now, timers)
+        if isExtensionDenied(step) { left = budget.tasks.isEmpty ? .zero : min(left, remaining) }
         reply(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
