@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/magic.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/statfs.h>
@@ -64,6 +66,11 @@ int clinux_lock(int descriptor, pid_t *holder) {
     lock.l_type = F_WRLCK;
     if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) *holder = lock.l_pid;
     return -EBUSY;
+}
+
+int clinux_bytes_waiting(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCINQ, &count) < 0 ? -errno : count;
 }
 
 int clinux_accept(int listener, int flags) { return answer(accept4(listener, NULL, NULL, flags)); }

@@ -32,7 +32,9 @@ extension HandlerLifecycle {
     private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
         switch reason {
         case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
-        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .lockHeld, .escaped, .unfreezable, .deadline: true
+        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .lockHeld, .escaped, .unfreezable,
+            .deadline:
+            true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator: false
         }
     }
@@ -67,7 +69,7 @@ extension HandlerLifecycle {
             if now - launchedAt >= .seconds(1) { return true }
             if case .signalled = status { return hasSpoken }
             return false
-        case .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished,
+        case .flood, .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished,
             .killedByOperator:
             return hasSpoken
         }
@@ -113,6 +115,7 @@ extension HandlerLifecycle {
         suspendedSince = nil
         restUntil = nil
         hurriedBy = nil
+        flood = nil
         isStarting = false
         hasUnreadAnswer = false
         wasLetReadAnswer = false

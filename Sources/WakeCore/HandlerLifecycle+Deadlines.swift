@@ -19,9 +19,15 @@ extension HandlerLifecycle {
         switch phase {
         case .stopped, .quarantined: break
         case .idle: next.offer(nextWakeDeadline(step))
-        case .launching(let deadline): if !isAttached { next.offer(deadline) }
-        case .active: offerActive(&next)
-        case .expiring: next.offer(awakeDeadline.map { $0 + timers.grace })
+        case .launching(let deadline):
+            if !isAttached { next.offer(deadline) }
+            next.offer(floodEnd)
+        case .active:
+            offerActive(&next)
+            next.offer(floodEnd)
+        case .expiring:
+            next.offer(awakeDeadline.map { $0 + timers.grace })
+            next.offer(floodEnd)
         case .suspending(let suspension): next.offer(suspension.deadline)
         case .suspended:
             next.offer(lockInspection)

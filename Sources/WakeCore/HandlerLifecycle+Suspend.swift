@@ -78,6 +78,7 @@ extension HandlerLifecycle {
         hasUnreadAnswer = false
         hurriedBy = nil
         suspendedSince = step.now
+        pauseFlood(at: step.now)
         lockInspection = holdsLock ? step.now + Self.lockInspectionInterval : nil
         if batch.hasOpen, leasesKeptSince == nil { leasesKeptSince = step.boottime }
         move(to: .suspended, because: reason, &step)
@@ -124,6 +125,7 @@ extension HandlerLifecycle {
         restUntil = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
+        flood?.since = step.now
         step.emit(
             .deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
         lateAnswers = []

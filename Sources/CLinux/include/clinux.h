@@ -27,6 +27,8 @@ int clinux_set_pipe_capacity(int descriptor, int bytes);
 int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count);
 /// Takes an exclusive POSIX lock on the whole file, or answers -EBUSY with the process that has it.
 int clinux_lock(int descriptor, pid_t *holder);
+/// Bytes that stand in a stream socket to be read.
+int clinux_bytes_waiting(int descriptor);
 int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);

@@ -9,6 +9,7 @@ protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
     func processDoesNotRead(_ process: HandlerProcess)
+    func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
@@ -62,7 +63,7 @@ final class HandlerProcess {
         self.loop = loop
         self.log = log
         self.observer = observer
-        try hearReplies(space)
+        replies = try ReplyReader(of: self.child.replies.raw, on: loop, space: space, speaker: self)
         try drainLogs(longestLogLine)
         try watchLife()
     }
@@ -70,17 +71,9 @@ final class HandlerProcess {
     /// The watches first: a descriptor that is closed while it is watched may stay in epoll, as long as a child that is
     /// still frozen on its way to exec holds a copy.
     deinit {
-        (replies, output, errors) = (nil, nil, nil)
+        replies?.stop()
+        (output, errors) = (nil, nil)
         (startupWatch, exitWatch, containerWatch, inputWatch) = (nil, nil, nil, nil)
-    }
-
-    private func hearReplies(_ space: ReadSpace) throws(SystemError) {
-        replies = try ReplyReader(
-            of: child.replies.raw, on: loop, space: space,
-            read: { [unowned self] bytes in
-                attempt("read from") { () throws(SystemError) in try child.replies.read(into: &bytes) }
-            },
-            tell: { [unowned self] line in observer.process(self, said: line) })
     }
 
     private func drainLogs(_ longestLine: Int) throws(SystemError) {
@@ -140,6 +133,9 @@ final class HandlerProcess {
         if !hasBeenDeaf { observer.processDoesNotRead(self) }
         hasBeenDeaf = true
     }
+
+    /// It was given so many events, and may say what belongs to them.
+    func allowReplies(to events: Int) { replies?.grant(events: events) }
 
     /// End-of-file on standard input, after everything written before.
     func closeInput() {
@@ -203,10 +199,13 @@ final class HandlerProcess {
         guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else {
             return
         }
-        hasExited = true
         exitWatch?.disable()
         learnStartup()
-        replies?.drain()
+        replies?.drain(isLast: true) { [unowned self] in tellExit(status) }
+    }
+
+    private func tellExit(_ status: ExitStatus) {
+        hasExited = true
         output?.drain()
         errors?.drain()
         if startupFailure == nil { observer.process(self, exited: status) }
@@ -229,6 +228,7 @@ final class HandlerProcess {
 
     func thaw() {
         awaitsFreeze = false
+        replies?.wake()
         attempt("thaw") { () throws(SystemError) in try child.container.thaw() }
     }
 
@@ -257,8 +257,7 @@ final class HandlerProcess {
             tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
-            replies?.drain()
-            observer.processFroze(self)
+            replies?.drain { [unowned self] in observer.processFroze(self) }
         } else {
             lookAgain()
         }
@@ -294,4 +293,17 @@ final class HandlerProcess {
             return nil
         }
     }
+}
+
+extension HandlerProcess: ReplySpeaker {
+    func readReplies(into bytes: inout [UInt8]) -> ReadResult? {
+        attempt("read from") { () throws(SystemError) in try child.replies.read(into: &bytes) }
+    }
+
+    var replyBytesWaiting: Int {
+        attempt("read from") { () throws(SystemError) in try child.replies.bytesWaiting() } ?? 0
+    }
+
+    func said(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) { observer.process(self, said: line) }
+    func becameThrottled(_ isThrottled: Bool) { observer.process(self, becameThrottled: isThrottled) }
 }

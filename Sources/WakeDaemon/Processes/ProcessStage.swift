@@ -78,7 +78,9 @@ final class ProcessStage: Stage, ProcessObserver {
         switch effect {
         case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
         case .deliver(let id, let epoch, let delivery):
-            process(id, epoch)?.write { composer.compose(delivery, for: id, into: &$0) }
+            guard let process = process(id, epoch) else { return }
+            process.allowReplies(to: delivery.events.count)
+            process.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
@@ -188,6 +190,10 @@ final class ProcessStage: Stage, ProcessObserver {
         log.warning(
             "handler \(catalog.name(of: process.handler)) asks but does not read the answers; it is not heard until it reads, "
                 + "and further notices are dropped")
+    }
+
+    func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool) {
+        engine.feed(.throttled(process.handler, process.epoch, isThrottled))
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
