@@ -15,6 +15,8 @@ public enum EndReason: Hashable, Sendable {
     case taskLeak
     /// It said more on descriptor 3 than anybody could need, for too long.
     case flood
+    /// It gave itself up, with WATCHDOG=trigger.
+    case watchdog
     case lockHeld
     case escaped
     case unfreezable
@@ -36,6 +38,7 @@ public enum EndReason: Hashable, Sendable {
         case .overrun: "overrun"
         case .taskLeak: "task-leak"
         case .flood: "flood"
+        case .watchdog: "watchdog"
         case .lockHeld: "lock-held"
         case .escaped: "escaped"
         case .unfreezable: "unfreezable"

@@ -32,7 +32,7 @@ extension HandlerLifecycle {
     private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
         switch reason {
         case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
-        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .lockHeld, .escaped, .unfreezable,
+        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
             .deadline:
             true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator: false
@@ -69,7 +69,8 @@ extension HandlerLifecycle {
             if now - launchedAt >= .seconds(1) { return true }
             if case .signalled = status { return hasSpoken }
             return false
-        case .flood, .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished,
+        case .flood, .watchdog, .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured,
+            .finished,
             .killedByOperator:
             return hasSpoken
         }

@@ -25,9 +25,11 @@ extension HandlerLifecycle {
         case .active:
             offerActive(&next)
             next.offer(floodEnd)
+            next.offer(budget.lapse)
         case .expiring:
             next.offer(awakeDeadline.map { $0 + timers.grace })
             next.offer(floodEnd)
+            next.offer(budget.lapse)
         case .suspending(let suspension): next.offer(suspension.deadline)
         case .suspended:
             next.offer(lockInspection)

@@ -170,6 +170,7 @@ struct HandlerLifecycle: Sendable {
     /// Makes the one move that follows from the facts; false when none does.
     private mutating func advance(_ step: inout Step) -> Bool {
         if endFlood(&step) { return true }
+        if phase == .active || phase == .expiring, endLapsedExtension(&step) { return true }
         return switch phase {
         case .stopped, .quarantined: false
         case .idle: launchIfDue(&step)

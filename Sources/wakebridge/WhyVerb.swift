@@ -13,7 +13,9 @@ extension Verb {
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in
                 let missed = answer.list("missed").map { [" ", spokenTimeOfDay($0.text("time")), $0.text("reason")] }
-                return "\(answer.text("why"))\n" + Table(rows: missed).text
+                let status = answer.text("status")
+                return "\(answer.text("why"))\n" + (status.isEmpty ? "" : "it says: \(status)\n")
+                    + Table(rows: missed).text
             }
         }
     }

@@ -33,6 +33,19 @@ int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
 
+/// Lets every message that comes to the socket say who sent it.
+int clinux_pass_credentials(int descriptor);
+
+/// What came with a datagram; pid is 0 where the kernel did not say.
+struct clinux_datagram {
+    bool truncated;
+    pid_t pid;
+    uid_t user;
+    gid_t group;
+};
+/// Receives one datagram without waiting, and returns how many bytes of it there are. Descriptors in it are closed.
+int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram);
+
 // ---- Signals and processes --------------------------------------------------------------------------------------
 
 extern const int clinux_sigpipe;

@@ -82,6 +82,7 @@ final class ControlAnswers {
         status.wakes = standing.wakes
         status.events = daemon.history.deliveryCount(standing.handler)
         status.awake = standing.awake
+        status.status = bridge.stage.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.written
         return status
     }
@@ -97,6 +98,12 @@ final class ControlAnswers {
         .json { writer in
             writer.object { writer in
                 writer.field("why", standing.why)
+                writer.key("status")
+                if let status = bridge.stage.status(of: standing.handler) {
+                    writer.string(status)
+                } else {
+                    writer.null()
+                }
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {

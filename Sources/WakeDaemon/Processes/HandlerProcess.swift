@@ -9,6 +9,7 @@ protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
     func processDoesNotRead(_ process: HandlerProcess)
+    func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order)
     func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
@@ -34,6 +35,9 @@ final class HandlerProcess {
     private var replies: ReplyReader?
     private var output: LogDrain?
     private var errors: LogDrain?
+    private var services: ServiceListener?
+    /// What it says of itself with STATUS=, for people.
+    private(set) var status: String?
     private var startupWatch: Watch?
     private var exitWatch: Watch?
     private var containerWatch: Watch?
@@ -72,6 +76,7 @@ final class HandlerProcess {
     /// still frozen on its way to exec holds a copy.
     deinit {
         replies?.stop()
+        services?.stop()
         (output, errors) = (nil, nil)
         (startupWatch, exitWatch, containerWatch, inputWatch) = (nil, nil, nil, nil)
     }
@@ -107,6 +112,26 @@ final class HandlerProcess {
             }
         }
         look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
+    }
+
+    /// Hears what the process and those it started say in the words of sd_notify: of a user, and where it can be told of
+    /// whom, only of its own. Who sent and ended at once is believed, for its user could have done as much to the handler.
+    func hearServices(at socket: DatagramSocket, of user: UInt32) throws(SystemError) {
+        services = try ServiceListener(
+            socket, on: loop, log: log,
+            isKnown: { [unowned self] sender in
+                guard sender.user == user else { return false }
+                return switch child.container.membership(of: sender.pid) {
+                case .member, .unknown: true
+                case .stranger: false
+                }
+            },
+            tell: { [unowned self] in heed($0) })
+    }
+
+    private func heed(_ message: ServiceMessage) {
+        if let text = message.status { status = text.isEmpty ? nil : text }
+        for order in message.orders { observer.process(self, ordered: order) }
     }
 
     // MARK: Input
@@ -201,6 +226,7 @@ final class HandlerProcess {
         }
         exitWatch?.disable()
         learnStartup()
+        services?.drain()
         replies?.drain(isLast: true) { [unowned self] in tellExit(status) }
     }
 
@@ -257,6 +283,7 @@ final class HandlerProcess {
             tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
+            services?.drain()
             replies?.drain { [unowned self] in observer.processFroze(self) }
         } else {
             lookAgain()

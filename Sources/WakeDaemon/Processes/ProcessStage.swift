@@ -74,6 +74,9 @@ final class ProcessStage: Stage, ProcessObserver {
 
     func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
 
+    /// What its process says of itself with STATUS=.
+    func status(of handler: HandlerID) -> String? { processes[handler]?.status }
+
     func perform(_ effect: Effect) {
         switch effect {
         case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
@@ -105,10 +108,13 @@ final class ProcessStage: Stage, ProcessObserver {
     private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason) {
         guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone") }
         do {
-            let child = try launcher.start(manifest, epoch: epoch, reason: reason)
-            processes[id] = try HandlerProcess(
+            let services = try launcher.makeServiceSocket(for: manifest, id, epoch)
+            let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
+            let process = try HandlerProcess(
                 child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
+            if let services { try process.hearServices(at: services, of: launcher.user(of: manifest)) }
+            processes[id] = process
         } catch {
             fail(id, epoch, error.description)
         }
@@ -194,6 +200,10 @@ final class ProcessStage: Stage, ProcessObserver {
 
     func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool) {
         engine.feed(.throttled(process.handler, process.epoch, isThrottled))
+    }
+
+    func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order) {
+        engine.feed(.ordered(process.handler, process.epoch, order))
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
