@@ -43,7 +43,9 @@ struct NotifyTests {
         let daemon = try await RunningDaemon(
             scratch,
             handlers: [
-                "shell": manifest([script], "notify: true, ready: \"explicit\", ack: \"delivery\"")
+                "shell": manifest(
+                    [script], user: Machine.isRoot ? "nobody" : nil,
+                    "notify: true, ready: \"explicit\", ack: \"delivery\"")
             ], replay: trace)
         let isDone = try await wait(20) { lines(of: seen).count == 4 && daemon.leaves.areFrozen }
         #expect(isDone, "\(daemon.running.talk)")
