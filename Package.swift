@@ -57,10 +57,12 @@ let package = Package(
         .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
-        .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
+        .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
-        .testTarget(name: "WakeDaemonTests", dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles"]),
+        .testTarget(
+            name: "WakeDaemonTests",
+            dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeLoop", "WakeSystem"]),
         .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
         .executableTarget(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),

@@ -42,7 +42,8 @@ _wakebridge() {
         simulate)
             options="--level $daemon"
             case $previous in
-                simulate) words="wake expire memory kill disconnect" ;;
+                simulate) words="wake expire memory kill disconnect sleep heat" ;;
+                sleep|heat) words="on off" ;;
                 disconnect) words=$(_wakebridge_ask status alias) ;;
                 wake|expire|kill) words=$(_wakebridge_ask handlers id) ;;
             esac ;;

@@ -30,8 +30,10 @@ public enum Simulation: Hashable, Sendable {
     case memory(MemoryLevel)
     case kill(handler: String)
     case disconnect(device: String)
+    case sleep(isOn: Bool)
+    case heat(isOn: Bool)
 
-    static let names = ["wake", "expire", "memory", "kill", "disconnect"]
+    static let names = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat"]
 }
 
 public enum DeadLetterChoice: Hashable, Sendable {

@@ -46,6 +46,15 @@ struct RequestBody {
         throw .badRequest("missing-key", "\(path) needs the key '\(key)'", "add \"\(key)\": \"…\" to the body")
     }
 
+    /// What `state` says, in the words of the command line.
+    func isOn() throws(ControlRefusal) -> Bool {
+        switch try require("state") {
+        case "on": return true
+        case "off": return false
+        case let other: throw .badRequest("bad-value", "the state '\(other)' is neither on nor off", "use on or off")
+        }
+    }
+
     private func wrongType(_ key: String, _ wanted: String) -> ControlRefusal {
         .badRequest("bad-value", "the key '\(key)' sent to \(path) is not \(wanted)", "give it \(wanted)")
     }
@@ -53,13 +62,15 @@ struct RequestBody {
 
 extension Simulation {
     init(_ request: ControlRequest) throws(ControlRefusal) {
-        let body = try RequestBody(request, keys: ["what", "handler", "device", "level"])
+        let body = try RequestBody(request, keys: ["what", "handler", "device", "level", "state"])
         switch try body.require("what") {
         case "wake": self = .wake(handler: try body.require("handler"))
         case "expire": self = .expire(handler: try body.require("handler"))
         case "kill": self = .kill(handler: try body.require("handler"))
         case "disconnect": self = .disconnect(device: try body.require("device"))
         case "memory": self = .memory(try MemoryLevel(body))
+        case "sleep": self = .sleep(isOn: try body.isOn())
+        case "heat": self = .heat(isOn: try body.isOn())
         case let other:
             throw .badRequest(
                 "unknown-simulation", "'\(other)' cannot be simulated",

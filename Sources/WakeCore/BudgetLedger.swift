@@ -25,9 +25,11 @@ struct BudgetLedger: Sendable {
     mutating func wake(at now: Instant) {
         awakeSince = now
         idleOfTasksSince = now
+        drainingSince = tasks.isEmpty || isPaused ? nil : now
     }
 
-    /// A freeze fills the pool again and ends the awake window; leases kept get a new budget at the next wake.
+    /// A freeze fills the pool again and ends the awake window; leases and tasks kept have their whole time again from the
+    /// next wake on.
     mutating func sleep(_ timers: HandlerTimers) {
         pool = timers.maxExtension
         drainingSince = nil
@@ -62,9 +64,14 @@ struct BudgetLedger: Sendable {
     mutating func resume(at now: Instant, _ timers: HandlerTimers) {
         guard isPaused else { return }
         isPaused = false
+        restart(at: now, timers)
+    }
+
+    /// Whatever is open has its whole time again.
+    mutating func restart(at now: Instant, _ timers: HandlerTimers) {
         pool = timers.maxExtension
         idleOfTasksSince = now
-        drainingSince = tasks.isEmpty ? nil : now
+        drainingSince = tasks.isEmpty || isPaused ? nil : now
         if batchDeadline != nil { renew(at: now, timers) }
     }
 

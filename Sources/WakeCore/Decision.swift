@@ -28,6 +28,10 @@ public enum EndReason: Hashable, Sendable {
     case killedByOperator
     /// A oneshot at its deadline.
     case deadline
+    /// A task was still open when the time was over that it was given for want of memory.
+    case memory
+    /// The same, for the machine's heat.
+    case thermal
 
     public var written: String {
         switch self {
@@ -49,6 +53,8 @@ public enum EndReason: Hashable, Sendable {
         case .finished: "finished"
         case .killedByOperator: "operator"
         case .deadline: "deadline"
+        case .memory: "memory"
+        case .thermal: "thermal"
         }
     }
 }
@@ -63,6 +69,8 @@ public enum NotWoken: String, Hashable, Sendable {
     case coalescing = "its subscription lets data wait for company (max_latency)"
     case nacked = "the device is held back by a nack"
     case resting = "it rests after its awake window"
+    case makingWay = "it was frozen for want of memory, and rests for a moment"
+    case systemSleep = "the machine is going to sleep; it is woken after that"
     case ending = "its process is ending"
     case finishing = "the bridge is ending"
     case dropped = "its subscription's policy let the event go"

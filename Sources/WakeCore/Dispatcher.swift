@@ -12,6 +12,7 @@ public struct Dispatcher: Sendable {
     private var deviceDeadlines = DeadlineHeap()
     private let limits: IngressLimits
     private var isFinishing = false
+    var machine = MachineCondition()
     public private(set) var nextSequence: Sequence
 
     struct DeviceCondition: Sendable {
@@ -34,7 +35,7 @@ public struct Dispatcher: Sendable {
     public mutating func step(_ input: Input, at stamp: Stamp, into effects: inout [Effect]) {
         var step = Step(
             stamp: stamp, effects: effects, nextSequence: nextSequence,
-            isFinishing: isFinishing)
+            isFinishing: isFinishing, machine: machine)
         effects = []
         take(input, &step)
         wakeDue(&step)
@@ -76,6 +77,8 @@ public struct Dispatcher: Sendable {
         case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.noteEmpty() }
         case .operated(let id, let verb): change(id, &step) { $0.perform(verb, &$1) }
         case .memory(let level): feelMemory(level, &step)
+        case .systemSleep(let sleep): noteSleep(sleep, &step)
+        case .thermal(let isHot): noteHeat(isHot, &step)
         case .announced(let notice):
             for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
@@ -129,23 +132,6 @@ public struct Dispatcher: Sendable {
             handler.configure(settings, restarts: true, &step)
         }
         rebuildRoutes()
-    }
-
-    private mutating func feelMemory(_ level: MemoryLevel, _ step: inout Step) {
-        guard level != .normal else { return }
-        for slot in handlers.indices { change(slot, &step) { $0.warnOfMemory(level, &$1) } }
-        guard level == .critical, let victim = leastRecentlyUsedSuspended else { return }
-        change(victim, &step) { $0.reclaim(&$1) }
-    }
-
-    /// Those that hold no lease first: taking one that does would only bring it back.
-    private var leastRecentlyUsedSuspended: Int? {
-        handlers.indices
-            .filter { handlers[$0].phase == .suspended }
-            .min {
-                (handlers[$0].batch.hasOpen ? 1 : 0, handlers[$0].suspendedSince ?? .zero)
-                    < (handlers[$1].batch.hasOpen ? 1 : 0, handlers[$1].suspendedSince ?? .zero)
-            }
     }
 
     private mutating func finish(_ step: inout Step) {
@@ -297,7 +283,7 @@ public struct Dispatcher: Sendable {
         change(slot, &step, body)
     }
 
-    private mutating func change(
+    mutating func change(
         _ slot: Int, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
         let next = handlers[slot].react(&step, body)

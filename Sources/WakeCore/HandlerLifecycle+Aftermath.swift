@@ -35,7 +35,7 @@ extension HandlerLifecycle {
         case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
             .deadline:
             true
-        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator: false
+        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
         }
     }
 
@@ -62,7 +62,7 @@ extension HandlerLifecycle {
     /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
-        case .launchFailed, .launchTimeout: return false
+        case .launchFailed, .launchTimeout, .memory, .thermal: return false
         case .overrun, .deadline, .taskLeak: return true
         case .exit(let status):
             guard isOneshot else { return hasSpoken }
@@ -114,9 +114,10 @@ extension HandlerLifecycle {
         lockInspection = nil
         lingerUntil = nil
         suspendedSince = nil
-        restUntil = nil
+        rest = nil
         hurriedBy = nil
         flood = nil
+        forgetStrain()
         isStarting = false
         hasUnreadAnswer = false
         wasLetReadAnswer = false

@@ -5,7 +5,8 @@ extension HandlerLifecycle {
     mutating func advanceActive(_ step: inout Step) -> Bool {
         if let rescue { return endRescue(rescue, &step) }
         if deliverNextBatch(&step) { return true }
-        if let warning = warningAt, step.now >= warning {
+        feelHeat(step)
+        if strain(step) != nil || isWarningDue(at: step.now) {
             beginExpiring(&step)
             return true
         }
@@ -15,7 +16,7 @@ extension HandlerLifecycle {
     private mutating func endRescue(_ rescue: Rescue, _ step: inout Step) -> Bool {
         guard step.now >= rescue.until else { return false }
         self.rescue = nil
-        freeze(isOverrun: rescue.isOverrun, because: "lock", &step)
+        freeze(for: rescue.purpose, because: "lock", &step)
         return true
     }
 
@@ -24,10 +25,14 @@ extension HandlerLifecycle {
             lingerUntil = nil
             return false
         }
+        if let cause = makesWayFor(step) {
+            freeze(for: .rest, because: cause.rawValue, &step)
+            return true
+        }
         let deadline = lingerUntil ?? step.now + timers.linger
         lingerUntil = deadline
         guard step.now >= deadline else { return false }
-        freeze(isOverrun: false, because: "linger", &step)
+        freeze(for: .rest, because: "linger", &step)
         return true
     }
 
@@ -38,7 +43,7 @@ extension HandlerLifecycle {
 
     func hasOpenRequest(at now: Instant) -> Bool { requests.contains { now < $0.deadline } }
 
-    /// While a task is open, leases expire with it.
+    /// Where nothing takes time away from it. While a task is open, leases expire with it.
     var awakeDeadline: Instant? {
         if isAttached { return nil }
         if !budget.tasks.isEmpty { return budget.poolEnd }
@@ -46,15 +51,25 @@ extension HandlerLifecycle {
     }
 
     private mutating func beginExpiring(_ step: inout Step) {
-        guard let deadline = awakeDeadline else { return }
         if isOneshot {
             requestTermination(.deadline, &step)
+            return
+        }
+        if let strain = strain(step) {
+            move(to: .expiring, because: strain.cause.rawValue, &step)
+            tell(strain, &step)
             return
         }
         let reason = hurriedBy ?? (budget.tasks.isEmpty ? "budget" : "extension")
         hurriedBy = nil
         move(to: .expiring, because: reason, &step)
-        notifyExpiring(reason, remaining: max(.zero, deadline - step.now), &step)
+        notifyExpiring(reason, remaining: timeLeft(step) ?? .zero, &step)
+    }
+
+    /// To the deadline that comes first; nil where there is none.
+    func timeLeft(_ step: Step) -> TimeSpan? {
+        let deadline = [awakeDeadline, strain(step)?.deadline].compactMap { $0 }.min()
+        return deadline.map { max(.zero, $0 - step.now) }
     }
 
     func notifyExpiring(_ reason: String, remaining: TimeSpan, _ step: inout Step) {
@@ -69,17 +84,33 @@ extension HandlerLifecycle {
     }
 
     mutating func advanceExpiring(_ step: inout Step) -> Bool {
-        guard let deadline = awakeDeadline, let warning = warningAt, step.now >= warning else {
-            move(to: .active, because: isAttached ? "attached" : "progress", &step)
+        feelHeat(step)
+        let strain = strain(step)
+        if let strain, strainTold != strain.cause {
+            tell(strain, &step)
             return true
         }
-        guard step.now >= deadline + timers.grace else { return false }
+        if let strain, step.now >= strain.end {
+            makeWay(for: strain.cause, &step)
+            return true
+        }
+        guard strain != nil || (strainTold == nil && isWarningDue(at: step.now)) else {
+            leaveExpiring(&step)
+            return true
+        }
+        guard let deadline = awakeDeadline, step.now >= deadline + timers.grace else { return false }
         if budget.tasks.isEmpty {
             // Even where the consequence is the kill: what is in the pipe by now was said in time.
-            freeze(isOverrun: true, because: "overrun", &step)
+            freeze(for: .overrun, because: "overrun", &step)
         } else {
             kill(.taskLeak, &step)
         }
         return true
+    }
+
+    private mutating func leaveExpiring(_ step: inout Step) {
+        let reason = isAttached ? "attached" : strainTold == nil ? "progress" : "eased"
+        strainTold = nil
+        move(to: .active, because: reason, &step)
     }
 }

@@ -27,7 +27,7 @@ extension HandlerLifecycle {
             next.offer(floodEnd)
             next.offer(budget.lapse)
         case .expiring:
-            next.offer(awakeDeadline.map { $0 + timers.grace })
+            offerExpiring(&next, step)
             next.offer(floodEnd)
             next.offer(budget.lapse)
         case .suspending(let suspension): next.offer(suspension.deadline)
@@ -47,9 +47,15 @@ extension HandlerLifecycle {
         for request in requests { next.offer(request.deadline) }
     }
 
+    private func offerExpiring(_ next: inout Earliest, _ step: Step) {
+        next.offer(awakeDeadline.map { $0 + timers.grace })
+        next.offer(strain(step)?.end)
+        for request in requests { next.offer(request.deadline) }
+    }
+
     /// The next instant on CLOCK_BOOTTIME at which a hold ends that keeps work waiting.
     func nextBoottimeDeadline(_ step: Step) -> Instant? {
-        guard !step.isFinishing else { return nil }
+        guard !step.isFinishing, step.machine.sleepsAt == nil else { return nil }
         switch phase {
         case .stopped, .quarantined, .launching, .expiring, .suspending, .terminating: return nil
         case .active:
@@ -60,7 +66,9 @@ extension HandlerLifecycle {
         return queue.nextRelease(after: step.boottime, wakingOnly: true)
     }
 
-    private var hasWork: Bool { wanted != nil || batch.hasOpen || queue.hasWaking }
+    private var hasWork: Bool { wanted != nil || hasUnfinished || queue.hasWaking }
+
+    func isWarningDue(at now: Instant) -> Bool { warningAt.map { now >= $0 } ?? false }
 
     /// A oneshot cannot be warned: its input is closed.
     var warningAt: Instant? {
@@ -70,13 +78,13 @@ extension HandlerLifecycle {
     }
 
     var idleExitAt: Instant? {
-        guard timers.idleExit > .zero, !batch.hasOpen, let since = suspendedSince else { return nil }
+        guard timers.idleExit > .zero, !hasUnfinished, let since = suspendedSince else { return nil }
         return since + timers.idleExit
     }
 
     private func nextWakeDeadline(_ step: Step) -> Instant? {
-        guard !step.isFinishing, !penalty.isHeld(at: step.boottime) else { return nil }
-        if let rest = restUntil, rest > step.now { return hasWork ? rest : nil }
+        guard !step.isFinishing, step.machine.sleepsAt == nil, !penalty.isHeld(at: step.boottime) else { return nil }
+        if let rest, rest.until > step.now { return hasWork ? rest.until : nil }
         return queue.nextDue(after: step.now, boottime: step.boottime)
     }
 }

@@ -36,11 +36,14 @@ extension HandlerLifecycle {
     mutating func endInput(_ step: inout Step) {
         let askAt = step.now + Self.endOfFilePatience
         let termination = Termination(reason: .finished, askAt: askAt, killAt: askAt + timers.terminate)
-        tell(.terminating(reason: EndReason.finished.written, within: Self.endOfFilePatience + timers.terminate), &step)
+        tell(.terminating(reason: EndReason.finished.written, within: timeToEnd), &step)
         step.emit(.closeInput(id, epoch))
         move(to: .terminating(termination), because: EndReason.finished.written, &step)
         step.emit(.thaw(id, epoch))
     }
+
+    /// From the end of its input to the kill.
+    var timeToEnd: TimeSpan { Self.endOfFilePatience + timers.terminate }
 
     mutating func advanceTerminating(_ termination: Termination, _ step: inout Step) -> Bool {
         if termination.isEmpty, termination.exit != nil {

@@ -121,12 +121,14 @@ extension HandlerLifecycle {
         switch phase {
         case .active: return canTakeBatch(step)
         case .suspending(let suspension):
-            guard !suspension.isOverrun, !budget.isWindowOver(at: step.now, timers) else { return false }
+            guard suspension.purpose == .rest, memoryUntil == nil, !budget.isWindowOver(at: step.now, timers) else {
+                return false
+            }
         case .idle, .suspended: break
         case .stopped, .launching, .expiring, .terminating, .quarantined: return false
         }
         return terms.wakes && terms.maxLatency == .zero && !batch.hasOpen && !penalty.isHeld(at: step.boottime)
-            && !step.isFinishing && restUntil.map { $0 <= step.now } ?? true
+            && !step.isFinishing && step.machine.sleepsAt == nil && rest.map { $0.until <= step.now } ?? true
     }
 
     /// Why the event does not wake its handler now; nil where it does, or where nothing sleeps.
@@ -140,9 +142,10 @@ extension HandlerLifecycle {
         }
         if step.isFinishing { return .finishing }
         if penalty.isHeld(at: step.boottime) { return .held }
-        if let rest = restUntil, step.now < rest { return .resting }
+        if let rest, step.now < rest.until { return rest.cause == .memory ? .makingWay : .resting }
         if !terms.wakes { return .subscription }
         if !event.passesNacks, queue.isHeld(event.device, at: step.boottime) { return .nacked }
+        if step.machine.sleepsAt != nil { return .systemSleep }
         return event.due > step.now ? .coalescing : nil
     }
 }

@@ -76,6 +76,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
+        if let denial = denial(of: name, step) { return answer(denial, reference, &step) }
         guard let fault = budget.begin(name, at: step.now, timers) else {
             return step.emit(.decision(id, .began(name)))
         }
@@ -126,12 +127,13 @@ extension HandlerLifecycle {
 
     /// Until the awake deadline; with none, for as long as it likes.
     private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
-        let remaining = awakeDeadline.map { max(.zero, $0 - step.now) } ?? timers.budget
-        let left = budget.extensionLeft(at: step.now, timers)
+        let remaining = timeLeft(step) ?? timers.budget
+        var left = budget.extensionLeft(at: step.now, timers)
+        if isExtensionDenied(step) { left = budget.tasks.isEmpty ? .zero : min(left, remaining) }
         reply(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
-    private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
+    mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
         var fault = fault
         fault.reference = reference
         step.emit(.decision(id, .faulted(fault.code.rawValue)))

@@ -21,6 +21,7 @@ extension HandlerLifecycle {
             return
         }
         let isNew = !budget.tasks.contains(BudgetLedger.serviceTask)
+        if isNew, let denial = denial(of: BudgetLedger.serviceTask, step) { return answer(denial, nil, &step) }
         let fault = budget.extend(by: span, at: step.now, timers)
         if let fault { return refuseTask(BudgetLedger.serviceTask, fault, nil, &step) }
         if isNew { step.emit(.decision(id, .began(BudgetLedger.serviceTask))) }

@@ -2,16 +2,16 @@
 import WakeModel
 
 extension HandlerLifecycle {
-    mutating func freeze(isOverrun: Bool, because reason: String, _ step: inout Step) {
+    mutating func freeze(for purpose: Suspension.Purpose, because reason: String, _ step: inout Step) {
         lingerUntil = nil
-        let suspension = Suspension(isOverrun: isOverrun, deadline: step.now + timers.freeze)
+        let suspension = Suspension(purpose: purpose, deadline: step.now + timers.freeze)
         move(to: .suspending(suspension), because: reason, &step)
         step.emit(.freeze(id, epoch))
     }
 
     mutating func advanceSuspending(_ suspension: Suspension, _ step: inout Step) -> Bool {
         if hasReasonToTurnBack(suspension, step) {
-            turnBack(&step)
+            turnBack(from: suspension, &step)
             return true
         }
         guard step.now >= suspension.deadline else { return false }
@@ -28,8 +28,9 @@ extension HandlerLifecycle {
         return false
     }
 
-    private mutating func turnBack(_ step: inout Step) {
+    private mutating func turnBack(from suspension: Suspension, _ step: inout Step) {
         wanted = nil
+        if suspension.purpose == .strain { budget.restart(at: step.now, timers) }
         if hasUnreadAnswer { wasLetReadAnswer = true }
         hasUnreadAnswer = false
         for answer in lateAnswers { tell(answer, &step) }
@@ -41,38 +42,47 @@ extension HandlerLifecycle {
     /// An overrun is frozen whatever waits, but for a task begun in time; an idle handler stays awake when work comes
     /// before the proof does.
     private func hasReasonToTurnBack(_ suspension: Suspension, _ step: Step) -> Bool {
-        if isAttached || !budget.tasks.isEmpty { return true }
-        guard !suspension.isOverrun else { return false }
+        if isAttached { return true }
+        if isTimeToMakeWay(step) { return false }
+        if !budget.tasks.isEmpty { return true }
+        guard suspension.purpose != .overrun else { return false }
         if hasOpenRequest(at: step.now) || (hasUnreadAnswer && !wasLetReadAnswer) { return true }
         return !budget.isWindowOver(at: step.now, timers) && wakeReason(step) != nil
     }
 
     /// An acknowledgement found in the drain is on time: the overrun was none.
     mutating func forgiveOverrunInDrain() {
-        guard case .suspending(var suspension) = phase, suspension.isOverrun else { return }
-        suspension.isOverrun = false
+        guard case .suspending(var suspension) = phase, suspension.purpose == .overrun else { return }
+        suspension.purpose = .rest
         phase = .suspending(suspension)
     }
 
     /// The leaf is frozen and every line the handler wrote before that has been heard.
     mutating func confirmSuspension(_ finding: SuspensionFinding, _ step: inout Step) {
         guard case .suspending(let suspension) = phase else { return }
-        let isOverrun = suspension.isOverrun && batch.hasOpen
+        // A task begun in time takes an overrun back, also where it must wait for the end of the machine's sleep.
+        let isOverrun = suspension.purpose == .overrun && batch.hasOpen && budget.tasks.isEmpty
         switch finding {
         case .escaped: kill(.escaped, &step)
-        case .blocksOthers: rescueFromLock(isOverrun: isOverrun, &step)
+        case .blocksOthers: rescueFromLock(for: suspension.purpose, &step)
         case .clean, .holdsLock:
             if isOverrun {
                 punishOverrun(holdsLock: finding == .holdsLock, &step)
             } else {
-                fallAsleep(holdsLock: finding == .holdsLock, because: "frozen", &step)
+                fallAsleep(
+                    holdsLock: finding == .holdsLock, because: memoryUntil == nil ? "frozen" : "memory", &step)
             }
         }
     }
 
     private mutating func fallAsleep(holdsLock: Bool, because reason: String, _ step: inout Step) {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
-        if budget.isWindowOver(at: step.now, timers) { restUntil = step.now + timers.rest }
+        if memoryUntil != nil {
+            rest = Rest(until: step.now + Self.memoryRest, cause: .memory)
+        } else if budget.isWindowOver(at: step.now, timers) {
+            rest = Rest(until: step.now + timers.rest, cause: .window)
+        }
+        forgetStrain()
         budget.sleep(timers)
         wasRescued = false
         hasUnreadAnswer = false
@@ -122,21 +132,23 @@ extension HandlerLifecycle {
         let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: batch.openSequences)
         lockInspection = nil
         suspendedSince = nil
-        restUntil = nil
+        rest = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
         flood?.since = step.now
+        // It may stay awake after the rescue, and then what it owes needs a deadline.
+        if batch.hasOpen { budget.renew(at: step.now, timers) }
         step.emit(
             .deliver(id, epoch, Delivery(preface: preface, notices: lateAnswers, events: [], budget: timers.rescue)))
         lateAnswers = []
-        rescueFromLock(isOverrun: false, &step)
+        rescueFromLock(for: .rest, &step)
     }
 
     /// One second to let go of a lock that somebody waits for; the next time it costs the process.
-    private mutating func rescueFromLock(isOverrun: Bool, _ step: inout Step) {
+    private mutating func rescueFromLock(for purpose: Suspension.Purpose, _ step: inout Step) {
         guard !wasRescued else { return kill(.lockHeld, &step) }
         wasRescued = true
-        rescue = Rescue(until: step.now + timers.rescue, isOverrun: isOverrun)
+        rescue = Rescue(until: step.now + timers.rescue, purpose: purpose)
         move(to: .active, because: "lock", &step)
         notifyExpiring("lock", remaining: timers.rescue, &step)
         step.emit(.thaw(id, epoch))

@@ -62,6 +62,8 @@ extension HandlerLifecycle {
         guard !isAttached else { return }
         isAttached = true
         penalty.release()
+        rest = nil
+        forgetStrain()
         budget.pause(at: step.now, timers)
         want(.attach)
     }
@@ -105,17 +107,9 @@ extension HandlerLifecycle {
     mutating func finish(_ step: inout Step) {
         detach(step)
         guard isLive else { return }
-        if isOneshot { requestTermination(.finished, &step) } else { endInput(&step) }
-    }
-
-    /// Suspended handlers go first and are not told.
-    mutating func reclaim(_ step: inout Step) { kill(.reclaimed, &step) }
-
-    mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
-        switch phase {
-        case .launching, .active, .expiring: tell(.memory(level: level.written), &step)
-        case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: break
-        }
+        if isOneshot { return requestTermination(.finished, &step) }
+        warnOfShutdown(&step)
+        endInput(&step)
     }
 
     /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from

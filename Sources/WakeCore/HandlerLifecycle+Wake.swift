@@ -8,9 +8,10 @@ extension HandlerLifecycle {
     /// Why it should be awake now; nil leaves it asleep.
     func wakeReason(_ step: Step) -> WakeReason? {
         if step.isFinishing || penalty.isHeld(at: step.boottime) { return nil }
-        if let rest = restUntil, step.now < rest { return nil }
+        if step.machine.sleepsAt != nil || memoryUntil != nil { return nil }
+        if let rest, step.now < rest.until { return nil }
         if let wanted { return wanted }
-        if batch.hasOpen { return .owed }
+        if hasUnfinished { return .owed }
         return queue.firstWaking(now: step.now, boottime: step.boottime)?.wakeReason
     }
 
@@ -95,7 +96,7 @@ extension HandlerLifecycle {
         wanted = nil
         lateAnswers = []
         suspendedSince = nil
-        restUntil = nil
+        rest = nil
         lockInspection = nil
         wasLetReadAnswer = false
     }
@@ -112,7 +113,7 @@ extension HandlerLifecycle {
     /// Awake, with nothing in flight. A oneshot has its one batch from the start, and an end of input after it.
     func canTakeBatch(_ step: Step) -> Bool {
         guard !batch.hasOpen, !isOneshot, rescue == nil, !step.isFinishing else { return false }
-        return isAttached || !budget.isWindowOver(at: step.now, timers)
+        return isAttached || (makesWayFor(step) == nil && !budget.isWindowOver(at: step.now, timers))
     }
 
     /// Leases the next batch: from here on its events are owed an answer by this process.

@@ -22,8 +22,15 @@ struct HandlerLifecycle: Sendable {
     }
 
     struct Suspension: Hashable, Sendable {
-        /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
-        var isOverrun: Bool
+        enum Purpose: Hashable, Sendable {
+            /// Nothing is in hand.
+            case rest
+            /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
+            case overrun
+            /// It had to make way with work in hand, which is nobody's fault.
+            case strain
+        }
+        var purpose: Purpose
         var deadline: Instant
         var isSecondTry = false
     }
@@ -49,7 +56,14 @@ struct HandlerLifecycle: Sendable {
     struct Rescue: Hashable, Sendable {
         var until: Instant
         /// What it was frozen for counts again when this is over.
-        var isOverrun: Bool
+        var purpose: Suspension.Purpose
+    }
+
+    /// Held frozen although work waits.
+    struct Rest: Hashable, Sendable {
+        enum Cause: Hashable, Sendable { case window, memory }
+        var until: Instant
+        var cause: Cause
     }
 
     /// How long it has been throttled on descriptor 3 without a pause, counted while it is awake.
@@ -98,8 +112,13 @@ struct HandlerLifecycle: Sendable {
     var isStarting = false
     var lingerUntil: Instant?
     var suspendedSince: Instant?
-    /// Held frozen for the rest after an awake window.
-    var restUntil: Instant?
+    var rest: Rest?
+    /// Until when it may finish before it makes way for want of memory.
+    var memoryUntil: Instant?
+    /// Until when its tasks may end before heat ends them.
+    var heatUntil: Instant?
+    /// The strain it was told of last, while that lasts.
+    var strainTold: Strain.Cause?
     /// Why a deadline came early; nil where it did not.
     var hurriedBy: String?
     /// An answer was written to it while it was being frozen: it is let read it, once a wake.

@@ -37,6 +37,13 @@ public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {
     }
 }
 
+/// The machine's own sleep, in which nothing runs and CLOCK_MONOTONIC stands still.
+public enum SystemSleep: Hashable, Sendable {
+    /// It begins no later than this from now.
+    case preparing(within: TimeSpan)
+    case over
+}
+
 public enum Input: Sendable {
     case device(DeviceID, Device)
     /// A manifest appeared or changed. `isStopped` is what the journal remembers of a new one; `restarts` where the
@@ -64,6 +71,8 @@ public enum Input: Sendable {
     case emptied(HandlerID, Epoch)
     case operated(HandlerID, OperatorVerb)
     case memory(MemoryLevel)
+    case systemSleep(SystemSleep)
+    case thermal(isHot: Bool)
     /// The bridge's own condition: told to whom is awake now, to the others with their next wake.
     case announced(Notice)
     /// The journal is over its cap: this old data of one handler is let go and told.

@@ -22,8 +22,10 @@ public struct Standing: Hashable, Sendable {
 
 extension Dispatcher {
     /// How every handler stands at `moment`.
-    public func standings(at moment: Moment) -> [Standing] { handlers.map { $0.standing(at: moment) } }
-    public func standing(of id: HandlerID, at moment: Moment) -> Standing? { handler(id)?.standing(at: moment) }
+    public func standings(at moment: Moment) -> [Standing] { handlers.map { $0.standing(at: moment, machine) } }
+    public func standing(of id: HandlerID, at moment: Moment) -> Standing? {
+        handler(id)?.standing(at: moment, machine)
+    }
 
     /// True once nothing is open, and nothing is queued that will be delivered by itself.
     public var isSettled: Bool { handlers.allSatisfy(\.isSettled) }
@@ -31,6 +33,10 @@ extension Dispatcher {
     public var isQuiet: Bool { handlers.allSatisfy { !$0.hasProcess } }
     /// True while nobody runs: the time for housekeeping.
     public var isEverybodyAsleep: Bool { handlers.allSatisfy { $0.phase == .suspended || !$0.hasProcess } }
+
+    /// True once nobody runs who could be frozen before the machine sleeps. Attached, oneshot, starting and ending processes
+    /// are left to the kernel, which stops them in whatever they are at; their clock stands still with them.
+    public var isReadyForSleep: Bool { handlers.allSatisfy(\.isReadyForSleep) }
 
     public var hasSuspended: Bool { handlers.contains { $0.phase == .suspended } }
 
@@ -46,18 +52,19 @@ extension HandlerLifecycle {
         switch phase {
         case .stopped, .quarantined: true
         case .launching, .expiring, .terminating: false
-        case .active, .suspending: queue.isEmpty && !batch.hasOpen && budget.tasks.isEmpty
+        case .active, .suspending: queue.isEmpty && !hasUnfinished
         // What does not wake stays queued without end.
-        case .idle, .suspended: !queue.hasWaking && !batch.hasOpen
+        case .idle, .suspended: !queue.hasWaking && !hasUnfinished
         }
     }
 
-    func standing(at moment: Moment) -> Standing {
+    func standing(at moment: Moment, _ machine: MachineCondition) -> Standing {
         let isAsleep = phase == .idle || phase == .suspended
         let isHeld = isAsleep && penalty.isHeld(at: moment.boottime)
         let running = budget.awakeSince.map { moment.monotonic - $0 } ?? .zero
         return Standing(
-            handler: id, state: isHeld ? .held : state, why: explanation(at: moment, isHeld: isHeld), epoch: epoch,
+            handler: id, state: isHeld ? .held : state, why: explanation(at: moment, machine, isHeld: isHeld),
+            epoch: epoch,
             queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount,
             strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
             heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
@@ -65,18 +72,19 @@ extension HandlerLifecycle {
             lastEnd: statistics.lastEnd)
     }
 
-    private func explanation(at moment: Moment, isHeld: Bool) -> String {
+    private func explanation(at moment: Moment, _ machine: MachineCondition, isHeld: Bool) -> String {
         if isHeld { return heldExplanation(at: moment) }
         switch phase {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
         case .quarantined:
             return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
-        case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment)
+        case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment, machine)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation
-        case .expiring: return "running out of time: " + awakeExplanation
+        case .expiring: return (strainTold?.sentence ?? "running out of time") + ": " + awakeExplanation
         case .suspending: return "being frozen"
-        case .suspended: return queue.isEmpty ? "frozen: nothing to do" : sleepExplanation(at: moment)
+        case .suspended:
+            return queue.isEmpty && !hasUnfinished ? "frozen: nothing to do" : sleepExplanation(at: moment, machine)
         case .terminating(let termination): return "ending: \(termination.reason.written)"
         }
     }
@@ -105,9 +113,15 @@ extension HandlerLifecycle {
         return isOneshot ? "running" : "lingering before the freeze"
     }
 
-    private func sleepExplanation(at moment: Moment) -> String {
+    private func sleepExplanation(at moment: Moment, _ machine: MachineCondition) -> String {
+        if machine.sleepsAt != nil { return "asleep: the machine is going to sleep; it is woken after that" }
+        if let rest, moment.monotonic < rest.until {
+            return switch rest.cause {
+            case .window: "resting after its awake window"
+            case .memory: "frozen for want of memory; it rests for a moment"
+            }
+        }
         if queue.hasHeld(at: moment.boottime) { return "asleep: a nack holds its device back" }
-        if let rest = restUntil, moment.monotonic < rest { return "resting after its awake window" }
         if queue.hasWaking { return "asleep: its data waits for company (max_latency)" }
         return "asleep: what is queued does not wake it (wake: false)"
     }

@@ -7,6 +7,7 @@ struct Step {
     var nextSequence: Sequence
     /// The bridge is ending: nothing is started or thawed for events any more.
     var isFinishing: Bool
+    var machine: MachineCondition
 
     var now: Instant { stamp.moment.monotonic }
     var boottime: Instant { stamp.moment.boottime }

@@ -74,6 +74,19 @@ extension ProtocolFault {
             advice: "Acknowledge what is done; the pool is full again after the next suspension.")
     }
 
+    public static func tooHot(task: String) -> ProtocolFault {
+        ProtocolFault(
+            .noExtensionLeft, "begin \"\(task)\": the machine is too hot, so no extension time is given.",
+            advice: "Acknowledge or refuse what is open; tasks can begin again when the machine has cooled.")
+    }
+
+    public static func memoryShort(task: String) -> ProtocolFault {
+        ProtocolFault(
+            .noExtensionLeft,
+            "begin \"\(task)\": memory is short and this handler makes way, so no extension time is given.",
+            advice: "Acknowledge or refuse what is open; what is not stays yours after the freeze.")
+    }
+
     public static func tooManyTasks(task: String, limit: Int) -> ProtocolFault {
         ProtocolFault(
             .tooManyTasks, "begin \"\(task)\": \(limit) tasks are open, which is the limit.",

@@ -6,12 +6,16 @@ import WakeWords
 extension Verb {
     static var simulate: Verb {
         Verb(
-            name: "simulate", summary: "make a wake, an expiry, memory pressure, a kill or a disconnect happen",
+            name: "simulate",
+            summary: "make a wake, an expiry, a kill, a disconnect, want of memory, sleep or heat happen",
             synopsis: [
                 "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
-                "[--json] memory [--level low|critical]",
+                "[--json] memory [--level low|critical]", "[--json] sleep|heat on|off",
             ],
-            detail: "For tests of handlers: what is simulated has the same consequences as the real thing.",
+            detail:
+                "For tests of handlers: what is simulated has the same consequences as the real thing. Sleep and heat "
+                + "last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that the machine goes to "
+                + "sleep, and nobody is woken until \"sleep off\".",
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
             ]
@@ -25,7 +29,7 @@ extension Verb {
     }
 
     private static func simulation(_ words: ParsedWords) throws(Complaint) -> [(StaticString, String)] {
-        let known = ["wake", "expire", "memory", "kill", "disconnect"]
+        let known = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat"]
         guard let what = words.operands.first else { throw .usage("say what: \(known.joined(separator: ", "))") }
         guard known.contains(what) else {
             throw .usage("'\(what)' cannot be simulated.\(suggestion(for: what, among: known))")
@@ -37,9 +41,27 @@ extension Verb {
         }
         try words.atMost(2)
         guard words.operands.count == 2 else {
-            throw .usage("\(what) needs a \(what == "disconnect" ? "DEVICE" : "HANDLER")")
+            throw .usage("\(what) needs \(operand(of: what))")
         }
-        return [("what", what), (what == "disconnect" ? "device" : "handler", words.operands[1])]
+        return [("what", what), try member(of: what, words.operands[1])]
+    }
+
+    private static func operand(of what: String) -> String {
+        switch what {
+        case "disconnect": "a DEVICE"
+        case "sleep", "heat": "on or off"
+        default: "a HANDLER"
+        }
+    }
+
+    private static func member(of what: String, _ operand: String) throws(Complaint) -> (StaticString, String) {
+        switch what {
+        case "disconnect": return ("device", operand)
+        case "sleep", "heat":
+            if operand == "on" || operand == "off" { return ("state", operand) }
+            throw .usage("\(what) '\(operand)' is neither on nor off")
+        default: return ("handler", operand)
+        }
     }
 
     private static func level(_ text: String) throws(Complaint) -> String {

@@ -82,6 +82,8 @@ import WakeSystem
             (["simulate", "kill", "x"], .simulate(.kill(handler: "x"))),
             (["simulate", "memory"], .simulate(.memory(.critical))),
             (["simulate", "memory", "--level", "low"], .simulate(.memory(.low))),
+            (["simulate", "sleep", "on"], .simulate(.sleep(isOn: true))),
+            (["simulate", "heat", "off"], .simulate(.heat(isOn: false))),
             (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
             (["dead-letters", "list"], .deadLetters),
             (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),

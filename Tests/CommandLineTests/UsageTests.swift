@@ -44,6 +44,7 @@ import WakeWords
             (["simulate", "waek", "a"], "Did you mean 'wake'?"), (["simulate"], "say what"),
             (["simulate", "wake"], "needs a HANDLER"),
             (["simulate", "disconnect"], "needs a DEVICE"),
+            (["simulate", "sleep"], "needs on or off"), (["simulate", "heat", "hot"], "neither on nor off"),
             (["simulate", "memory", "--level", "lots"], "neither low nor critical"),
             (["simulate", "kill", "a", "--level", "low"], "goes with memory only"),
             (["dead-letters", "reply"], "Did you mean 'replay'?"),

@@ -33,6 +33,8 @@ import WakeModel
             try call("POST /v1/handlers/strap/stop", #"{"keep_sessions":true}"#)
                 == .stop(handler: "strap", keepsSessions: true))
         #expect(try call("POST /v1/simulate", #"{"what":"memory"}"#) == .simulate(.memory(.critical)))
+        #expect(try call("POST /v1/simulate", #"{"what":"sleep","state":"on"}"#) == .simulate(.sleep(isOn: true)))
+        #expect(try call("POST /v1/simulate", #"{"what":"heat","state":"off"}"#) == .simulate(.heat(isOn: false)))
         #expect(try call("POST /v1/dead-letters/drop", #"{"seq":42}"#) == .dropDeadLetters(.sequence(Sequence(42))))
         #expect(try call("GET /v1/events") == .events(device: nil))
         #expect(try call("GET /v1/events?device=") == .events(device: nil))
@@ -59,6 +61,8 @@ import WakeModel
             ("POST /v1/simulate", #"{"what":"wake"}"#, 400, "missing-key"),
             ("POST /v1/simulate", #"{"what":"disconnect","handler":"a"}"#, 400, "missing-key"),
             ("POST /v1/simulate", #"{"what":"memory","level":"lots"}"#, 400, "bad-value"),
+            ("POST /v1/simulate", #"{"what":"heat"}"#, 400, "missing-key"),
+            ("POST /v1/simulate", #"{"what":"sleep","state":"maybe"}"#, 400, "bad-value"),
             ("POST /v1/simulate", #"{"what":"wake","what":"kill"}"#, 400, "bad-json"),
             ("POST /v1/handlers/a/stop", #"{"keep_sessions":"yes"}"#, 400, "bad-value"),
             ("POST /v1/handlers/a/stop", #"{"keep_session":true}"#, 400, "unknown-key"),

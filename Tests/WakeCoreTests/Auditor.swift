@@ -26,6 +26,8 @@ final class Auditor {
         var isInputClosed = false
         var budgetFrom = Instant.zero
         var wasHurried = false
+        /// Ended for want of memory, or for heat, which it is not to blame for.
+        var madeWay = false
 
         mutating func put(_ sequence: Sequence, _ place: Place) {
             if places[sequence] == .queued { queued.remove(sequence) }
@@ -64,7 +66,7 @@ final class Auditor {
             complain("\(handler.rawValue): leased and not delivered: \(sequences.map(\.rawValue))")
         }
         checkDeadlines(core, at: now)
-        for handler in core.handlers { check(handler, at: now) }
+        for handler in core.handlers { check(handler, core.machine, at: now) }
     }
 
     private func enter(_ effect: Effect, _ core: Dispatcher, at now: Moment) {
@@ -83,12 +85,14 @@ final class Auditor {
             if books[id]?.live != nil { complain("\(id.rawValue): launched while a process lives") }
             if let last = books[id]?.lastEpoch, epoch <= last { complain("\(id.rawValue): epoch did not grow") }
             if core.handler(id)?.isBarred ?? true { complain("\(id.rawValue): launched while stopped") }
+            if core.machine.sleepsAt != nil { complain("\(id.rawValue): launched although the machine goes to sleep") }
+            books[id]?.madeWay = false
             books[id, default: Books()].live = epoch
             books[id, default: Books()].lastEpoch = epoch
             books[id]?.isInputClosed = false
         case .deliver(let id, let epoch, let delivery):
             expectLive(id, epoch, "deliver")
-            deliver(id, delivery, at: now)
+            deliver(id, delivery, core, at: now)
         case .notify(let id, let epoch, _), .closeInput(let id, let epoch), .thaw(let id, let epoch),
             .freeze(let id, let epoch), .inspectLocks(let id, let epoch), .requestTermination(let id, let epoch),
             .kill(let id, let epoch), .perform(let id, let epoch, _, _):
@@ -155,7 +159,7 @@ final class Auditor {
 
     // MARK: The process's part
 
-    private func deliver(_ id: HandlerID, _ delivery: Delivery, at now: Moment) {
+    private func deliver(_ id: HandlerID, _ delivery: Delivery, _ core: Dispatcher, at now: Moment) {
         let sequences = delivery.events.map(\.sequence)
         if sequences != leasedNow[id] ?? [] { complain("\(id.rawValue): delivered other than was leased") }
         leasedNow[id] = []
@@ -164,6 +168,9 @@ final class Auditor {
                 complain("\(id.rawValue): seq \(event.sequence.rawValue) came as attempt \(event.attempt)")
             }
             books[id]?.attempts[event.sequence] = event.attempt
+        }
+        if case .resumed(_, let reason, _) = delivery.preface, reason != .lock, core.machine.sleepsAt != nil {
+            complain("\(id.rawValue): thawed although the machine goes to sleep")
         }
         if sequences.isEmpty, case .none = delivery.preface { complain("\(id.rawValue): an empty delivery") }
         books[id]?.budgetFrom = now.monotonic
@@ -188,11 +195,22 @@ final class Auditor {
     }
 
     private func judge(_ id: HandlerID, _ decision: Decision, _ core: Dispatcher, at now: Moment) {
+        checkBlame(id, decision)
         guard case .struck = decision, let books = books[id], let handler = core.handler(id), !books.wasHurried else {
             return
         }
         if now.monotonic - books.budgetFrom < handler.timers.budget {
             complain("\(id.rawValue): struck \((now.monotonic - books.budgetFrom).wholeMilliseconds) ms after progress")
+        }
+    }
+
+    private func checkBlame(_ id: HandlerID, _ decision: Decision) {
+        switch decision {
+        case .moved(_, to: .terminating, because: "memory"), .moved(_, to: .terminating, because: "thermal"):
+            books[id, default: Books()].madeWay = true
+        case .struck, .charged, .held:
+            if books[id]?.madeWay ?? false { complain("\(id.rawValue): blamed for making way: \(decision.written)") }
+        default: break
         }
     }
 
@@ -229,7 +247,7 @@ extension Auditor {
         if let next = core.nextBoottimeDeadline, next <= now.boottime { complain("a boottime deadline is past") }
     }
 
-    private func check(_ handler: HandlerLifecycle, at now: Moment) {
+    private func check(_ handler: HandlerLifecycle, _ machine: MachineCondition, at now: Moment) {
         let name = handler.id.rawValue
         if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.rescue == nil {
             let until = handler.lingerUntil ?? .zero
@@ -241,6 +259,12 @@ extension Auditor {
             let deadline = handler.awakeDeadline, now.monotonic >= deadline + handler.timers.grace
         {
             complain("\(name): awake past its deadline")
+        }
+        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
+            let strain = handler.strain(machine, at: now.monotonic)
+        {
+            if handler.phase == .active { complain("\(name): not told of its strain") }
+            if now.monotonic >= strain.end { complain("\(name): awake past the end of its strain") }
         }
         if handler.isBarred, handler.isLive { complain("\(name): runs although stopped") }
         guard let books = books[handler.id] else { return }

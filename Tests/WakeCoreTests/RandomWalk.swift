@@ -87,8 +87,9 @@ struct RandomWalk {
         case 46..<72: say(handler)
         case 72..<75: exit(handler)
         case 75..<79: operate(handler)
-        case 79..<93: story.advance(span())
-        case 93..<97: changeWorld(handler)
+        case 79..<91: story.advance(span())
+        case 91..<95: changeWorld(handler)
+        case 95..<98: strain()
         default: rarity(handler, device)
         }
     }
@@ -147,6 +148,20 @@ struct RandomWalk {
         }
     }
 
+    private mutating func strain() {
+        switch dice.below(8) {
+        case 0, 1: story.step(.memory(.critical))
+        case 2, 3: story.step(.thermal(isHot: !dice.isOne(in: 3)))
+        case 4: story.step(.systemSleep(.preparing(within: .seconds(4))))
+        case 5:
+            story.step(.systemSleep(.preparing(within: .milliseconds(Int64(dice.below(4000))))))
+            story.advance(span())
+            if story.core.isReadyForSleep { story.sleepSystem(.seconds(Int64(dice.below(4000)))) }
+            story.step(.systemSleep(.over))
+        default: story.step(.systemSleep(.over))
+        }
+    }
+
     private mutating func rarity(_ handler: HandlerID, _ device: DeviceID) {
         let event = DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)
         let stale = Epoch(rawValue: UInt32(dice.below(3)))
@@ -170,6 +185,8 @@ struct RandomWalk {
 
     /// The world becomes kind: whatever is owed must come through, be it after hours.
     mutating func comeToRest() {
+        story.step(.systemSleep(.over))
+        story.step(.thermal(isHot: false))
         story.freezeLatency = .microseconds(300)
         story.termLatency = .milliseconds(1)
         story.diesWhenKilled = true

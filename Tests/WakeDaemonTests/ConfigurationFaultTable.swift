@@ -192,6 +192,8 @@ let brokenSettings: [ConfigurationFault] = [
     settings(
         "{memory: {reclaim_below_percent: 95}}",
         "memory.reclaim_below_percent is 95, expected a whole number from 0 to 90"),
+    settings(
+        "{thermal: {limit_celsius: 8}}", "thermal.limit_celsius is 8, expected a whole number from 30 to 150"),
     settings("{replay: {speed: \"max\"}}", "replay.file is missing"),
     settings(
         "{replay: {file: \"a.trace\", speed: \"fast\"}}",

@@ -135,7 +135,7 @@ struct ConfigurationTests {
             { control_group: "wake", suspend: "signal", storm: {enabled: false, events_per_second: 1, burst: 2},
               flips: {count: 3, within: "4s"}, log: {lines_per_second: 5, burst: 6, longest_line: "1KiB"},
               journal: {retention: "7d", max_size: "8MiB"}, memory: {reclaim_below: "9MiB", reclaim_below_percent: 10},
-              replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
+              thermal: {enabled: false, limit_celsius: 80}, replay: {file: "a.trace", speed: 2.5}, timers: {budget: "11s"} }
             """
         let bridge = try BridgeSettings(text: Array(text.utf8), file: "w")
         #expect(bridge.controlGroup == "wake" && bridge.suspension == .signal)
@@ -144,6 +144,7 @@ struct ConfigurationTests {
         #expect(bridge.log.linesPerSecond == 5 && bridge.log.burst == 6 && bridge.log.longestLine == 1_024)
         #expect(bridge.journal.retention == .seconds(7 * 86_400) && bridge.journal.maxSize == 8 << 20)
         #expect(bridge.memory.reclaimBelow == 9 << 20 && bridge.memory.reclaimBelowPercent == 10)
+        #expect(!bridge.thermal.isEnabled && bridge.thermal.limitCelsius == 80)
         #expect(bridge.replay == BridgeSettings.Replay(file: "a.trace", speed: .times(2.5)))
         #expect(bridge.timers.budget == .seconds(11))
     }
@@ -184,7 +185,7 @@ struct ConfigurationTests {
         let nested = [
             ("watch[]", HandlerManifest.watchKeys), ("storm", settings.stormKeys), ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
-            ("replay", settings.replayKeys), ("timers", TimerKeys.all.map(\.key)),
+            ("thermal", settings.thermalKeys), ("replay", settings.replayKeys), ("timers", TimerKeys.all.map(\.key)),
         ].flatMap { (place, keys) in keys.map { "\(place).\($0)" } }
         #expect(documented == Set(HandlerManifest.keys + settings.keys + nested))
         for entry in TimerKeys.all {

@@ -49,6 +49,13 @@ public struct BridgeSettings: Hashable, Sendable {
         public var reclaimBelowPercent = 5
     }
 
+    /// When the machine is too hot for extension tasks.
+    public struct ThermalLimit: Hashable, Sendable {
+        public var isEnabled = true
+        /// Degrees; nil where each sensor's own limit holds.
+        public var limitCelsius: Int?
+    }
+
     /// A trace to play instead of devices.
     public struct Replay: Hashable, Sendable {
         public var file: String
@@ -63,6 +70,7 @@ public struct BridgeSettings: Hashable, Sendable {
     public var log = LogLimit()
     public var journal = JournalLimit()
     public var memory = MemoryLimit()
+    public var thermal = ThermalLimit()
     public var replay: Replay?
     /// What every manifest starts from.
     public var timers = HandlerTimers()
@@ -72,12 +80,15 @@ public struct BridgeSettings: Hashable, Sendable {
 }
 
 extension BridgeSettings {
-    static let keys = ["control_group", "suspend", "storm", "flips", "log", "journal", "memory", "replay", "timers"]
+    static let keys = [
+        "control_group", "suspend", "storm", "flips", "log", "journal", "memory", "thermal", "replay", "timers",
+    ]
     static let stormKeys = ["enabled", "events_per_second", "burst"]
     static let flipKeys = ["count", "within"]
     static let logKeys = ["lines_per_second", "burst", "longest_line"]
     static let journalKeys = ["retention", "max_size"]
     static let memoryKeys = ["reclaim_below", "reclaim_below_percent"]
+    static let thermalKeys = ["enabled", "limit_celsius"]
     static let replayKeys = ["file", "speed"]
 
     /// Reads the file; throws every fault of it.
@@ -91,6 +102,7 @@ extension BridgeSettings {
             readLog(object)
             readJournal(object)
             readMemory(object)
+            readThermal(object)
             readReplay(object)
             TimerKeys.read(from: object, into: &timers)
             TimerKeys.fitWarning(of: object, into: &timers)
@@ -128,6 +140,12 @@ extension BridgeSettings {
         guard let found = object.object("memory", keys: Self.memoryKeys) else { return }
         memory.reclaimBelow = found.size("reclaim_below", in: 0...(1 << 40)) ?? memory.reclaimBelow
         memory.reclaimBelowPercent = found.integer("reclaim_below_percent", in: 0...90) ?? memory.reclaimBelowPercent
+    }
+
+    private mutating func readThermal(_ object: ConfigurationObject) {
+        guard let found = object.object("thermal", keys: Self.thermalKeys) else { return }
+        thermal.isEnabled = found.flag("enabled") ?? thermal.isEnabled
+        thermal.limitCelsius = found.integer("limit_celsius", in: 30...150)
     }
 
     private mutating func readReplay(_ object: ConfigurationObject) {

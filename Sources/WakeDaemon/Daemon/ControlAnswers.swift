@@ -171,6 +171,9 @@ final class ControlAnswers {
         }
     }
 
+    /// As much as logind's usual delay leaves.
+    private static let simulatedSleep = TimeSpan.seconds(4)
+
     private func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
         switch simulation {
         case .wake(let name): return operate(try runnable(name), .wake)
@@ -179,6 +182,12 @@ final class ControlAnswers {
         case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
         case .memory(let level):
             bridge.engine.feed(.memory(level == .critical ? .critical : .warning))
+            return .done
+        case .sleep(let isOn):
+            bridge.engine.feed(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
+            return .done
+        case .heat(let isOn):
+            bridge.engine.feed(.thermal(isHot: isOn))
             return .done
         case .disconnect(let name):
             let stamp = bridge.engine.clock.stamp()

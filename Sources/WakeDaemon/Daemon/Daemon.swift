@@ -23,6 +23,10 @@ public final class Daemon {
     private let lock: LockFile
     private let stateLock: LockFile
     private let memory: MemoryLook
+    /// Nil where heat is not looked at.
+    private let thermal: ThermalLook?
+    let bus: SystemBus
+    private let sleep: SleepInhibitor
     private var replay: DaemonReplay?
     private var server: ControlServer?
     private var answers: ControlAnswers?
@@ -47,10 +51,15 @@ public final class Daemon {
         history = WakeHistory(clock: bridge.engine.clock)
         logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
         memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
+        thermal = try Self.thermalLook(bridge, settings.thermal)
+        bus = SystemBus(on: bridge.loop)
+        sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
         manifests = try ManifestFolder(
             options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
         bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
+        if let thermal { bridge.engine.listeners.append(thermal) }
+        bridge.didCompleteTurn.append { [unowned sleep] in sleep.completeTurn() }
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
@@ -80,6 +89,7 @@ public final class Daemon {
         try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
         try watchSignals()
+        try bus.open()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.
@@ -170,6 +180,15 @@ public final class Daemon {
         let file = settingsFile(options)
         guard File.exists(file) else { return BridgeSettings() }
         return try BridgeSettings(text: try File.bytes(at: file, limit: 1 << 20), file: file)
+    }
+
+    private static func thermalLook(
+        _ bridge: Bridge, _ limit: BridgeSettings.ThermalLimit
+    ) throws(SystemError) -> ThermalLook? {
+        guard limit.isEnabled else { return nil }
+        let zones = ThermalZone.all(limit: limit.limitCelsius.map { $0 * 1_000 })
+        let engine = bridge.engine
+        return try ThermalLook(loop: bridge.loop, zones: zones) { [unowned engine] in engine.feed(.thermal(isHot: $0)) }
     }
 
     private static func settingsFile(_ options: DaemonOptions) -> String {

@@ -12,6 +12,7 @@ final class MemoryLook: DecisionListener {
     private var watch: Watch?
     private var timer: Timer?
     private static let interval = TimeSpan.seconds(60)
+    private static let secondLook = TimeSpan.seconds(1)
 
     init(engine: Engine, loop: EventLoop, limits: BridgeSettings.MemoryLimit) throws(SystemError) {
         self.engine = engine
@@ -32,8 +33,13 @@ final class MemoryLook: DecisionListener {
     }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
-        guard case .moved(_, to: .suspended, _) = decision, let timer, timer.armedAt == nil else { return }
-        timer.arm(at: stamp.moment.monotonic + Self.interval)
+        guard case .moved(_, to: .suspended, let because) = decision, let timer else { return }
+        if because == EndReason.memory.written {
+            // It made way; whether that was enough shows before it goes on.
+            timer.arm(at: stamp.moment.monotonic + Self.secondLook)
+        } else if timer.armedAt == nil {
+            timer.arm(at: stamp.moment.monotonic + Self.interval)
+        }
     }
 
     private func look() {

@@ -200,6 +200,8 @@ extension Engine {
     var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }
     package var isBackedUp: Bool { ask { $0.isBackedUp } }
+    /// True once nobody runs who could be frozen before the machine sleeps.
+    var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
     var hasSuspended: Bool { ask { $0.hasSuspended } }
     var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
     func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }

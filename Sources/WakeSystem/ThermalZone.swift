@@ -1,0 +1,77 @@
+// What the machine's sensors say of its heat: the thermal zones of sysfs, each with the limit that its firmware names.
+
+public struct ThermalZone: Sendable {
+    /// Sensors measure in thousandths of a degree Celsius.
+    public typealias Millidegrees = Int
+
+    public static let root = "/sys/class/thermal"
+
+    private let path: String
+    /// From here on it is hot; nil where neither the firmware nor anybody else says when that is.
+    public let limit: Millidegrees?
+
+    /// Below a critical limit the machine switches off, so it is hot well before.
+    private static let distanceFromCritical = 5_000
+
+    /// The zones there are. A limit given holds for each; else it is each zone's own lowest "hot" trip, or what is 5 °C
+    /// below its lowest "critical" one.
+    public static func all(under root: String = root, limit: Millidegrees? = nil) -> [ThermalZone] {
+        let names = (try? Directory.names(in: root)) ?? []
+        return names.filter { $0.hasPrefix("thermal_zone") }.map { name in
+            let path = "\(root)/\(name)"
+            return ThermalZone(path: path, limit: limit ?? tripLimit(of: path))
+        }
+    }
+
+    /// Nil where the sensor cannot be read now.
+    public var temperature: Millidegrees? { Self.number(at: "\(path)/temp") }
+
+    private static func tripLimit(of path: String) -> Millidegrees? {
+        var hot: Millidegrees?
+        var critical: Millidegrees?
+        var index = 0
+        while let kind = try? File.text(at: "\(path)/trip_point_\(index)_type") {
+            // A trip that is switched off stands at zero or below.
+            if let trip = number(at: "\(path)/trip_point_\(index)_temp"), trip > 0 {
+                switch kind.firstWord {
+                case "hot": hot = min(hot ?? trip, trip)
+                case "critical": critical = min(critical ?? trip, trip)
+                default: break
+                }
+            }
+            index += 1
+        }
+        return hot ?? critical.map { $0 - distanceFromCritical }
+    }
+
+    private static func number(at path: String) -> Int? {
+        (try? File.text(at: path)).flatMap { Int($0.firstWord) }
+    }
+}
+
+/// Whether the machine is hot: from a zone's limit on, until every zone is 5 °C below its own again.
+public struct Thermometer: Sendable {
+    private let zones: [ThermalZone]
+    public private(set) var isHot = false
+    /// So that it does not flutter about the limit.
+    private static let hysteresis = 5_000
+
+    /// Nil where no zone has a limit, so that there is nothing to look at.
+    public init?(_ zones: [ThermalZone]) {
+        self.zones = zones.filter { $0.limit != nil }
+        if self.zones.isEmpty { return nil }
+    }
+
+    /// Reads every sensor. One that cannot be read says neither hot nor cool.
+    public mutating func look() {
+        let margin = isHot ? Self.hysteresis : 0
+        let answers = zones.compactMap { zone in
+            zone.temperature.map { $0 >= (zone.limit ?? .max) - margin }
+        }
+        if !answers.isEmpty { isHot = answers.contains(true) }
+    }
+}
+
+extension String {
+    fileprivate var firstWord: String { split(whereSeparator: \.isWhitespace).first.map(String.init) ?? "" }
+}

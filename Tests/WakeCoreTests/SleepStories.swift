@@ -1,0 +1,174 @@
+// The machine's sleep: who is told of it, what is frozen before it, and how everything goes on after it.
+import Testing
+import WakeModel
+
+@testable import WakeCore
+
+@Suite("Strain: the machine's sleep")
+struct SleepStories {
+    @Test("Who owes an answer is told, frozen with its lease when the time is over, and resumed whole after the sleep")
+    func lease() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.seconds(3))
+        story.prepareForSleep()
+        #expect(
+            story.notices(handler) == [
+                .expiring(reason: "system-sleep", remaining: .seconds(4), tasks: [], open: [Sequence(1)])
+            ])
+        #expect(!story.core.isReadyForSleep)
+        story.advance(.seconds(4))
+        #expect(story.state(handler) == .suspending && !story.core.isReadyForSleep)
+        story.advance(.milliseconds(1))
+        #expect(story.state(handler) == .suspended && story.core.isReadyForSleep)
+        #expect(story.core.nextMonotonicDeadline == nil && story.core.nextBoottimeDeadline == nil)
+        story.sleepSystem(.seconds(3600))
+        #expect(story.state(handler) == .suspended)
+        story.step(.systemSleep(.over))
+        guard case .resumed(_, .owed, let open)? = story.lastPreface(handler) else {
+            Issue.record("not resumed: \(story.moves(handler))")
+            return
+        }
+        #expect(open == [Sequence(1)] && story.delivered(handler) == [1], "kept, not sent again, however long it slept")
+        story.advance(.milliseconds(7900))
+        #expect(story.state(handler) == .active, "the budget is a whole new one")
+        story.acknowledge(1, handler)
+        #expect(story.blame(handler) == [] && story.kills(handler) == 0)
+        story.close()
+    }
+
+    @Test("A task is kept over the sleep, and has a full pool after it")
+    func task() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler(1, .silent))
+        story.data(device)
+        story.say(.begin("upload"), handler)
+        story.acknowledge(1, handler)
+        story.advance(.seconds(20))
+        story.prepareForSleep()
+        story.advance(.seconds(5))
+        #expect(story.state(handler) == .suspended && story.core.isReadyForSleep)
+        story.step(.systemSleep(.over))
+        #expect(story.state(handler) == .active && story.lastPreface(handler) != nil)
+        story.advance(.milliseconds(27_900))
+        #expect(story.state(handler) == .active && story.blame(handler) == [])
+        story.say(.end("upload"), handler)
+        story.advance(.milliseconds(21))
+        #expect(story.state(handler) == .suspended && story.kills(handler) == 0)
+        story.close()
+    }
+
+    @Test("What remains is the least of the own time and the time given, and who expires already is told again")
+    func remaining() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.milliseconds(8500))
+        story.prepareForSleep()
+        #expect(story.expirations(handler) == ["budget", "system-sleep"])
+        let last = Notice.expiring(
+            reason: "system-sleep", remaining: .milliseconds(1500), tasks: [], open: [Sequence(1)])
+        #expect(story.notices(handler).last == last)
+        story.close()
+    }
+
+    @Test("Who finishes early is frozen at once, who lingers too, and new events wait without waking anybody")
+    func early() {
+        let story = Scenario()
+        let device = story.device()
+        let (busy, idle) = (
+            story.handler(1), story.handler(2, .acknowledgesEach(.zero)) { $0.timers.linger = .seconds(10) }
+        )
+        story.data(device)
+        story.advance(.milliseconds(1))
+        story.prepareForSleep()
+        story.advance(.milliseconds(1))
+        #expect(story.state(idle) == .suspended && story.expirations(idle) == [])
+        story.data(device)
+        story.acknowledge(1, busy)
+        story.advance(.milliseconds(1))
+        #expect(story.state(busy) == .suspended && story.core.isReadyForSleep && story.delivered(busy) == [1])
+        let why = "not-woken 2 the machine is going to sleep; it is woken after that"
+        #expect(story.decisions(idle).contains(why))
+        #expect(story.standing(idle)?.why == "asleep: the machine is going to sleep; it is woken after that")
+        story.operate(.wake, idle)
+        #expect(story.state(idle) == .suspended)
+        story.step(.systemSleep(.over))
+        story.advance(.milliseconds(1))
+        #expect(story.delivered(busy) == [1, 2] && story.delivered(idle) == [1, 2])
+        story.close()
+    }
+
+    @Test("A handler that is idle is not launched before the sleep, but after it")
+    func launch() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.prepareForSleep()
+        story.data(device)
+        story.advance(.seconds(10))
+        #expect(story.launches(handler) == 0)
+        story.step(.systemSleep(.over))
+        #expect(story.launches(handler) == 1 && story.delivered(handler) == [1])
+        story.close()
+    }
+
+    @Test("An open request alone is told too, and is frozen with the rest")
+    func request() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.say(.read(DeviceAddress(device: "device-1", channel: nil)), handler)
+        story.acknowledge(1, handler)
+        story.prepareForSleep()
+        #expect(story.expirations(handler) == ["system-sleep"])
+        story.advance(.milliseconds(4001))
+        #expect(story.state(handler) == .suspended)
+        story.close()
+    }
+
+    @Test("Oneshots and attached handlers are left to the kernel, and keep nobody waiting")
+    func leftAlone() {
+        let story = Scenario()
+        let device = story.device()
+        let (oneshot, attached) = (story.handler(1) { $0.lifecycle = .oneshot }, story.handler(2))
+        story.operate(.attach, attached)
+        story.data(device)
+        story.prepareForSleep()
+        #expect(story.core.isReadyForSleep && story.notices(attached) == [])
+        story.advance(.seconds(5))
+        #expect(story.state(oneshot) == .active && story.state(attached) == .active)
+        story.close()
+    }
+
+    @Test("A sleep that is called off while somebody is being frozen gives all its time back")
+    func calledOff() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.seconds(7))
+        story.prepareForSleep(.seconds(1))
+        story.freezeLatency = .milliseconds(100)
+        story.advance(.milliseconds(1010))
+        #expect(story.state(handler) == .suspending)
+        story.step(.systemSleep(.over))
+        #expect(story.state(handler) == .active)
+        story.advance(.milliseconds(7900))
+        #expect(story.state(handler) == .active && story.blame(handler) == [])
+        story.close()
+    }
+
+    @Test("Called off before the time is over, everything goes on with the deadline it had")
+    func calledOffEarly() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.seconds(5))
+        story.prepareForSleep()
+        story.step(.systemSleep(.over))
+        #expect(story.has(handler, "expiring -> active eased"))
+        story.advance(.milliseconds(3001))
+        #expect(story.expirations(handler) == ["system-sleep", "budget"])
+        story.close()
+    }
+}
