@@ -6,6 +6,7 @@ private let edges: [String: String] = [
     "Sources/WakeSystem/Account.swift": "getpwnam_r fills a buffer of ours",
     "Sources/WakeSystem/ChildProcess.swift": "hands C the strings of a spawn",
     "Sources/WakeSystem/File.swift": "readdir's name is a C array",
+    "Sources/WakeSystem/DatagramSocket.swift": "recvmsg",
     "Sources/WakeSystem/FileDescriptor.swift": "read and write",
     "Sources/WakeSystem/Leaf.swift": "reads cgroup.events without allocating",
     "Sources/WakeSystem/Log.swift": "writes a line with one call",

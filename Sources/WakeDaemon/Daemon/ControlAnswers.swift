@@ -83,6 +83,7 @@ final class ControlAnswers {
         status.events = daemon.history.deliveryCount(standing.handler)
         status.awake = standing.awake
         status.work = work(standing)
+        status.status = bridge.stage.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.written
         return status
     }
@@ -105,6 +106,12 @@ final class ControlAnswers {
             writer.object { writer in
                 writer.field("why", standing.why)
                 writer.field("work", work(standing))
+                writer.key("status")
+                if let status = bridge.stage.status(of: standing.handler) {
+                    writer.string(status)
+                } else {
+                    writer.null()
+                }
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {

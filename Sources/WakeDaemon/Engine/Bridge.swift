@@ -72,7 +72,9 @@ public final class Bridge {
             clock: { clock.stamp().wall })
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
-        let launcher = Launcher(suspension: suspension, bridgeStateDirectory: options.stateDirectory)
+        let launcher = Launcher(
+            suspension: suspension, bridgeStateDirectory: options.stateDirectory,
+            runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
             longestLogLine: options.settings.log.longestLine)
@@ -277,6 +279,6 @@ extension HandlerManifest {
     func runsSameProgram(as other: HandlerManifest) -> Bool {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
-            && settings.readiness == other.settings.readiness
+            && settings.readiness == other.settings.readiness && notifies == other.notifies
     }
 }
