@@ -20,11 +20,12 @@ struct MemoryStories {
     @Test("Nobody sleeps: who is awake longest is told, frozen with its lease unblamed, and let go at the next look")
     func lease() {
         let story = Scenario()
-        let device = story.device()
-        let (first, second) = (story.handler(1), story.handler(2) { $0.subscriptions[0].wakes = false })
+        let (device, other) = (story.device(1), story.device(2))
+        let first = story.handler(1) { $0.subscriptions[0].device = "device-1" }
+        let second = story.handler(2) { $0.subscriptions[0].device = "device-2" }
         story.data(device)
         story.advance(.seconds(1))
-        story.operate(.wake, second)
+        story.data(other)
         story.step(.memory(.critical))
         story.step(.memory(.critical))
         #expect(story.expirations(first) == ["memory"] && story.expirations(second) == [], "one at a time")
@@ -32,7 +33,7 @@ struct MemoryStories {
         #expect(story.state(first) == .suspended && story.has(first, "suspending -> suspended memory"))
         #expect(story.standing(first)?.why == "frozen for want of memory; it rests for a moment")
         story.data(device)
-        #expect(story.decisions(first).contains("not-woken 2 \(NotWoken.makingWay.rawValue)"))
+        #expect(story.decisions(first).contains("not-woken 3 \(NotWoken.makingWay.rawValue)"))
         story.step(.memory(.critical))
         #expect(story.has(first, "suspended -> terminating reclaimed") && story.blame(first) == [])
         story.close()
