@@ -57,7 +57,7 @@ let package = Package(
         .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
-        .testTarget(name: "WakeLoopTests", dependencies: ["WakeLoop", "WakeSystem"]),
+        .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
         .testTarget(

@@ -67,6 +67,9 @@ need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need libcurl4-openssl-dev pkg-config --exists libcurl
 need python3 command -v python3
 need curl command -v curl
+need dbus-daemon command -v dbus-daemon
+need dbus-bin command -v dbus-send
+need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
 
 [ "$(swift_major)" -ge 6 ] && has_swift=yes || has_swift=no
 if [ -n "$missing" ] || [ "$has_swift" = no ]; then

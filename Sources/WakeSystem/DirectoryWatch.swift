@@ -8,11 +8,14 @@ public struct DirectoryWatch: ~Copyable {
     public var raw: Int32 { descriptor.raw }
 
     /// Watches `path`, which must exist, for files that are written, moved or removed.
-    public init(_ path: String) throws(SystemError) {
+    /// - Parameter seesNew: true to hear of a name as soon as it is there, before anything is written: of sockets,
+    ///   which nobody writes to, there is no other word.
+    public init(_ path: String, seesNew: Bool = false) throws(SystemError) {
         let raw = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard raw >= 0 else { throw SystemError("watch", path, Errno.last) }
         let opened = FileDescriptor(owning: raw)
-        let mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
+        let known = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
+        let mask = seesNew ? known | IN_CREATE : known
         guard inotify_add_watch(raw, path, UInt32(mask)) >= 0 else { throw SystemError("watch", path, Errno.last) }
         descriptor = opened
     }

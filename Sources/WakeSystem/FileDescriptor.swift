@@ -24,7 +24,7 @@ public enum WriteResult: Hashable, Sendable {
 }
 
 /// An open descriptor. It is close-on-exec from birth wherever this layer makes one.
-public struct FileDescriptor: ~Copyable {
+public struct FileDescriptor: ~Copyable, Sendable {
     /// The number the kernel knows it by; valid only while this value lives, and never to be closed by anybody else.
     public let raw: Int32
 

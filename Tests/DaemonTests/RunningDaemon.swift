@@ -9,6 +9,8 @@ import WakeSystem
 final class RunningDaemon {
     let folder: String
     private var child: Child?
+    /// What the daemon takes for the system bus; by default there is none, whatever the machine has.
+    var busAddress = "unix:path=/nonexistent/bus"
 
     var configuration: String { folder + "/config" }
     var manifests: String { configuration + "/handlers.d" }
@@ -53,7 +55,7 @@ final class RunningDaemon {
     }
 
     private func launch(_ words: [String]) throws -> Child {
-        let script = "exec \"$0\" \"$@\" 2>>'\(logFile)'"
+        let script = "DBUS_SYSTEM_BUS_ADDRESS='\(busAddress)' exec \"$0\" \"$@\" 2>>'\(logFile)'"
         let directories = ["--config", configuration, "--state", state, "--runtime", runtime]
         return try Child(["sh", "-c", script, Built.daemon] + directories + words)
     }

@@ -2,6 +2,7 @@
 import TestBench
 import Testing
 import WakeModel
+import WakeSystem
 
 @Suite("Strain on a real daemon", .serialized)
 struct StrainTests {
@@ -23,8 +24,9 @@ struct StrainTests {
         """
     }
 
-    private func begin(task: Bool) throws -> RunningDaemon {
+    private func begin(task: Bool, bus: PrivateBus? = nil) throws -> RunningDaemon {
         let daemon = try RunningDaemon()
+        if let bus { daemon.busAddress = bus.address }
         try daemon.write(Self.script(task: task), to: "owing.py")
         try daemon.write(strapTrace(), to: "strap.trace")
         let timers =
@@ -52,6 +54,48 @@ struct StrainTests {
             daemon.wait { daemon.diary("owing").contains { $0.hasPrefix("resumed \"owed\" [1]") } }, "\(daemon.log)")
         let owing = try daemon.handler("owing")
         #expect(owing["state"]?.string == "active" && owing["strikes"]?.integer == 0)
+    }
+
+    @Test("logind's sleep waits until handlers are told and frozen, and no longer, and after it they go on")
+    func logind() throws {
+        let bus = try PrivateBus()
+        try bus.runMock(of: "logind", as: "org.freedesktop.login1")
+        let daemon = try begin(task: false, bus: bus)
+        try #require(daemon.wait { try Self.locks(bus).contains("string \"WakeBridge\"") }, "\(daemon.log)")
+        try Self.announceSleep(true, on: bus)
+        #expect(daemon.wait { daemon.diary("owing").contains { $0.hasPrefix("expiring \"system-sleep\" [1]") } })
+        #expect(try Self.locks(bus).contains("string \"delay\""), "it is let sleep only when all are frozen")
+        #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == false }, "\(daemon.log)")
+        #expect(try daemon.state(of: "owing") == "suspended")
+        try Self.announceSleep(false, on: bus)
+        #expect(daemon.wait { daemon.diary("owing").contains { $0.hasPrefix("resumed \"owed\" [1]") } })
+        #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == true }, "held again for the next time")
+        // With nobody awake there is nothing to wait for.
+        try daemon.tool("stop", "owing")
+        let begun = SystemClock.monotonic()
+        try Self.announceSleep(true, on: bus)
+        #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == false })
+        #expect(SystemClock.monotonic() - begun < .seconds(2))
+        bus.kill()
+        #expect(daemon.wait { daemon.log.contains("the machine is awake again") }, "nobody else would tell")
+    }
+
+    private static func locks(_ bus: PrivateBus) throws -> String {
+        try bus.call(
+            "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager.ListInhibitors")
+    }
+
+    private static func announceSleep(_ isBeginning: Bool, on bus: PrivateBus) throws {
+        let code = """
+            import dbus, sys
+            bus = dbus.bus.BusConnection(sys.argv[1])
+            mock = dbus.Interface(bus.get_object("org.freedesktop.login1", "/org/freedesktop/login1"),
+                "org.freedesktop.DBus.Mock")
+            mock.EmitSignal("org.freedesktop.login1.Manager", "PrepareForSleep", "b", [sys.argv[2] == "true"])
+            """
+        let words = ["/usr/bin/python3", "-c", code, bus.address, "\(isBeginning)"]
+        let outcome = try Child(words).finish()
+        try #require(outcome.exit == 0, "\(outcome.talk)")
     }
 
     @Test("simulate heat: a task is told to end and refused anew, its process ended, its event brought again unblamed")

@@ -25,6 +25,8 @@ public final class Daemon {
     private let memory: MemoryLook
     /// Nil where heat is not looked at.
     private let thermal: ThermalLook?
+    let bus: SystemBus
+    private let sleep: SleepInhibitor
     private var replay: DaemonReplay?
     private var server: ControlServer?
     private var answers: ControlAnswers?
@@ -50,11 +52,14 @@ public final class Daemon {
         logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
         memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
         thermal = try Self.thermalLook(bridge, settings.thermal)
+        bus = SystemBus(on: bridge.loop)
+        sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
         manifests = try ManifestFolder(
             options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
         bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
         if let thermal { bridge.engine.listeners.append(thermal) }
+        bridge.didCompleteTurn.append { [unowned sleep] in sleep.completeTurn() }
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
@@ -84,6 +89,7 @@ public final class Daemon {
         try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
         try watchSignals()
+        try bus.open()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.

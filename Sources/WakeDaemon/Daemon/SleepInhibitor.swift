@@ -1,0 +1,129 @@
+// The machine's sleep: logind waits a moment for us, handlers are told and frozen, and only then it goes on.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Holds logind's *delay* lock for as long as the machine is awake: a lock taken only while a handler runs would cost
+/// two calls a wake, and would come too late for the wake that meets the sleep. It holds nothing up when all are frozen.
+final class SleepInhibitor {
+    private unowned let engine: Engine
+    private var giveUp: Timer?
+    private var bus: BusConnection?
+    private var subscriptions: [BusSubscription] = []
+    /// Closing it lets the machine sleep, as far as we are concerned.
+    private var lock: BusDescriptor?
+    private var isPreparing = false
+    /// How long handlers have; logind may wait for less.
+    private var patience = SleepInhibitor.longestPatience
+    private let log = Log("sleep")
+
+    private static let longestPatience = TimeSpan.seconds(4)
+    /// Kept of logind's time for the freeze and for our own answer.
+    private static let reserve = TimeSpan.milliseconds(500)
+
+    init(engine: Engine, loop: EventLoop, bus: SystemBus) throws(SystemError) {
+        self.engine = engine
+        giveUp = try loop.timer(on: .monotonic) { [unowned self] in letSleep() }
+        bus.listen { [unowned self] change in
+            switch change {
+            case .connected(let connection): watch(connection)
+            case .lost: forget()
+            }
+        }
+    }
+
+    /// To be called after every turn: what was asked of handlers may have been done in it.
+    func completeTurn() {
+        if isPreparing, lock != nil, engine.isReadyForSleep { letSleep() }
+    }
+
+    private func watch(_ connection: BusConnection) {
+        bus = connection
+        do throws(SystemError) {
+            subscriptions = [
+                try connection.subscribe(.sleep) { [unowned self] in hear($0) },
+                try connection.subscribe(.logindOwner) { [unowned self] signal in
+                    if signal.arguments.last?.string?.isEmpty == false { inhibit() }
+                },
+            ]
+        } catch {
+            log.error("\(error.description); the machine may sleep without notice to handlers")
+        }
+        inhibit()
+    }
+
+    private func forget() {
+        subscriptions = []
+        bus = nil
+        lock = nil
+        // Nobody would tell when it is over.
+        wakeUp()
+    }
+
+    private func hear(_ signal: BusSignal) {
+        guard let isBeginning = signal.arguments.first?.boolean else { return }
+        if isBeginning { prepare() } else { wakeUp() }
+    }
+
+    private func prepare() {
+        guard !isPreparing else { return }
+        isPreparing = true
+        log.notice("the machine is going to sleep; handlers have \(patience.wholeMilliseconds) ms")
+        giveUp?.arm(at: SystemClock.monotonic() + patience + Self.reserve)
+        engine.feed(.systemSleep(.preparing(within: patience)))
+    }
+
+    private func letSleep() {
+        giveUp?.disarm()
+        lock = nil
+    }
+
+    private func wakeUp() {
+        giveUp?.disarm()
+        guard isPreparing else { return }
+        isPreparing = false
+        log.notice("the machine is awake again")
+        engine.feed(.systemSleep(.over))
+        inhibit()
+    }
+
+    private func inhibit() {
+        bus?.call(.delaySleep, within: .seconds(5)) { [unowned self] result in
+            switch result {
+            case .success(let values): lock = values.first?.descriptor
+            case .failure(let error) where error.isNobodyThere:
+                log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
+            case .failure(let error):
+                log.warning(
+                    "could not ask logind to delay sleep for handlers: \(error); the machine may sleep without notice")
+            }
+        }
+        bus?.call(.longestDelay, within: .seconds(5)) { [unowned self] result in
+            guard let microseconds = (try? result.get())?.first?.integer, microseconds > 0 else { return }
+            let granted = TimeSpan.microseconds(microseconds) - Self.reserve
+            patience = max(.zero, min(Self.longestPatience, granted))
+        }
+    }
+}
+
+private let logind = "org.freedesktop.login1"
+private let logindPath = "/org/freedesktop/login1"
+private let logindManager = "org.freedesktop.login1.Manager"
+
+extension BusRule {
+    fileprivate static let sleep = BusRule(
+        sender: logind, path: .exactly(logindPath), interface: logindManager, member: "PrepareForSleep")
+    fileprivate static let logindOwner = BusRule(
+        sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged", argument: logind)
+}
+
+extension BusCall {
+    /// A delay lock (org.freedesktop.login1(5), "Inhibit").
+    fileprivate static let delaySleep = BusCall(
+        logind, logindPath, logindManager, "Inhibit",
+        ["sleep", "WakeBridge", "Handlers are told and frozen first", "delay"].map(BusValue.string))
+    fileprivate static let longestDelay = BusCall(
+        logind, logindPath, "org.freedesktop.DBus.Properties", "Get",
+        [.string(logindManager), .string("InhibitDelayMaxUSec")])
+}

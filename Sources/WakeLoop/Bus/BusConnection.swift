@@ -1,0 +1,175 @@
+// A connection to a D-Bus message bus, on the loop: calls with deadlines, signals, and objects that others may call.
+import CSystemd
+import Glibc
+import WakeModel
+import WakeSystem
+
+public enum BusAddress: Hashable, Sendable {
+    /// The machine's, or what DBUS_SYSTEM_BUS_ADDRESS names.
+    case system
+    /// As the specification writes it: `unix:path=/run/…`.
+    case address(String)
+}
+
+/// What is called, on whom.
+public struct BusCall: Sendable {
+    public var destination: String
+    public var path: String
+    public var interface: String
+    public var member: String
+    public var arguments: [BusValue]
+
+    public init(_ destination: String, _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]) {
+        self.destination = destination
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.arguments = arguments
+    }
+}
+
+/// Nothing here blocks: to connect is begun, and what goes wrong with it is told like any other loss of the connection.
+/// It must outlive what it gave out, and is used on the loop's thread only.
+public final class BusConnection {
+    let handle: OpaquePointer
+    private var pending: [ObjectIdentifier: PendingCall] = [:]
+    private var lossWatch: BusSubscription?
+    /// Called once when the bus is gone: nothing is heard and every call fails from then on. To go on, connect anew.
+    public var didLoseConnection: () -> Void = {}
+    public private(set) var isLost = false
+
+    public init(on loop: EventLoop, to address: BusAddress = .system) throws(SystemError) {
+        handle = try Self.open(address)
+        try check(sd_bus_attach_event(handle, loop.handle, 0), "watch", "the message bus")
+        lossWatch = try subscribe(
+            BusRule(
+                sender: "org.freedesktop.DBus.Local", path: .exactly("/org/freedesktop/DBus/Local"),
+                interface: "org.freedesktop.DBus.Local", member: "Disconnected")
+        ) { [unowned self] _ in lose() }
+    }
+
+    deinit {
+        for call in pending.values { call.cancel() }
+        lossWatch?.cancel()
+        sd_bus_detach_event(handle)
+        sd_bus_close(handle)
+        sd_bus_unref(handle)
+    }
+
+    private static func open(_ address: BusAddress) throws(SystemError) -> OpaquePointer {
+        var made: OpaquePointer?
+        switch address {
+        case .system: try check(sd_bus_open_system(&made), "connect to", "the system bus")
+        case .address(let text):
+            try check(sd_bus_new(&made), "make", "a bus connection")
+            guard let made else { break }
+            do {
+                try check(sd_bus_set_address(made, text), "take the address of", "the bus \(text)")
+                try check(sd_bus_set_bus_client(made, 1), "connect to", "the bus \(text)")
+                try check(sd_bus_start(made), "connect to", "the bus \(text)")
+            } catch {
+                sd_bus_unref(made)
+                throw error
+            }
+        }
+        guard let made else { throw SystemError("make", "a bus connection", .invalid) }
+        return made
+    }
+
+    private func lose() {
+        guard !isLost else { return }
+        isLost = true
+        didLoseConnection()
+    }
+
+    // MARK: Calls
+
+    /// Calls, and `answer` with what came back within `timeout`; exactly once, unless this connection is let go of first.
+    public func call(
+        _ call: BusCall, within timeout: TimeSpan, _ answer: @escaping (Result<[BusValue], BusError>) -> Void
+    ) {
+        do throws(BusError) {
+            let message = try Self.message(for: call, on: handle)
+            defer { sd_bus_message_unref(message) }
+            let pending = PendingCall { [unowned self] call, result in
+                self.pending[ObjectIdentifier(call)] = nil
+                answer(result)
+            }
+            try pending.begin(message, on: handle, within: timeout)
+            self.pending[ObjectIdentifier(pending)] = pending
+        } catch {
+            answer(.failure(error))
+        }
+    }
+
+    private static func message(for call: BusCall, on handle: OpaquePointer) throws(BusError) -> OpaquePointer {
+        var made: OpaquePointer?
+        try passed(
+            sd_bus_message_new_method_call(
+                handle, &made, call.destination, call.path, call.interface, call.member), "begin a call")
+        guard let made else { throw .local("begin a call", -ENOMEM) }
+        do {
+            try BusMessage.append(call.arguments, to: made)
+        } catch {
+            sd_bus_message_unref(made)
+            throw error
+        }
+        return made
+    }
+
+    // MARK: Signals and objects
+
+    /// Calls `body` for every signal that fits, for as long as the subscription is kept.
+    public func subscribe(
+        _ rule: BusRule, _ body: @escaping (BusSignal) -> Void
+    ) throws(SystemError) -> BusSubscription {
+        try BusSubscription(on: handle, rule, body)
+    }
+
+    /// Lets others call the object at `path`, for as long as what is returned is kept. `body` answers every request, now
+    /// or later.
+    public func export(
+        at path: String, _ body: @escaping (BusRequest) -> Void
+    ) throws(SystemError) -> BusObject {
+        try BusObject(on: handle, at: path, body)
+    }
+}
+
+/// A call that was sent and is not answered yet; sd-bus holds an unretained pointer to it until then.
+private final class PendingCall {
+    private var slot: OpaquePointer?
+    private let answer: (PendingCall, Result<[BusValue], BusError>) -> Void
+
+    init(_ answer: @escaping (PendingCall, Result<[BusValue], BusError>) -> Void) { self.answer = answer }
+
+    func begin(_ message: OpaquePointer, on bus: OpaquePointer, within timeout: TimeSpan) throws(BusError) {
+        let code = sd_bus_call_async(
+            bus, &slot, message,
+            { reply, owner, _ in
+                guard let owner, let reply else { return 0 }
+                Unmanaged<PendingCall>.fromOpaque(owner).takeUnretainedValue().finish(reply)
+                return 1
+            }, Unmanaged.passUnretained(self).toOpaque(), UInt64(max(timeout.nanoseconds, 1000)) / 1000)
+        try passed(code, "send a call")
+    }
+
+    private func finish(_ reply: OpaquePointer) {
+        let result: Result<[BusValue], BusError>
+        if let error = BusError.carried(by: reply) {
+            result = .failure(error)
+        } else {
+            do throws(BusError) {
+                result = .success(try BusMessage.values(of: reply))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        cancel()
+        answer(self, result)
+    }
+
+    func cancel() {
+        sd_bus_slot_unref(slot)
+        slot = nil
+    }
+}

@@ -1,0 +1,96 @@
+// Signals: which of them are asked for, and what one says.
+import CSystemd
+import WakeSystem
+
+/// Which signals to hear (D-Bus Specification, "Match Rules"). Nil asks nothing.
+public struct BusRule: Hashable, Sendable {
+    public enum Path: Hashable, Sendable {
+        case exactly(String)
+        /// This object and all below it.
+        case under(String)
+    }
+
+    public var sender: String?
+    public var path: Path?
+    public var interface: String?
+    public var member: String?
+    /// The first argument, where it is a text.
+    public var argument: String?
+
+    public init(
+        sender: String? = nil, path: Path? = nil, interface: String? = nil, member: String? = nil,
+        argument: String? = nil
+    ) {
+        self.sender = sender
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.argument = argument
+    }
+
+    var written: String {
+        var parts = ["type='signal'"]
+        if let sender { parts.append("sender='\(sender)'") }
+        switch path {
+        case .exactly(let path): parts.append("path='\(path)'")
+        case .under(let path): parts.append("path_namespace='\(path)'")
+        case nil: break
+        }
+        if let interface { parts.append("interface='\(interface)'") }
+        if let member { parts.append("member='\(member)'") }
+        if let argument { parts.append("arg0='\(argument)'") }
+        return parts.joined(separator: ",")
+    }
+}
+
+public struct BusSignal {
+    /// The unique name of who sent it, `:1.7`.
+    public let sender: String
+    public let path: String
+    public let interface: String
+    public let member: String
+    public let arguments: [BusValue]
+
+    init(_ message: OpaquePointer) throws(BusError) {
+        sender = sd_bus_message_get_sender(message).map { String(cString: $0) } ?? ""
+        path = sd_bus_message_get_path(message).map { String(cString: $0) } ?? ""
+        interface = sd_bus_message_get_interface(message).map { String(cString: $0) } ?? ""
+        member = sd_bus_message_get_member(message).map { String(cString: $0) } ?? ""
+        arguments = try BusMessage.values(of: message)
+    }
+}
+
+/// Heard for as long as this is kept. The rule is sent to the bus at once and without waiting, so a call made after it is
+/// answered after it holds: subscribe first, then ask.
+public final class BusSubscription {
+    private var slot: OpaquePointer?
+    private let body: (BusSignal) -> Void
+
+    init(on bus: OpaquePointer, _ rule: BusRule, _ body: @escaping (BusSignal) -> Void) throws(SystemError) {
+        self.body = body
+        let code = sd_bus_add_match_async(
+            bus, &slot, rule.written,
+            { message, owner, _ in
+                guard let owner, let message else { return 0 }
+                Unmanaged<BusSubscription>.fromOpaque(owner).takeUnretainedValue().hear(message)
+                // Others may have asked for the same signal.
+                return 0
+            }, nil, Unmanaged.passUnretained(self).toOpaque())
+        try check(code, "listen to the bus for", rule.written)
+    }
+
+    deinit { cancel() }
+
+    public func cancel() {
+        sd_bus_slot_unref(slot)
+        slot = nil
+    }
+
+    /// Every rule that fits reads the same message, so each begins at its beginning. What cannot be read is passed over:
+    /// sd-bus has checked its form, so it would be a type that the specification does not know.
+    private func hear(_ message: OpaquePointer) {
+        sd_bus_message_rewind(message, 1)
+        guard let signal = try? BusSignal(message) else { return }
+        body(signal)
+    }
+}

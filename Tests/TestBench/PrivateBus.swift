@@ -1,0 +1,71 @@
+// A message bus of a test's own, with a real dbus-daemon, and whom the test lets live on it.
+import Glibc
+import WakeSystem
+
+package final class PrivateBus {
+    package let address: String
+    private var daemon: Child
+    private var guests: [Child] = []
+
+    /// - Parameter address: where it listens; nil for a place of its own choice.
+    package init(at address: String? = nil) throws {
+        daemon = try Self.start(at: address)
+        self.address = try Self.firstLine(of: daemon)
+    }
+
+    private static func start(at address: String?) throws -> Child {
+        let place = address.map { ["--address=\($0)"] } ?? []
+        return try Child(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1"] + place)
+    }
+
+    /// Runs one of python-dbusmock's own templates, until it stands on the bus under `name`.
+    package func runMock(of template: String, as name: String) throws {
+        guests.append(
+            try Child([
+                "env", "DBUS_SYSTEM_BUS_ADDRESS=\(address)", "/usr/bin/python3", "-m", "dbusmock", "--system",
+                "--template", template,
+            ]))
+        try wait(for: name)
+    }
+
+    /// Calls what `gdbus call` would, as somebody else on the bus; returns what it printed.
+    @discardableResult
+    package func call(_ destination: String, _ path: String, _ method: String, _ arguments: [String] = []) throws
+        -> String
+    {
+        let words = ["env", "DBUS_SESSION_BUS_ADDRESS=\(address)", "dbus-send", "--session", "--print-reply"]
+        let (exit, output, talk) = try Child(words + ["--dest=\(destination)", path, method] + arguments).finish()
+        guard exit == 0 else { throw SystemError("call", "\(method): \(talk)", .invalid) }
+        return output
+    }
+
+    /// Ends everybody but the bus.
+    package func dismissGuests() { guests = [] }
+
+    /// As if the bus had crashed.
+    package func kill() {
+        Glibc.kill(daemon.process, SIGKILL)
+        while !daemon.isOver { usleep(1000) }
+    }
+
+    private func wait(for name: String) throws {
+        for _ in 0..<1000 {
+            let answer = try call(
+                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner", ["string:\(name)"]
+            )
+            if answer.contains("boolean true") { return }
+            usleep(10_000)
+        }
+        throw SystemError("find on the bus", name, .timedOut)
+    }
+
+    private static func firstLine(of child: Child) throws -> String {
+        for _ in 0..<5000 {
+            let text = child.output
+            if let end = text.firstIndex(of: "\n") { return String(text[..<end]) }
+            guard !child.isOver else { break }
+            usleep(1000)
+        }
+        throw SystemError("start", "dbus-daemon: \(child.talk)", .noEntry)
+    }
+}
