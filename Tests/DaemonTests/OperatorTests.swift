@@ -122,7 +122,7 @@ struct OperatorTests {
 
     @Test("what a handler says of its work is counted and told, beside what it cost where that can be known")
     func work() throws {
-        let daemon = try bridge("+0 1 data 2a37 0648\n+0.5 1 data 2a37 0649\n")
+        let daemon = try RunningDaemon.withStrap("+0 1 data 2a37 0648\n+0.5 1 data 2a37 0649\n")
         let script = """
             import json, os, sys
             for line in sys.stdin:

@@ -1,5 +1,6 @@
 // Handlers that say more on descriptor 3 than anybody needs: read slowly, ended in the end, and nobody else feels it.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Floods on descriptor 3", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))

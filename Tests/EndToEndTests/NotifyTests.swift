@@ -1,5 +1,6 @@
 // Handlers that speak the words of sd_notify: readiness, status, extensions, barriers, and who is not heard.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("The sd_notify shim", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))

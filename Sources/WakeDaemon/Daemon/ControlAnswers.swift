@@ -11,7 +11,7 @@ final class ControlAnswers {
     private var watchers: [(device: DeviceID?, stream: ControlStream)] = []
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
-    private var bridge: Bridge { daemon.bridge }
+    var bridge: Bridge { daemon.bridge }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -205,66 +205,6 @@ final class ControlAnswers {
         }
     }
 
-    // MARK: Dead letters
-
-    private func deadLetters() -> ControlResponse {
-        let letters = bridge.journal.deadLetters()
-        return .json { writer in
-            writer.object { writer in
-                writer.key("dead_letters")
-                writer.beginArray()
-                for letter in letters {
-                    writer.object { writer in
-                        writer.field("seq", letter.seq.rawValue)
-                        writer.field("handler", bridge.journal.handlerName(of: letter.handler) ?? "")
-                        writer.field("device", bridge.catalog.entry(letter.event.device)?.device.alias ?? "")
-                        writer.key("time")
-                        writer.time(letter.at)
-                        writer.field("reason", letter.reason)
-                    }
-                }
-                writer.endArray()
-            }
-        }
-    }
-
-    private func replayDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
-        let matches = try matcher(choice)
-        var count = 0
-        for letter in bridge.journal.deadLetters() where matches(letter.seq, letter.handler) {
-            guard bridge.catalog.handlers[letter.handler] != nil,
-                let taken = bridge.journal.takeDeadLetter(letter.seq, of: letter.handler)
-            else { continue }
-            bridge.engine.feed(.revived(letter.handler, taken.event))
-            count += 1
-        }
-        return try counted(count)
-    }
-
-    private func dropDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
-        let matches = try matcher(choice)
-        return try counted(bridge.journal.dropDeadLetters { matches($0.seq, $0.handler) })
-    }
-
-    private func matcher(_ choice: DeadLetterChoice) throws(ControlRefusal) -> (Sequence, HandlerID) -> Bool {
-        switch choice {
-        case .all: return { _, _ in true }
-        case .sequence(let wanted): return { sequence, _ in sequence == wanted }
-        case .handler(let name):
-            let wanted = try handler(name)
-            return { _, handler in handler == wanted }
-        }
-    }
-
-    private func counted(_ count: Int) throws(ControlRefusal) -> ControlResponse {
-        guard count > 0 else {
-            throw ControlRefusal(
-                .notFound, code: "unknown-dead-letter", message: "no dead letter is meant by that",
-                advice: "see which there are with: wakebridge dead-letters list")
-        }
-        return .json { $0.object { $0.field("count", count) } }
-    }
-
     // MARK: Streams
 
     private func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
@@ -295,7 +235,7 @@ final class ControlAnswers {
 
     // MARK: Names
 
-    private func handler(_ name: String) throws(ControlRefusal) -> HandlerID {
+    func handler(_ name: String) throws(ControlRefusal) -> HandlerID {
         if let id = bridge.catalog.handler(named: name) { return id }
         let known = bridge.catalog.handlers.values.map(\.id)
         throw ControlRefusal(
@@ -345,7 +285,7 @@ final class ControlAnswers {
 }
 
 extension JSONWriter {
-    fileprivate mutating func object(_ write: (inout JSONWriter) -> Void) {
+    mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
         endObject()
