@@ -11,7 +11,7 @@ final class ControlAnswers {
     private var watchers: [(device: DeviceID?, stream: ControlStream)] = []
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
-    private var bridge: Bridge { daemon.bridge }
+    var bridge: Bridge { daemon.bridge }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -128,7 +128,7 @@ final class ControlAnswers {
 
     // MARK: Orders
 
-    private func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
+    func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
         bridge.engine.feed(.operated(handler, verb))
         return .done
     }
@@ -176,32 +176,6 @@ final class ControlAnswers {
                 for error in errors { writer.string(error) }
                 writer.endArray()
             }
-        }
-    }
-
-    /// As much as logind's usual delay leaves.
-    private static let simulatedSleep = TimeSpan.seconds(4)
-
-    private func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
-        switch simulation {
-        case .wake(let name): return operate(try runnable(name), .wake)
-        case .expire(let name):
-            return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
-        case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
-        case .memory(let level):
-            bridge.engine.feed(.memory(level == .critical ? .critical : .warning))
-            return .done
-        case .sleep(let isOn):
-            bridge.engine.feed(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
-            return .done
-        case .heat(let isOn):
-            bridge.engine.feed(.thermal(isHot: isOn))
-            return .done
-        case .disconnect(let name):
-            let stamp = bridge.engine.clock.stamp()
-            let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
-            bridge.take(DeviceEvent(device: try device(name), kind: kind, stamp: stamp))
-            return .done
         }
     }
 
@@ -303,12 +277,12 @@ final class ControlAnswers {
             advice: "see which there are with: wakebridge handlers.\(suggestion(for: name, among: known))")
     }
 
-    private static let living: Set<HandlerState> = [
+    static let living: Set<HandlerState> = [
         .launching, .active, .expiring, .suspending, .suspended, .terminating,
     ]
 
     /// A handler that may run: an order to wake one that may not would be taken and do nothing.
-    private func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
+    func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
         guard standing.state == .stopped || standing.state == .quarantined else { return standing.handler }
         throw ControlRefusal(
@@ -316,7 +290,7 @@ final class ControlAnswers {
             advice: "let it run again with: wakebridge start \(name)")
     }
 
-    private func handler(
+    func handler(
         _ name: String, in states: Set<HandlerState>, _ complaint: String
     ) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
@@ -335,7 +309,7 @@ final class ControlAnswers {
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
 
-    private func device(_ name: String) throws(ControlRefusal) -> DeviceID {
+    func device(_ name: String) throws(ControlRefusal) -> DeviceID {
         if let id = bridge.catalog.device(named: name) { return id }
         let known = bridge.catalog.devices.compactMap { $0?.device.alias }
         throw ControlRefusal(
