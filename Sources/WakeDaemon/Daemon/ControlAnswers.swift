@@ -128,7 +128,7 @@ final class ControlAnswers {
 
     // MARK: Orders
 
-    private func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
+    func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
         bridge.engine.feed(.operated(handler, verb))
         return .done
     }
@@ -179,32 +179,6 @@ final class ControlAnswers {
         }
     }
 
-    /// As much as logind's usual delay leaves.
-    private static let simulatedSleep = TimeSpan.seconds(4)
-
-    private func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
-        switch simulation {
-        case .wake(let name): return operate(try runnable(name), .wake)
-        case .expire(let name):
-            return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
-        case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
-        case .memory(let level):
-            bridge.engine.feed(.memory(level == .critical ? .critical : .warning))
-            return .done
-        case .sleep(let isOn):
-            bridge.engine.feed(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
-            return .done
-        case .heat(let isOn):
-            bridge.engine.feed(.thermal(isHot: isOn))
-            return .done
-        case .disconnect(let name):
-            let stamp = bridge.engine.clock.stamp()
-            let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
-            bridge.take(DeviceEvent(device: try device(name), kind: kind, stamp: stamp))
-            return .done
-        }
-    }
-
     // MARK: Streams
 
     private func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
@@ -243,12 +217,12 @@ final class ControlAnswers {
             advice: "see which there are with: wakebridge handlers.\(suggestion(for: name, among: known))")
     }
 
-    private static let living: Set<HandlerState> = [
+    static let living: Set<HandlerState> = [
         .launching, .active, .expiring, .suspending, .suspended, .terminating,
     ]
 
     /// A handler that may run: an order to wake one that may not would be taken and do nothing.
-    private func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
+    func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
         guard standing.state == .stopped || standing.state == .quarantined else { return standing.handler }
         throw ControlRefusal(
@@ -256,7 +230,7 @@ final class ControlAnswers {
             advice: "let it run again with: wakebridge start \(name)")
     }
 
-    private func handler(
+    func handler(
         _ name: String, in states: Set<HandlerState>, _ complaint: String
     ) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
@@ -275,7 +249,7 @@ final class ControlAnswers {
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
 
-    private func device(_ name: String) throws(ControlRefusal) -> DeviceID {
+    func device(_ name: String) throws(ControlRefusal) -> DeviceID {
         if let id = bridge.catalog.device(named: name) { return id }
         let known = bridge.catalog.devices.compactMap { $0?.device.alias }
         throw ControlRefusal(
