@@ -13,6 +13,10 @@ public enum EndReason: Hashable, Sendable {
     case launchFailed(String)
     case overrun
     case taskLeak
+    /// It said more on descriptor 3 than anybody could need, for too long.
+    case flood
+    /// It gave itself up, with WATCHDOG=trigger.
+    case watchdog
     case lockHeld
     case escaped
     case unfreezable
@@ -37,6 +41,8 @@ public enum EndReason: Hashable, Sendable {
         case .launchFailed: "launch-failed"
         case .overrun: "overrun"
         case .taskLeak: "task-leak"
+        case .flood: "flood"
+        case .watchdog: "watchdog"
         case .lockHeld: "lock-held"
         case .escaped: "escaped"
         case .unfreezable: "unfreezable"
@@ -84,6 +90,7 @@ public enum Decision: Hashable, Sendable {
     case began(String)
     case ended(String)
     case faulted(String)
+    case throttled
     case notWoken(Sequence, NotWoken)
 
     /// One line without its instant and its handler's name.
@@ -102,6 +109,7 @@ public enum Decision: Hashable, Sendable {
         case .began(let name): "begin \(name)"
         case .ended(let name): "end \(name)"
         case .faulted(let code): "fault \(code)"
+        case .throttled: "throttled"
         case .notWoken(let sequence, let why): "not-woken \(sequence.rawValue) \(why.rawValue)"
         }
     }

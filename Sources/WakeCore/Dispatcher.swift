@@ -63,6 +63,9 @@ public struct Dispatcher: Sendable {
         case .event(let event): admit(event, &step)
         case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.hear(line, &$1) }
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
+        case .throttled(let id, let epoch, let isThrottled):
+            change(id, epoch, &step) { $0.noteThrottle(isThrottled, &$1) }
+        case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
         case .launchFailed(let id, let epoch, let reason):

@@ -80,8 +80,16 @@ extension HandlerLifecycle {
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
         if let denial = denial(of: name, step) { return answer(denial, reference, &step) }
-        switch budget.begin(name, at: step.now, timers) {
-        case nil: step.emit(.decision(id, .began(name)))
+        guard let fault = budget.begin(name, at: step.now, timers) else {
+            return step.emit(.decision(id, .began(name)))
+        }
+        refuseTask(name, fault, reference, &step)
+    }
+
+    mutating func refuseTask(
+        _ name: String, _ fault: BudgetLedger.TaskFault, _ reference: Reference?, _ step: inout Step
+    ) {
+        switch fault {
         case .alreadyOpen: answer(.alreadyOpen(task: name), reference, &step)
         case .tooMany: answer(.tooManyTasks(task: name, limit: BudgetLedger.taskLimit), reference, &step)
         case .noExtensionLeft: answer(.noExtensionLeft(task: name), reference, &step)
@@ -128,7 +136,7 @@ extension HandlerLifecycle {
         reply(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
-    private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
+    mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
         var fault = fault
         fault.reference = reference
         step.emit(.decision(id, .faulted(fault.code.rawValue)))

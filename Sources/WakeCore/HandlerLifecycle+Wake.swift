@@ -76,6 +76,7 @@ extension HandlerLifecycle {
         giveBackLeasesKeptTooLong(&step)
         let owed = batch.openSequences
         budget.wake(at: step.now)
+        flood?.since = step.now
         var delivery = Delivery(
             preface: .resumed(frozenFor: frozenFor, reason, open: owed), notices: lateAnswers, events: [],
             budget: timers.budget)

@@ -70,8 +70,9 @@ struct HandlerTable {
     }
 
     private func reason(for handler: JSONValue) -> String {
-        let exit = handler.text("last_exit")
-        return handler.text("why") + (exit.isEmpty ? "" : "; last exit: \(exit)")
+        let (exit, status) = (handler.text("last_exit"), handler.text("status"))
+        return handler.text("why") + (status.isEmpty ? "" : "; it says: \(status)")
+            + (exit.isEmpty ? "" : "; last exit: \(exit)")
     }
 }
 

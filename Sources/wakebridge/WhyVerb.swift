@@ -16,7 +16,9 @@ extension Verb {
             return try report(words, path(ofHandler: id, "why")) { answer in
                 let missed = answer.list("missed").map { [" ", spokenTimeOfDay($0.text("time")), $0.text("reason")] }
                 let work = WorkText(work: answer["work"] ?? .null).lines
-                return "\(answer.text("why"))\n" + work + Table(rows: missed).text
+                let status = answer.text("status")
+                let said = status.isEmpty ? "" : "it says: \(status)\n"
+                return "\(answer.text("why"))\n" + said + work + Table(rows: missed).text
             }
         }
     }

@@ -73,7 +73,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap"
+        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -161,6 +161,8 @@ let brokenManifests: [ConfigurationFault] = [
         "timers is a list, expected an object, {…}\nhandlers.d/hr.json5: timers is a list, expected an object, {…}"),
     manifest(
         with: "queue_cap: \"1KiB\"", "queue_cap is \"1KiB\", expected a size from 64KiB to 4GiB, such as \"64MiB\""),
+    manifest(with: "notify: \"yes\"", "notify is \"yes\", expected true or false"),
+    manifest(with: "notfy: true", "unknown key \"notfy\"; did you mean \"notify\"?"),
     manifest(
         with: "lifecycle: \"oneshot\", autostart: true",
         "autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it"),

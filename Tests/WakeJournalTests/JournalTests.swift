@@ -28,7 +28,7 @@ struct JournalTests {
     func noted(isClean: Bool) throws {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
-        journal?.append(data([2]), as: Sequence(5), owedTo: [], durability: .run)
+        journal?.noteGiven(Sequence(5), at: WallTime(microseconds: 5))
         _ = journal?.commit()
         if isClean { journal?.close(clean: true) }
         journal = nil

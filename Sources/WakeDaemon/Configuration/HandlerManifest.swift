@@ -18,12 +18,14 @@ public struct HandlerManifest: Hashable, Sendable {
     public var environment: [String: String] = [:]
     /// The folder it starts in, absolute; nil is its state folder.
     public var workingDirectory: String?
+    /// It may say in the words of sd_notify how it is.
+    public var notifies = false
     public var settings = HandlerSettings()
 
     static let keys = [
         "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap",
+        "allow_background_children", "queue_cap", "notify",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -113,6 +115,7 @@ extension HandlerManifest {
         if let workingDirectory, !workingDirectory.hasPrefix("/") {
             object.refuse("cwd", expected: "an absolute path")
         }
+        notifies = object.flag("notify") ?? notifies
         readEnvironment(object)
     }
 

@@ -147,7 +147,9 @@ final class DecisionTally: DecisionListener {
         case .moved(_, to: .suspended, _): suspensions += 1
         case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .notWoken: break
+        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .throttled,
+            .notWoken:
+            break
         }
     }
 }
