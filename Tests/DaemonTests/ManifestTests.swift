@@ -119,9 +119,9 @@ struct ManifestTests {
         try daemon.tool("simulate", "disconnect", "strap")
         #expect(daemon.wait { daemon.diary("log").count { $0.hasPrefix("restored") } == 2 })
         let last = try #require(daemon.diary("log").last { $0.hasPrefix("restored") })
-        #expect(
-            last.contains("\"counters\": {\"launches\": 2, \"acknowledged\": 1, \"queued\": 1, \"dead_letters\": 0}"),
-            "\(last)")
+        for count in ["launches\": 2", "acknowledged\": 1", "useful\": 0", "queued\": 1", "dead_letters\": 0"] {
+            #expect(last.contains("\"\(count)"), "\(last)")
+        }
     }
 
     @Test(
