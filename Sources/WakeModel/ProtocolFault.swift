@@ -64,6 +64,10 @@ extension ProtocolFault {
             advice: "Nothing to do: the event was settled, or comes again with a higher attempt.")
     }
 
+    public static let tooFast = ProtocolFault(
+        .tooFast, "Lines come on descriptor 3 faster than they are read: what is written there waits now.",
+        advice: "Write a line only to answer an event or to ask for something; who goes on like this is killed.")
+
     public static func noExtensionLeft(task: String) -> ProtocolFault {
         ProtocolFault(
             .noExtensionLeft, "begin \"\(task)\": this wake has used up its pool of extension time.",
@@ -123,5 +127,18 @@ extension ProtocolFault {
         ProtocolFault(
             .notConnected, "\(verb) \"\(device)\": the device is not connected.",
             advice: "Ask again after its next connected event.")
+    }
+
+    public static func needsCharacteristic(_ device: String, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .malformed, "\(verb) \"\(device)\": a Bluetooth device is read and written by characteristic.",
+            advice: "Name one, such as \"characteristic\":\"2a39\".")
+    }
+
+    /// `why` goes on after a colon.
+    public static func deviceFailed(_ device: String, verb: String, why: String) -> ProtocolFault {
+        ProtocolFault(
+            .deviceFailed, "\(verb) \"\(device)\": \(why).",
+            advice: "See what it offers with `wakebridge devices`, and what its maker says of the value.")
     }
 }

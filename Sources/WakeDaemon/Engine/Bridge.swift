@@ -37,6 +37,8 @@ public final class Bridge {
     let composer: LineComposer
     let stage: ProcessStage
     let journal: Journal
+    /// Until when the life before this one surely lived: when its journal was last written. Nil for the first.
+    let aliveUntil: WallTime?
     private let suspension: Suspension
     private var recovery: Recovery
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
@@ -55,11 +57,12 @@ public final class Bridge {
     public var strength: SuspensionStrength { suspension.strength }
 
     init(
-        _ options: BridgeOptions, profiles: ProfileLibrary, access: any DeviceAccess = NoDevices()
+        _ options: BridgeOptions, profiles: ProfileLibrary
     ) throws {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
         wallClock = try WallClockWatch()
+        aliveUntil = Self.journalWritten(options)
         journal = try Self.openJournal(options)
         // After all that may refuse to begin, so that no empty cgroup is left of a start in vain.
         suspension = try Self.chooseSuspension(options)
@@ -72,13 +75,15 @@ public final class Bridge {
             clock: { clock.stamp().wall })
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
-        let launcher = Launcher(suspension: suspension, bridgeStateDirectory: options.stateDirectory)
+        let launcher = Launcher(
+            suspension: suspension, bridgeStateDirectory: options.stateDirectory,
+            runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
-            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
+            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
             longestLogLine: options.settings.log.longestLine)
         engine.stage = stage
-        engine.listeners.append(counts)
         try tieToLoop()
+        engine.willShed = { [unowned self] in introduceAbsent($0) }
         for (id, device) in journal.devices() { know(device, as: id) }
     }
 
@@ -158,6 +163,19 @@ public final class Bridge {
         catalog.remove(id)
     }
 
+    /// Who is owed events and has had no manifest in this life is unknown to the core. Before it can lose any of them in a
+    /// gap it is what a handler is whose manifest was removed; where the manifest comes back, it goes on with what is left.
+    private func introduceAbsent(_ id: HandlerID) {
+        guard let owed = recovery.owed.removeValue(forKey: id) else { return }
+        var settings = HandlerSettings()
+        settings.isEnabled = false
+        settings.stoppedEvents = .keep
+        // What waits for nobody must hold no source back.
+        settings.queueCap = .max / 2
+        engine.feed(.configure(id, settings, isStopped: recovery.stopped.contains(id), restarts: false))
+        engine.feed(.recovered(id, owed))
+    }
+
     /// What `ram` or a reboot lost is one gap for each device that the handler watches.
     private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
         guard let lost = recovery.lost else { return }
@@ -225,6 +243,11 @@ public final class Bridge {
         }
     }
 
+    private static func journalWritten(_ options: BridgeOptions) -> WallTime? {
+        let names = [options.runtimeDirectory + "/run.sqlite", options.stateDirectory + "/journal.sqlite"]
+        return names.flatMap { [$0, $0 + "-wal"] }.compactMap { File.modificationTime(of: $0) }.max()
+    }
+
     private static func openJournal(_ options: BridgeOptions) throws -> Journal {
         try Directory.create(options.stateDirectory)
         try Directory.create(options.runtimeDirectory)
@@ -247,15 +270,23 @@ public final class Bridge {
 
 /// There is no device to talk to: a replay, or a bridge whose sources are switched off.
 final class NoDevices: DeviceAccess {
+    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
+        answer(.failure(.replayed(verb: request.verb, device: request.address.device)))
+    }
+}
 
-    func perform(_ request: DeviceRequest, reference: Reference?) -> Notice {
-        var fault: ProtocolFault =
-            switch request {
-            case .read(let address): .replayed(verb: "read", device: address.device)
-            case .write(let address, _): .replayed(verb: "write", device: address.device)
-            }
-        fault.reference = reference
-        return .error(fault)
+extension DeviceRequest {
+    var verb: String {
+        switch self {
+        case .read: "read"
+        case .write: "write"
+        }
+    }
+
+    var address: DeviceAddress {
+        switch self {
+        case .read(let address), .write(let address, _): address
+        }
     }
 }
 
@@ -264,6 +295,6 @@ extension HandlerManifest {
     func runsSameProgram(as other: HandlerManifest) -> Bool {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
-            && settings.readiness == other.settings.readiness
+            && settings.readiness == other.settings.readiness && notifies == other.notifies
     }
 }

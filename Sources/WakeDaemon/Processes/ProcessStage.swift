@@ -38,8 +38,11 @@ protocol HandlerLog: AnyObject {
 
 /// Answers what handlers ask of devices; a replay has none.
 protocol DeviceAccess: AnyObject {
-    func perform(_ request: DeviceRequest, reference: Reference?) -> Notice
+    /// Calls `answer` exactly once, now or later.
+    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void)
 }
+
+typealias DeviceAnswer = Result<Notice.Answer, ProtocolFault>
 
 final class ProcessStage: Stage, ProcessObserver {
     private unowned let engine: Engine
@@ -47,7 +50,7 @@ final class ProcessStage: Stage, ProcessObserver {
     private let catalog: Catalog
     private let composer: LineComposer
     private let launcher: Launcher
-    private let access: any DeviceAccess
+    var access: any DeviceAccess = NoDevices()
     /// Bytes of a handler's output that may stand in one line of its log.
     private let longestLogLine: Int
     weak var handlerLog: (any HandlerLog)?
@@ -60,25 +63,31 @@ final class ProcessStage: Stage, ProcessObserver {
 
     init(
         engine: Engine, loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher,
-        access: any DeviceAccess, longestLogLine: Int
+        longestLogLine: Int
     ) throws(SystemError) {
         self.engine = engine
         self.loop = loop
         self.catalog = catalog
         self.composer = composer
         self.launcher = launcher
-        self.access = access
         self.longestLogLine = longestLogLine
         locks = try FileLocks()
     }
 
     func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
+    /// Read from the kernel at each asking; nil where nobody adds it up.
+    func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
+
+    /// What its process says of itself with STATUS=.
+    func status(of handler: HandlerID) -> String? { processes[handler]?.status }
 
     func perform(_ effect: Effect) {
         switch effect {
         case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
         case .deliver(let id, let epoch, let delivery):
-            process(id, epoch)?.write { composer.compose(delivery, for: id, into: &$0) }
+            guard let process = process(id, epoch) else { return }
+            process.allowReplies(to: delivery.events.count)
+            process.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
@@ -89,7 +98,9 @@ final class ProcessStage: Stage, ProcessObserver {
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
         case .perform(let id, let epoch, let request, let reference):
-            engine.feed(.answered(id, epoch, ref: reference, access.perform(request, reference: reference)))
+            access.perform(request, for: id) { [weak engine] answer in
+                engine?.feed(.answered(id, epoch, ref: reference, Notice(answer, reference)))
+            }
         case .append, .update, .lease, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped, .decision:
             break  // The engine has written these already.
         }
@@ -103,10 +114,13 @@ final class ProcessStage: Stage, ProcessObserver {
     private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason) {
         guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone") }
         do {
-            let child = try launcher.start(manifest, epoch: epoch, reason: reason)
-            processes[id] = try HandlerProcess(
+            let services = try launcher.makeServiceSocket(for: manifest, id, epoch)
+            let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
+            let process = try HandlerProcess(
                 child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
+            if let services { try process.hearServices(at: services, of: launcher.user(of: manifest)) }
+            processes[id] = process
         } catch {
             fail(id, epoch, error.description)
         }
@@ -190,6 +204,14 @@ final class ProcessStage: Stage, ProcessObserver {
                 + "and further notices are dropped")
     }
 
+    func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool) {
+        engine.feed(.throttled(process.handler, process.epoch, isThrottled))
+    }
+
+    func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order) {
+        engine.feed(.ordered(process.handler, process.epoch, order))
+    }
+
     func process(_ process: HandlerProcess, couldNotStart reason: String) {
         fail(process.handler, process.epoch, reason)
     }
@@ -208,5 +230,16 @@ final class ProcessStage: Stage, ProcessObserver {
 
     func processLeftNobody(_ process: HandlerProcess) {
         engine.feed(.emptied(process.handler, process.epoch))
+    }
+}
+
+extension Notice {
+    fileprivate init(_ answer: DeviceAnswer, _ reference: Reference?) {
+        switch answer {
+        case .success(let answer): self = .reply(answer, reference: reference)
+        case .failure(var fault):
+            fault.reference = reference
+            self = .error(fault)
+        }
     }
 }

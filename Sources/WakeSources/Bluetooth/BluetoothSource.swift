@@ -77,7 +77,7 @@ public final class BluetoothSource {
 
     // MARK: Machines
 
-    private func step(_ source: String, _ input: LinkInput, at stamp: Stamp? = nil) {
+    func step(_ source: String, _ input: LinkInput, at stamp: Stamp? = nil) {
         guard watched[source] != nil else { return }
         let stamp = stamp ?? clock()
         let effects = watched[source]?.machine.step(input, at: stamp) ?? []

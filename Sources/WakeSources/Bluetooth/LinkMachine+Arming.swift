@@ -127,7 +127,7 @@ extension LinkMachine {
             guard arming[uuid]?.stage == .checking, failure != nil else { return }
             // It cannot be read, so switching it on once more is all that can be done.
             if arming[uuid]?.repairs == 0 { repair(uuid, &step) } else { arming[uuid]?.stage = .proven }
-        case .read(let uuid): endRead(uuid, &step)
+        case .read(let uuid): endRead(uuid, isRefused: failure != nil, &step)
         }
     }
 
@@ -195,9 +195,9 @@ extension LinkMachine {
         step.raise(.data(.characteristic(uuid), bytes))
     }
 
-    /// It failed, so what was held for it was said by the peripheral.
-    private mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        guard case .some(.some(let held)) = reading.removeValue(forKey: uuid) else { return }
+    /// Where it was refused, what was held for it was said by the peripheral.
+    private mutating func endRead(_ uuid: BluetoothUUID, isRefused: Bool, _ step: inout LinkStep) {
+        guard case .some(.some(let held)) = reading.removeValue(forKey: uuid), isRefused else { return }
         tell(uuid, held, &step)
     }
 }

@@ -58,6 +58,8 @@ public enum LinkInput: Hashable, Sendable {
     case dropped(reason: String)
     case value(BluetoothUUID, [UInt8])
     case answered(LinkRequest, LinkFailure?)
+    /// Somebody else's read of it has begun, to be ended by its answer.
+    case reading(BluetoothUUID)
     /// What a read brought.
     case read(BluetoothUUID, [UInt8])
     case configuration(BluetoothUUID, [UInt8])
@@ -171,6 +173,7 @@ public struct LinkMachine: Sendable {
         case .dropped(let reason): dropReason = reason
         case .value(let uuid, let bytes): hear(uuid, bytes, &step)
         case .answered(let request, let failure): noteAnswer(request, failure, &step)
+        case .reading(let uuid): if isReady, reading[uuid] == nil { reading[uuid] = .some(nil) }
         case .read(let uuid, let bytes): noteRead(uuid, bytes, &step)
         case .configuration(let uuid, let bytes): noteConfiguration(uuid, bytes, &step)
         case .tick: break
