@@ -35,9 +35,9 @@ public struct BluezPeripheral: Hashable, Sendable {
 
     public var isBonded: Bool { hasBond ?? isPaired }
     /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,
-    /// 1.3.2): a random address whose two highest bits are 01.
+    /// 1.3.2): a random address whose two highest bits are not both set, be it resolvable or not.
     public var hasPrivateAddress: Bool {
-        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 == 1 } ?? false
+        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 != 0b11 } ?? false
     }
     /// True where somebody has given it a name of its own.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
