@@ -191,6 +191,18 @@ struct BluezMirrorTests {
         }
     }
 
+    @Test("to be told connected once more counts as another connection")
+    func countsConnections() {
+        var told = Told()
+        told.addStrap()
+        told.changed(strap, BluezInterface.peripheral, [("Connected", .boolean(true))])
+        let first = told.mirror.peripherals[strap]?.connections
+        told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))])
+        #expect(told.mirror.peripherals[strap]?.connections == first)
+        told.changed(strap, BluezInterface.peripheral, [("Connected", .boolean(true))])
+        #expect(told.mirror.peripherals[strap]?.connections != first)
+    }
+
     @Test("paired is not bonded where bluetoothd tells the difference")
     func knowsBonds() {
         var told = Told()

@@ -51,7 +51,7 @@ struct LinkTroubleStories {
         story.resolve()
         story.advance(.seconds(35))
         #expect(story.machine.isReady)
-        #expect(story.news() == ["gap 0.0-0.0", "connected"])
+        #expect(story.news() == ["gap 0.0-35.0", "connected"])
     }
 
     @Test("a link that flaps in any stage leaves nothing behind")
@@ -104,6 +104,24 @@ struct LinkTroubleStories {
         story.resolve()
         #expect(story.asked() == [.startNotify(heart), .readConfiguration(heart)])
         #expect(story.news() == ["gap 0.2-0.2", "connected"])
+    }
+
+    @Test("a flap that bluetoothd tells only by connected once more is a flap, in every stage")
+    func flapsAtOnce() {
+        let story = LinkScenario()
+        story.settle()
+        story.connect()
+        story.say(1)
+        story.advance(.seconds(1))
+        story.tell { $0.connection += 1 }
+        #expect(story.news() == ["gap 0.0-0.0", "connected", "data 1", "disconnected link-lost"])
+        story.resolve()
+        #expect(story.news() == ["gap 0.0-1.0", "connected"])
+        story.tell {
+            $0.connection += 1
+            $0.areServicesResolved = false
+        }
+        #expect(story.news() == ["disconnected link-lost"])
     }
 
     @Test("services changed while ready: disconnected, and connected when the moved characteristic is armed")

@@ -79,6 +79,7 @@ extension BluetoothSource {
         facts.absence = absence(client.mirror.adapters[entry.path.parent], isPresent: peripheral != nil)
         guard let peripheral else { return facts }
         facts.isConnected = peripheral.isConnected
+        facts.connection = peripheral.connections
         facts.areServicesResolved = peripheral.areServicesResolved
         for (path, characteristic) in client.mirror.characteristics(of: entry.path) {
             guard entry.machine.plan.notify.contains(characteristic.uuid), characteristic.canNotify,

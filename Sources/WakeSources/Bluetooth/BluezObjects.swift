@@ -27,6 +27,8 @@ public struct BluezPeripheral: Hashable, Sendable {
     public var isTrusted = false
     public var isBlocked = false
     public var isConnected = false
+    /// How often it was told to be connected: where it went and came back at once, bluetoothd may tell no more than that.
+    public var connections = 0
     public var areServicesResolved = false
     /// dBm; only while it is heard advertising.
     public var signal: Int?
@@ -83,7 +85,9 @@ extension BluezPeripheral {
     /// Takes one property and says what it is about; nothing for what the bridge does not use.
     mutating func take(_ name: String, _ value: BusValue) -> PeripheralFacts {
         switch name {
-        case "Connected": return set(\.isConnected, value.boolean, .link)
+        case "Connected":
+            if value.boolean == true { connections += 1 }
+            return set(\.isConnected, value.boolean, .link)
         case "ServicesResolved": return set(\.areServicesResolved, value.boolean, .link)
         case "Paired": return set(\.isPaired, value.boolean, .bond)
         case "Bonded": return set(\.hasBond, value.boolean, .bond)

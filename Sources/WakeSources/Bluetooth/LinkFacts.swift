@@ -26,6 +26,8 @@ public struct LinkFacts: Hashable, Sendable {
     /// Nil while bluetoothd is there, its adapter is powered, and it knows the peripheral.
     public var absence: Absence? = .bluetoothdGone
     public var isConnected = false
+    /// Counts its connections: a new one that is told without the end of the one before it is a new one.
+    public var connection = 0
     public var areServicesResolved = false
     public var channels: [BluetoothUUID: Channel] = [:]
 

@@ -17,6 +17,8 @@ struct ChannelArming: Hashable, Sendable {
     var path: String
     var stage = Stage.starting
     var repairs = 0
+    /// On this link, so that what is switched on after it is surely written.
+    var wasSwitchedOff = false
     /// When to ask again what could not be asked now.
     var retryAt: Instant?
 
@@ -47,7 +49,12 @@ extension LinkMachine {
     private mutating func start(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
         guard let channel = facts.channels[uuid] else { return }
         absent.remove(uuid)
-        arming[uuid] = ChannelArming(path: channel.path, repairs: arming[uuid]?.repairs ?? 0)
+        var entry = arming[uuid] ?? ChannelArming(path: channel.path)
+        // A StopNotify of an earlier link that is still at work would undo it.
+        let isStopping = requests.isAsked(.stopNotify(uuid))
+        entry.settle(isStopping ? .stopping : .starting)
+        arming[uuid] = entry
+        guard !isStopping else { return }
         if voice.heardSince[uuid] != nil { arming[uuid]?.settle(.proven) }
         ask(.startNotify(uuid), &step)
     }
@@ -108,7 +115,7 @@ extension LinkMachine {
             _ = endAttempt(failure.sentence, &step)
         case .disconnect: break
         case .startNotify(let uuid): noteStarted(uuid, failure, &step)
-        case .stopNotify(let uuid): if arming[uuid]?.stage == .stopping { start(uuid, &step) }
+        case .stopNotify(let uuid): noteStopped(uuid, failure, &step)
         case .readConfiguration(let uuid): if let failure { noteUnread(uuid, failure, &step) }
         case .read(let uuid): endRead(uuid, &step)
         }
@@ -121,10 +128,22 @@ extension LinkMachine {
             arming[uuid]?.stage = .checking
             ask(.readConfiguration(uuid), &step)
         case nil: believe(uuid, &step)
-        case .inProgress, .notConnected: arming[uuid]?.retryAt = step.now + patience.inProgress
+        case .inProgress, .notConnected: startLater(uuid, &step)
         case .unauthenticated, .unknownObject, .timedOut, .other:
             arming[uuid]?.settle(.failed(failure ?? .timedOut))
         }
+    }
+
+    private mutating func noteStopped(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+        guard arming[uuid]?.stage == .stopping else { return }
+        guard failure == nil else { return startLater(uuid, &step) }
+        arming[uuid]?.wasSwitchedOff = true
+        start(uuid, &step)
+    }
+
+    private mutating func startLater(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+        arming[uuid]?.stage = .starting
+        arming[uuid]?.retryAt = step.now + patience.inProgress
     }
 
     /// The two bits that matter: notifications, indications (Core Specification, Vol 3, Part G, 3.3.3.3).
@@ -137,9 +156,7 @@ extension LinkMachine {
         guard arming[uuid]?.stage == .checking else { return }
         switch failure {
         // The link is at fault, which says nothing of the configuration: all of it once more.
-        case .inProgress, .notConnected:
-            arming[uuid]?.stage = .starting
-            arming[uuid]?.retryAt = step.now + patience.inProgress
+        case .inProgress, .notConnected: startLater(uuid, &step)
         case .unauthenticated, .timedOut: arming[uuid]?.settle(.failed(failure))
         case .unknownObject, .other: believe(uuid, &step)
         }
@@ -147,7 +164,7 @@ extension LinkMachine {
 
     /// Nothing can be read back: switched off and on once, so that it was surely written, is all that can be done.
     private mutating func believe(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        if arming[uuid]?.repairs == 0 { repair(uuid, &step) } else { prove(uuid, &step) }
+        if arming[uuid]?.wasSwitchedOff == true { prove(uuid, &step) } else { repair(uuid, &step) }
     }
 
     private mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {

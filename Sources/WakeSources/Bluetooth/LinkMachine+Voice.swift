@@ -67,9 +67,9 @@ extension LinkMachine {
         for kind in voice.takeEarly() { step.raise(kind) }
     }
 
-    /// Since when everything that can be heard is heard.
+    /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
     private func deafUntil(_ now: WallTime) -> WallTime {
-        let expected = plan.notify.filter { !absent.contains($0) && arming[$0]?.failure == nil }
+        let expected = plan.notify.filter { !absent.contains($0) }
         return expected.map { voice.heardSince[$0] ?? now }.max() ?? now
     }
 

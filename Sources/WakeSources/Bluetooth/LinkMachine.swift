@@ -100,8 +100,7 @@ public struct LinkMachine: Sendable {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
         if phase.needsServices, !facts.areServicesResolved {
-            // It went and came back between two of bluetoothd's signals.
-            endLink("link-lost", &step)
+            endLink(dropReason ?? "link-lost", &step)
             return begin(&step)
         }
         switch phase {
@@ -153,6 +152,11 @@ public struct LinkMachine: Sendable {
             isOurs = isOurs || facts.isReachable
             isLeftOver = wasLost && reachableSince.map { step.now - $0 <= patience.leftOverWindow } ?? false
             wasLost = false
+        }
+        if next.isUp, facts.isUp, next.connection != facts.connection {
+            // It went and came back between two of bluetoothd's signals.
+            endLink(dropReason ?? "link-lost", &step)
+            phase = .away
         }
         if case .stuck = phase, next.channels != facts.channels { phase = .stuck(until: step.now) }
         facts = next

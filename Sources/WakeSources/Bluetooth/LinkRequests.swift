@@ -32,7 +32,7 @@ struct LinkRequests: Hashable, Sendable {
             asked[request] = link
             return .next
         }
-        return number == link || request.isOfNoLink ? .valid : .late
+        return number == link || request.outlivesLink ? .valid : .late
     }
 
     func isAsked(_ request: LinkRequest) -> Bool { asked[request] != nil }
@@ -51,10 +51,10 @@ struct LinkRequests: Hashable, Sendable {
 }
 
 extension LinkRequest {
-    fileprivate var isOfNoLink: Bool {
+    fileprivate var outlivesLink: Bool {
         switch self {
-        case .connect, .disconnect: true
-        case .startNotify, .stopNotify, .readConfiguration, .read: false
+        case .connect, .disconnect, .stopNotify: true
+        case .startNotify, .readConfiguration, .read: false
         }
     }
 }
