@@ -42,7 +42,11 @@ let package = Package(
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(
-            name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
+            name: "wakebridge",
+            dependencies: [
+                "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDaemon", "WakeControl",
+                "WakeTrace", "WakeWords", "CCurl",
+            ]),
 
         .target(
             name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],

@@ -94,7 +94,7 @@ private final class Scan {
         case .peripheral(let path, _):
             if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
         case .peripheralGone(let path, _): neighbourhood.lose(path)
-        case .adapterGone(let path):
+        case .adapterGone(let path, _):
             if adapters.contains(path) { failure = "the adapter is gone; plug it in again" }
         case .adapter, .database, .value: return
         }
