@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="replay import run watch status handlers start stop reload attach simulate dead-letters why logs help"
+    local verbs="scan pair forget devices replay import run watch status handlers start stop reload attach simulate dead-letters why logs help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -26,11 +26,15 @@ _wakebridge() {
         --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
         --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
         --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
-        --lines|-n|--profile) return ;;
+        --adapter|--alias|--passkey|--for|--lines|-n|--profile) return ;;
     esac
     case $verb in
         "") words=$verbs; options="--socket --runtime --help --version" ;;
         help) words=$verbs ;;
+        scan) options="--profile --all --for --adapter --json --help" ;;
+        pair) options="--alias --yes --passkey --no-bond --adapter --json --help" ;;
+        forget) options="--adapter --json --help"; words=$(_wakebridge_ask devices alias) ;;
+        devices) options=$daemon ;;
         replay) options="--speed --manifest --decisions --json --help" ;;
         import) options="--output --partial --json --help" ;;
         run) options="--manifest --profile --device --replay --speed --json --help" ;;

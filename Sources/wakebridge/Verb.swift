@@ -28,7 +28,8 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
+            .scan, .pair, .forget, .devices, .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload,
+            .attach, .simulate,
             .deadLetters,
             .why, .logs,
         ]

@@ -26,7 +26,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
     (
         "wakebridge",
         [
-            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeSources",
+            // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
+            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeLoop", "WakeSources",
             "WakeControl", "WakeDaemon", "CCurl", "Glibc",
         ]
     ),

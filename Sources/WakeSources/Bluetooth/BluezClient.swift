@@ -85,7 +85,8 @@ public final class BluezClient {
         changeOwner(to: "")
     }
 
-    private var owner = ""
+    /// Bluetoothd's unique name; empty where there is none.
+    private(set) var owner = ""
 
     private func changeOwner(to next: String) {
         guard next != owner else { return }
