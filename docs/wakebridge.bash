@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="replay import run watch status handlers start stop reload attach simulate dead-letters why logs help"
+    local verbs="replay import export run watch status handlers start stop reload attach simulate dead-letters why logs help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -33,6 +33,7 @@ _wakebridge() {
         help) words=$verbs ;;
         replay) options="--speed --manifest --decisions --json --help" ;;
         import) options="--output --partial --json --help" ;;
+        export) options="--output --json --help" ;;
         run) options="--manifest --profile --device --replay --speed --json --help" ;;
         status|reload) options=$daemon ;;
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
@@ -55,7 +56,7 @@ _wakebridge() {
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     else
         COMPREPLY=($(compgen -W "$words" -- "$current"))
-        [[ $verb == replay || $verb == import ]] && compopt -o default
+        [[ $verb == replay || $verb == import || $verb == export ]] && compopt -o default
     fi
 }
 

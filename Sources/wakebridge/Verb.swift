@@ -28,7 +28,7 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
+            .replay, .import, .export, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
             .deadLetters,
             .why, .logs,
         ]

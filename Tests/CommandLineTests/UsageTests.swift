@@ -57,6 +57,7 @@ import WakeWords
             (["run", "--manifest", "m", "--profile", "p", "--", "h"], "leave out --profile"),
             (["run", "-s", "2", "--", "h"], "goes with --replay only"),
             (["import"], "a FILE must be named"), (["import", "x", "--json"], "goes with -o only"),
+            (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
