@@ -28,7 +28,8 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .replay, .import, .export, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
+            .replay, .import, .export, .record, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach,
+            .simulate,
             .deadLetters,
             .why, .logs,
         ]

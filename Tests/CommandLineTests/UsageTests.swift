@@ -58,6 +58,8 @@ import WakeWords
             (["run", "-s", "2", "--", "h"], "goes with --replay only"),
             (["import"], "a FILE must be named"), (["import", "x", "--json"], "goes with -o only"),
             (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
+            (["record", "-o", "x"], "a DEVICE must be named"), (["record", "strap"], "say where the recording goes"),
+            (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
