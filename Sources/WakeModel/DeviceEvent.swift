@@ -9,6 +9,8 @@ public enum Channel: Hashable, Sendable {
     case report(UInt8)
     /// Input events (evdev).
     case input
+    /// What a device broadcasts, heard without a link: AD structures one after the other, as they were sent.
+    case advertisement
 }
 
 /// Why a device wants a person.
@@ -88,6 +90,7 @@ extension Channel {
         case .serial: ("stream", "serial")
         case .report(let number): ("stream", "report-\(number)")
         case .input: ("stream", "input")
+        case .advertisement: ("stream", "advertisement")
         }
     }
     /// Reads what ``written`` tells as its text; nil for anything else.
@@ -95,6 +98,7 @@ extension Channel {
         switch text {
         case "serial": self = .serial
         case "input": self = .input
+        case "advertisement": self = .advertisement
         case _ where text.hasPrefix("report-"):
             guard let number = UInt8(text.dropFirst(7)), text == "report-\(number)" else { return nil }
             self = .report(number)

@@ -94,6 +94,7 @@ public struct TraceRecorder: Sendable {
         case .disconnected:
             isUp[place] = false
             counts.disconnects += 1
+        case .data(.advertisement, _): counts.values += 1
         case .data:
             // It came up between the question whether it is up and the first line of the stream.
             if !isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }

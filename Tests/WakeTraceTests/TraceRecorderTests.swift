@@ -55,6 +55,9 @@ func recordsEvents() throws {
 func recordsLinks() {
     var recorder = TraceRecorder([strap, meter], isUp: [true, false], start: start)
     #expect(text(recorder.begin()).hasSuffix("\"meter\"\n+0.000000 1 connect\n"))
+    // Broadcast without a link.
+    let heard = recorder.take(line(meter, .data(.advertisement, [2]), at: start), at: start)
+    #expect(text(heard) == "+0.000000 2 data advertisement 02\n")
     let added = recorder.take(line(meter, .data(.serial, [1]), at: start), at: start)
     #expect(text(added) == "+0.000000 2 connect\n+0.000000 2 data serial 01\n")
 }
