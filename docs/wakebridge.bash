@@ -20,7 +20,7 @@ _wakebridge() {
         esac
     done
     case $previous in
-        --socket|--manifest|--decisions|--output|--replay|-m|-d|-o|-r) compopt -o default; return ;;
+        --socket|--manifest|--decisions|--output|--air|--replay|-m|-d|-o|-r) compopt -o default; return ;;
         --runtime) compopt -o dirnames; return ;;
         --for) COMPREPLY=($(compgen -W "60s 5m 1h" -- "$current")); return ;;
         --speed|-s) COMPREPLY=($(compgen -W "1 2 10 max" -- "$current")); return ;;
@@ -35,7 +35,7 @@ _wakebridge() {
         replay) options="--speed --manifest --decisions --json --help" ;;
         import) options="--output --partial --json --help" ;;
         export) options="--output --json --help" ;;
-        record) options="--output --for $daemon"; words=$(_wakebridge_ask status alias) ;;
+        record) options="--output --air --for $daemon"; words=$(_wakebridge_ask status alias) ;;
         run) options="--manifest --profile --device --replay --speed --json --help" ;;
         status|reload) options=$daemon ;;
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;

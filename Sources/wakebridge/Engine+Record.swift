@@ -4,10 +4,12 @@ import WakeSystem
 import WakeTrace
 import WakeWords
 
-func recordDevices(_ options: RecordOptions, _ client: ControlClient) throws(Complaint) -> Int32 {
+func recordDevices(
+    _ names: [String], _ options: RecordOptions, _ client: ControlClient
+) throws(Complaint) -> Int32 {
     let known = try client.ask(.get, "/v1/devices").json.list("devices")
     var chosen: [JSONValue] = []
-    for name in options.devices {
+    for name in names {
         let device = try device(name, among: known)
         if !chosen.contains(device) { chosen.append(device) }
     }
@@ -35,57 +37,38 @@ private func device(_ name: String, among known: [JSONValue]) throws(Complaint) 
 
 /// One recording on its way into its file: after every line the file is a trace that only lacks its end.
 private final class Recording {
-    private let output: String
-    private let file: FileDescriptor
+    private let file: RecordingFile
     private var recorder: TraceRecorder
     private let count: Int
-    private let begun = SystemClock.boottime()
-    private let end: Instant?
-    private let progress = ProgressLine.onTerminal()
-    private var failure: Complaint?
 
     init(_ devices: [JSONValue], _ options: RecordOptions) throws(Complaint) {
-        output = options.output
         count = devices.count
-        end = options.span.map { [begun] in begun + $0 }
         let declared = devices.enumerated().compactMap { TraceDevice($1, number: $0 + 1) }
         let isUp = devices.map { $0["link"]?.string == "connected" }
         recorder = TraceRecorder(declared, isUp: isUp, start: SystemClock.wall())
-        do { file = try File.open(options.output, for: .replace) } catch {
-            throw .failure("cannot record: \(error)")
-        }
-        write(recorder.begin())
-        if let failure { throw failure }
+        file = try RecordingFile(options.output, for: options.span)
+        file.write(recorder.begin())
     }
 
-    func take(_ line: ArraySlice<UInt8>) { write(recorder.take(line, at: SystemClock.wall())) }
+    func take(_ line: ArraySlice<UInt8>) { file.write(recorder.take(line, at: SystemClock.wall())) }
 
-    /// Nil once the time is over, or the disk is full.
-    func pace() -> TimeSpan? {
-        let now = SystemClock.boottime()
-        guard failure == nil, recorder.cutShort == nil else { return nil }
-        progress?.show("recording for \((now - begun).spoken): \(summary)")
-        let wait = progress == nil ? TimeSpan.seconds(60) : .seconds(1)
-        guard let end else { return wait }
-        return now < end ? min(wait, end - now + .milliseconds(1)) : nil
-    }
+    /// Nil once the time is over, or nothing more can come.
+    func pace() -> TimeSpan? { recorder.cutShort == nil ? file.pace(summary) : nil }
 
     /// However the stream breaks, the trace gets its last line.
     func followed(
         _ follow: () throws(Complaint) -> ControlClient.Ending
     ) throws(Complaint) -> ControlClient.Ending {
         do { return try follow() } catch {
-            write(recorder.end())
-            progress?.clear()
+            file.write(recorder.end())
+            try file.finish(summary)
             throw error
         }
     }
 
     func finish() throws(Complaint) {
-        write(recorder.end())
-        progress?.clear()
-        if let failure { throw failure }
-        Console.say("\(output): \(summary) in \((SystemClock.boottime() - begun).spoken)")
+        file.write(recorder.end())
+        try file.finish(summary)
         if let reason = recorder.cutShort { throw .failure("the recording is not whole: \(reason)") }
     }
 
@@ -94,18 +77,6 @@ private final class Recording {
         let remarks = counts.remarks > 0 ? ", \(counted(counts.remarks, "remark"))" : ""
         return "\(counted(counts.values, "value")), \(counted(counts.connects, "connect")), "
             + "\(counted(counts.disconnects, "disconnect"))\(remarks) of \(counted(count, "device"))"
-    }
-
-    private func write(_ bytes: [UInt8]) {
-        var written = 0
-        while written < bytes.count, failure == nil {
-            do {
-                guard case .wrote(let count) = try file.write(bytes, from: written) else { return }
-                written += count
-            } catch {
-                failure = .failure("cannot write \(output): \(error.errno); what came before is kept")
-            }
-        }
     }
 }
 

@@ -41,3 +41,20 @@ import WakeSystem
         }
     }
 }
+
+@Suite("The record verb without a daemon") struct AirVerbTests {
+    private static let hasBluetooth = socket(31, Int32(SOCK_RAW.rawValue), 1) >= 0
+
+    @Test(
+        "where this machine has no Bluetooth, --air says so and what to do, and leaves the file alone",
+        .enabled(if: !hasBluetooth, "this machine has Bluetooth"))
+    func refuses() throws {
+        let file = try Directory.makeTemporary(prefix: "air")
+        defer { Directory.removeTree(file) }
+        let outcome = try Built.run("record", "--air", file + "/a.btsnoop")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("cannot record the air: could not open the Bluetooth monitor channel"))
+        #expect(outcome.talk.contains("modprobe bluetooth"))
+        #expect(!File.exists(file + "/a.btsnoop"))
+    }
+}

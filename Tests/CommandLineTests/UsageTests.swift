@@ -60,6 +60,8 @@ import WakeWords
             (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
             (["record", "-o", "x"], "a DEVICE must be named"), (["record", "strap"], "say where the recording goes"),
             (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
+            (["record", "--air", "x", "strap"], "leave out 'strap'"),
+            (["record", "--air", "x", "-o", "y"], "leave out --output"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
