@@ -62,6 +62,7 @@ need libc6-dev test -e /usr/include/stdlib.h
 need g++ links libstdc++.so
 need pkg-config command -v pkg-config
 need libsystemd-dev pkg-config --exists libsystemd
+need libbluetooth-dev test -e /usr/include/bluetooth/hci.h
 need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need libcurl4-openssl-dev pkg-config --exists libcurl
