@@ -9,11 +9,16 @@ package final class Child {
     package private(set) var exit: Int32 = -1
     private var hasExited = false
 
-    package init(_ arguments: [String]) throws {
+    /// - Parameter input: what it reads; nil for nothing.
+    package init(_ arguments: [String], input: Int32? = nil) throws {
         let (output, talk) = (try Gatherer(), try Gatherer())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         posix_spawn_file_actions_adddup2(&actions, talk.writing, 2)
         var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
