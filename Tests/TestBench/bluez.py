@@ -331,6 +331,10 @@ class Commands:
     def advertise(self, number):
         peripherals[int(number)].place.set(RSSI=dbus.Int16(-60))
 
+    def set(self, number, name, value):
+        """One property of a peripheral: a truth, or a text."""
+        peripherals[int(number)].place.set(**{name: {"yes": True, "no": False}.get(value, value)})
+
     def fault(self, member, fault, count="1"):
         faults[member] = [fault, int(count)]
 

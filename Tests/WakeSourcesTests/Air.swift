@@ -22,6 +22,8 @@ final class Air: BluetoothHost {
     private(set) var reasons: [String] = []
     private(set) var values = 0
     private(set) var adapters: [String: Bool] = [:]
+    private(set) var attentions: [Attention] = []
+    var sessions: [String: LinkSession] = [:]
     var notify = [heart]
     var read: [BluetoothUUID] = []
 
@@ -51,7 +53,7 @@ final class Air: BluetoothHost {
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
         BluetoothPlan(profile: "strap", link: LinkPlan(notify: notify, read: read))
     }
-    func session(of source: String) -> LinkSession { .open }
+    func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func heardUntil(source: String) -> WallTime? { nil }
     func bluetooth(knows device: Device) {
         if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
@@ -64,7 +66,10 @@ final class Air: BluetoothHost {
             connected.remove(source)
             reasons.append(reason)
         case .data: values += 1
-        case .gap, .attention: break
+        case .attention(let attention, let detail):
+            attentions.append(attention)
+            #expect(detail.contains("wakebridge pair"))
+        case .gap: break
         }
     }
     func bluetooth(adapter address: String, isUp: Bool) { adapters[address] = isUp }
