@@ -68,6 +68,8 @@ let package = Package(
         .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
         .executableTarget(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
+        .executableTarget(
+            name: "ExampleBeatPrinter", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatPrinter"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -79,15 +81,23 @@ let package = Package(
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
         .testTarget(
-            name: "ArchitectureTests", dependencies: ["WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+            name: "ArchitectureTests",
+            dependencies: ["TestBench", "WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel"]),
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel",
+                "WakeSystem",
+            ]),
         .testTarget(
             name: "TortureTests",
-            dependencies: ["wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel"]),
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel", "WakeSystem",
+            ]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
-        .testTarget(name: "WakeHandlerTests", dependencies: ["WakeHandler", "ExampleHeartRate", "FixtureHandler"]),
+        .testTarget(
+            name: "WakeHandlerTests",
+            dependencies: ["TestBench", "WakeHandler", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler"]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
         .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),

@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/magic.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/statfs.h>
@@ -66,6 +68,11 @@ int clinux_lock(int descriptor, pid_t *holder) {
     return -EBUSY;
 }
 
+int clinux_bytes_waiting(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, SIOCINQ, &count) < 0 ? -errno : count;
+}
+
 int clinux_accept(int listener, int flags) { return answer(accept4(listener, NULL, NULL, flags)); }
 
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group) {
@@ -76,6 +83,47 @@ int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *grou
     *user = peer.uid;
     *group = peer.gid;
     return 0;
+}
+
+int clinux_pass_credentials(int descriptor) {
+    int on = 1;
+    return answer(setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, sizeof on));
+}
+
+#define DESCRIPTORS_IN_A_MESSAGE 253 // SCM_MAX_FD of the kernel
+
+static void close_descriptors(const struct cmsghdr *part) {
+    size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t index = 0; index < count; index++) {
+        int descriptor;
+        memcpy(&descriptor, CMSG_DATA(part) + index * sizeof descriptor, sizeof descriptor);
+        close(descriptor);
+    }
+}
+
+int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(DESCRIPTORS_IN_A_MESSAGE * sizeof(int))];
+    } control;
+    struct iovec piece = {.iov_base = bytes, .iov_len = capacity};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (count < 0) return -errno;
+    memset(datagram, 0, sizeof *datagram);
+    datagram->truncated = (message.msg_flags & MSG_TRUNC) != 0;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
+        if (part->cmsg_level != SOL_SOCKET) continue;
+        if (part->cmsg_type == SCM_RIGHTS) close_descriptors(part);
+        if (part->cmsg_type != SCM_CREDENTIALS) continue;
+        struct ucred sender;
+        memcpy(&sender, CMSG_DATA(part), sizeof sender);
+        datagram->pid = sender.pid;
+        datagram->user = sender.uid;
+        datagram->group = sender.gid;
+    }
+    return (int)count;
 }
 
 int clinux_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -errno : 0; }

@@ -76,7 +76,7 @@ extension ControlCall {
 }
 
 /// One address of the API. At most one component of a path is free: the handler's id, written `ID`.
-private struct Endpoint {
+struct Endpoint {
     let method: String
     let path: [String]
     let read: @Sendable (String, ControlRequest) throws(ControlRefusal) -> ControlCall

@@ -49,6 +49,9 @@ public struct HandlerStatus: Hashable, Sendable {
     public var wakes: UInt64 = 0
     public var events: UInt64 = 0
     public var awake: TimeSpan = .zero
+    public var work = WorkReport()
+    /// What its process says of itself; nil where it has said nothing.
+    public var status: String?
     /// How its last process ended, as a sentence; nil where none has.
     public var lastExit: String?
 
@@ -127,6 +130,9 @@ extension JSONWriter {
         field("wakes", status.wakes)
         field("events", status.events)
         field("awake_ms", status.awake.wholeMilliseconds)
+        field("work", status.work)
+        key("status")
+        if let text = status.status { string(text) } else { null() }
         key("last_exit")
         if let exit = status.lastExit { string(exit) } else { null() }
         endObject()

@@ -10,11 +10,15 @@ struct BudgetLedger: Sendable {
     private var drainingSince: Instant?
     private var idleOfTasksSince: Instant?
     private(set) var awakeSince: Instant?
+    /// When ``serviceTask`` ends by itself unless it is renewed.
+    private var renewBy: Instant?
     /// In the foreground nothing runs out.
     private var isPaused = false
 
     enum TaskFault { case alreadyOpen, tooMany, noExtensionLeft, notOpen }
     static let taskLimit = 64
+    /// The task that EXTEND_TIMEOUT_USEC opens and renews.
+    static let serviceTask = "sd_notify"
 
     init(_ timers: HandlerTimers) { pool = timers.maxExtension }
 
@@ -88,6 +92,7 @@ struct BudgetLedger: Sendable {
     mutating func end(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
         guard let index = tasks.firstIndex(of: name) else { return .notOpen }
         tasks.remove(at: index)
+        if name == Self.serviceTask { renewBy = nil }
         guard tasks.isEmpty else { return nil }
         pool = extensionLeft(at: now, timers)
         drainingSince = nil
@@ -95,6 +100,16 @@ struct BudgetLedger: Sendable {
         batchDeadline = batchDeadline.map { max($0, now + timers.closingTime) }
         return nil
     }
+
+    /// Opens or renews the one task that need not be ended.
+    mutating func extend(by span: TimeSpan, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
+        if !tasks.contains(Self.serviceTask), let fault = begin(Self.serviceTask, at: now, timers) { return fault }
+        renewBy = now + span
+        return nil
+    }
+
+    /// When that task ends by itself: no later than the pool, so that it is never a leak.
+    var lapse: Instant? { renewBy.map { min($0, poolEnd ?? $0) } }
 
     /// When the pool is empty, while a task is open.
     var poolEnd: Instant? { drainingSince.map { $0 + pool } }

@@ -13,6 +13,10 @@ public enum EndReason: Hashable, Sendable {
     case launchFailed(String)
     case overrun
     case taskLeak
+    /// It said more on descriptor 3 than anybody could need, for too long.
+    case flood
+    /// It gave itself up, with WATCHDOG=trigger.
+    case watchdog
     case lockHeld
     case escaped
     case unfreezable
@@ -37,6 +41,8 @@ public enum EndReason: Hashable, Sendable {
         case .launchFailed: "launch-failed"
         case .overrun: "overrun"
         case .taskLeak: "task-leak"
+        case .flood: "flood"
+        case .watchdog: "watchdog"
         case .lockHeld: "lock-held"
         case .escaped: "escaped"
         case .unfreezable: "unfreezable"
@@ -60,7 +66,8 @@ public enum NotWoken: String, Hashable, Sendable {
     case quarantined = "it is quarantined after crashing; only start or a changed manifest wakes it"
     case held = "it is held by a penalty"
     case subscription = "its subscription says wake: false"
-    case coalescing = "its subscription lets data wait for company (max_latency)"
+    case coalescing =
+        "its subscription lets data wait for company (max_latency; advertisements 5 s unless it says otherwise)"
     case nacked = "the device is held back by a nack"
     case resting = "it rests after its awake window"
     case makingWay = "it was frozen for want of memory, and rests for a moment"
@@ -73,7 +80,7 @@ public enum NotWoken: String, Hashable, Sendable {
 public enum Decision: Hashable, Sendable {
     case moved(from: HandlerState, to: HandlerState, because: String)
     case delivered(first: Sequence, last: Sequence, count: Int)
-    case acknowledged(through: Sequence, count: Int)
+    case acknowledged(through: Sequence, count: Int, as: Reply.Result?)
     case refused(Sequence, until: Instant)
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
@@ -83,6 +90,7 @@ public enum Decision: Hashable, Sendable {
     case began(String)
     case ended(String)
     case faulted(String)
+    case throttled
     case notWoken(Sequence, NotWoken)
 
     /// One line without its instant and its handler's name.
@@ -90,7 +98,8 @@ public enum Decision: Hashable, Sendable {
         switch self {
         case .moved(let from, let to, let because): "\(from.rawValue) -> \(to.rawValue) \(because)"
         case .delivered(let first, let last, let count): "deliver \(first.rawValue)..\(last.rawValue) count=\(count)"
-        case .acknowledged(let through, let count): "ack \(through.rawValue) count=\(count)"
+        case .acknowledged(let through, let count, let result):
+            "ack \(through.rawValue) count=\(count)" + (result.map { " result=\($0.rawValue)" } ?? "")
         case .refused(let sequence, let until): "nack \(sequence.rawValue) until=\(until.nanoseconds / 1000)"
         case .charged(let sequence, let charges): "charge \(sequence.rawValue) charges=\(charges)"
         case .deadLettered(let sequence): "dead-letter \(sequence.rawValue)"
@@ -100,6 +109,7 @@ public enum Decision: Hashable, Sendable {
         case .began(let name): "begin \(name)"
         case .ended(let name): "end \(name)"
         case .faulted(let code): "fault \(code)"
+        case .throttled: "throttled"
         case .notWoken(let sequence, let why): "not-woken \(sequence.rawValue) \(why.rawValue)"
         }
     }

@@ -33,6 +33,14 @@ struct QueuedEvent: Sendable {
     }
     var isLink: Bool { kind == .connected || kind == .disconnected }
     var isData: Bool { if case .data = kind { true } else { false } }
+
+    var lane: DeviceLane.Kind {
+        switch kind {
+        case .data(.advertisement): .advertisements
+        case .gap: .gaps
+        case .data, .connected, .disconnected, .attention: passesNacks ? .urgent : .ordinary
+        }
+    }
 }
 
 /// What a subscription says of queued events, in small numbers.
@@ -41,18 +49,37 @@ struct Terms: Hashable, Sendable {
     var wakes = true
     var policy = Subscription.Policy.all
     var durability = Durability.run
-    var maxLatency = TimeSpan.zero
+    var maxLatency: TimeSpan?
     var queueCap = Int.max
     var retention: TimeSpan?
 
     /// What holds for events whose subscription is gone: they are still owed.
     static let orphaned = Terms()
+
+    /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and says the
+    /// same again and again.
+    func latency(of channel: Channel) -> TimeSpan {
+        maxLatency ?? (channel == .advertisement ? Self.advertisementLatency : .zero)
+    }
+
+    private static let advertisementLatency = TimeSpan.seconds(5)
 }
 
 struct DeviceLane: Sendable {
+    /// Which of a device's lanes an event stands in, so that in each what came first falls due first. They are delivered
+    /// in one order of numbers.
+    enum Kind: Hashable, Sendable {
+        case ordinary
+        /// For what overtakes a nack.
+        case urgent
+        /// They fall due later than what comes after them, and go first when there is no room.
+        case advertisements
+        /// A gap falls due when what it tells of would have; there are few.
+        case gaps
+    }
+
     let device: DeviceID
-    /// A lane of its own for what overtakes a nack.
-    let passesNacks: Bool
+    let kind: Kind
     var terms: Terms
     /// On CLOCK_BOOTTIME; zero where no nack holds the device back.
     var heldUntil = Instant.zero
@@ -63,29 +90,31 @@ struct DeviceLane: Sendable {
     private(set) var bytes = 0
     private(set) var dataCount = 0
     private(set) var barrierCount = 0
+    /// The newest connect, disconnect or attention that ever stood here.
+    private(set) var lastBarrier = Sequence(0)
 
-    init(device: DeviceID, passesNacks: Bool, terms: Terms) {
+    init(device: DeviceID, kind: Kind, terms: Terms) {
         self.device = device
-        self.passesNacks = passesNacks
+        self.kind = kind
         self.terms = terms
     }
 
     var isEmpty: Bool { head == storage.count }
     var count: Int { storage.count - head }
-    var gapCount: Int { count - dataCount - barrierCount }
     var firstSequence: Sequence? { isEmpty ? nil : storage[head].sequence }
     var firstSize: Int { isEmpty ? 0 : Int(storage[head].size) }
 
-    func isHeld(at boottime: Instant) -> Bool { !passesNacks && boottime < heldUntil }
+    func isHeld(at boottime: Instant) -> Bool { kind != .urgent && boottime < heldUntil }
 
-    /// Only data waits for company, and data of one device falls due in the order in which it came.
+    /// Connects, disconnects and attentions never wait for company.
     var earliestDue: Instant? {
         guard !isEmpty else { return nil }
-        return dataCount < count ? .zero : storage[head].due
+        if kind == .gaps { return storage[head...].lazy.map(\.due).min() }
+        return barrierCount > 0 ? .zero : storage[head].due
     }
 
     /// The first event that may wake by `now`.
-    func firstDue(at now: Instant) -> QueuedEvent? { storage[head...].first { !$0.isData || $0.due <= now } }
+    func firstDue(at now: Instant) -> QueuedEvent? { storage[head...].first { $0.isBarrier || $0.due <= now } }
 
     mutating func popFirst() -> QueuedEvent? {
         guard head < storage.count else { return nil }
@@ -99,6 +128,7 @@ struct DeviceLane: Sendable {
     /// Puts an event where its number belongs: nearly always at one of the ends.
     mutating func insert(_ event: QueuedEvent) {
         account(event, 1)
+        if event.isBarrier { lastBarrier = max(lastBarrier, event.sequence) }
         if isEmpty || storage[storage.count - 1].sequence < event.sequence { return storage.append(event) }
         if event.sequence < storage[head].sequence { return prepend(event) }
         storage.insert(event, at: position(of: event.sequence))
@@ -114,10 +144,10 @@ struct DeviceLane: Sendable {
         storage[head] = event
     }
 
-    /// Takes out the newest event of `channel` since the last barrier; a `latest` lane has few before that.
-    mutating func removeNewest(of channel: Channel) -> QueuedEvent? {
+    /// Takes out the newest event of `channel` since `barrier`; a `latest` lane has few before that.
+    mutating func removeNewest(of channel: Channel, since barrier: Sequence) -> QueuedEvent? {
         var index = storage.count - 1
-        while index >= head, !storage[index].isBarrier {
+        while index >= head, storage[index].sequence > barrier {
             if storage[index].kind == .data(channel) { return remove(at: index) }
             index -= 1
         }

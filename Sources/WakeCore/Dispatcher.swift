@@ -59,10 +59,13 @@ public struct Dispatcher: Sendable {
             }
         case .lost(let id, let device, let gap):
             let subscription = routes.subscription(of: id, for: device)
-            change(id, &step) { $0.tell(gap, of: device, subscription, &$1) }
+            change(id, &step) { $0.tell(gap, of: device, due: $1.now, subscription, &$1) }
         case .event(let event): admit(event, &step)
         case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.hear(line, &$1) }
         case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
+        case .throttled(let id, let epoch, let isThrottled):
+            change(id, epoch, &step) { $0.noteThrottle(isThrottled, &$1) }
+        case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
         case .launchFailed(let id, let epoch, let reason):
@@ -191,7 +194,8 @@ public struct Dispatcher: Sendable {
         let sequence = step.takeSequence()
         for route in subscribers {
             change(route.slot, &step) {
-                $0.lose(event.device, .storm, sequence, from: event.stamp.wall, route.subscription, &$1)
+                $0.lose(
+                    event.device, .storm, sequence, from: event.stamp.wall, due: $1.now, route.subscription, &$1)
             }
         }
     }
@@ -208,7 +212,9 @@ public struct Dispatcher: Sendable {
                 switch fate {
                 case .queued: handler.enqueue(event, as: sequence, route.subscription, &step)
                 case .lost(let cause):
-                    handler.lose(event.device, cause, sequence, from: event.stamp.wall, route.subscription, &step)
+                    handler.lose(
+                        event.device, cause, sequence, from: event.stamp.wall,
+                        due: handler.due(event, route.subscription, step), route.subscription, &step)
                 }
             }
         }

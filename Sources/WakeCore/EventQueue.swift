@@ -52,12 +52,16 @@ struct EventQueue: Sendable {
     }
 
     private mutating func lane(of event: QueuedEvent, _ terms: Terms) -> Int {
-        let found = lanes.indices.first {
-            lanes[$0].device == event.device && lanes[$0].passesNacks == event.passesNacks
-        }
-        if let found { return found }
-        lanes.append(DeviceLane(device: event.device, passesNacks: event.passesNacks, terms: terms))
+        if let found = lane(event.lane, of: event.device) { return found }
+        var lane = DeviceLane(device: event.device, kind: event.lane, terms: terms)
+        // A nack speaks of the device, whichever lanes it has by then.
+        lane.heldUntil = lanes.first { $0.device == event.device }?.heldUntil ?? .zero
+        lanes.append(lane)
         return lanes.count - 1
+    }
+
+    private func lane(_ kind: DeviceLane.Kind, of device: DeviceID) -> Int? {
+        lanes.indices.first { lanes[$0].device == device && lanes[$0].kind == kind }
     }
 
     private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
@@ -80,8 +84,8 @@ extension EventQueue {
         guard count > 0 else { return nil }
         var best: QueuedEvent?
         for index in lanes.indices {
-            guard let due = lanes[index].earliestDue, due <= now, lanes[index].terms.wakes,
-                !lanes[index].isHeld(at: boottime), let event = lanes[index].firstDue(at: now)
+            guard lanes[index].terms.wakes, !lanes[index].isHeld(at: boottime),
+                let due = lanes[index].earliestDue, due <= now, let event = lanes[index].firstDue(at: now)
             else { continue }
             if best.map({ event.sequence < $0.sequence }) ?? true { best = event }
         }
@@ -93,8 +97,8 @@ extension EventQueue {
         guard count > 0 else { return nil }
         var next: Instant?
         for index in lanes.indices {
-            guard let due = lanes[index].earliestDue, due > now, lanes[index].terms.wakes,
-                !lanes[index].isHeld(at: boottime)
+            guard lanes[index].terms.wakes, !lanes[index].isHeld(at: boottime),
+                let due = lanes[index].earliestDue, due > now
             else { continue }
             next = min(next ?? due, due)
         }
@@ -137,18 +141,21 @@ extension EventQueue {
     }
 
     func gapCount(of device: DeviceID) -> Int {
-        lanes.first { $0.device == device && !$0.passesNacks }?.gapCount ?? 0
+        lane(.gaps, of: device).map { lanes[$0].count } ?? 0
     }
 
     mutating func removeNewest(of channel: Channel, _ device: DeviceID) -> QueuedEvent? {
-        remove(from: lanes.indices.first { lanes[$0].device == device && !lanes[$0].passesNacks }) {
-            $0.removeNewest(of: channel)
-        }
+        let barrier = lane(.ordinary, of: device).map { lanes[$0].lastBarrier } ?? Sequence(0)
+        let kind: DeviceLane.Kind = channel == .advertisement ? .advertisements : .ordinary
+        return remove(from: lane(kind, of: device)) { $0.removeNewest(of: channel, since: barrier) }
     }
 
-    /// What a full queue loses first: what `latest` may drop, then the oldest data. Nil where only barriers are left.
-    mutating func removeForOverflow(of subscription: Int?) -> QueuedEvent? {
-        let lane = laneOfOldestData(of: subscription, .latest) ?? laneOfOldestData(of: subscription, nil)
+    /// What a full queue loses first: what `latest` may drop, then advertisements, then the oldest data, but never that
+    /// for an advertisement. Nil where nothing is left that may go.
+    mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
+        var lane = laneOfOldestData(of: subscription) { $0.terms.policy == .latest }
+        if lane == nil { lane = laneOfOldestData(of: subscription) { $0.kind == .advertisements } }
+        if lane == nil, !sparingData { lane = laneOfOldestData(of: subscription) { _ in true } }
         return remove(from: lane) { $0.removeFirstData() }
     }
 
@@ -180,12 +187,11 @@ extension EventQueue {
         return removeFromAll { $0.removeAll { $0.kind != .gap } }
     }
 
-    private func laneOfOldestData(of subscription: Int?, _ policy: Subscription.Policy?) -> Int? {
+    private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane) -> Bool) -> Int? {
         var best: (lane: Int, sequence: Sequence)?
         for index in lanes.indices where lanes[index].dataCount > 0 {
             if let subscription, lanes[index].terms.subscription != subscription { continue }
-            if let policy, lanes[index].terms.policy != policy { continue }
-            guard let first = lanes[index].firstDataSequence else { continue }
+            guard fits(lanes[index]), let first = lanes[index].firstDataSequence else { continue }
             if best.map({ first < $0.sequence }) ?? true { best = (index, first) }
         }
         return best?.lane

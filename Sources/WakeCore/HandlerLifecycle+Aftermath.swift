@@ -32,7 +32,9 @@ extension HandlerLifecycle {
     private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
         switch reason {
         case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
-        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .lockHeld, .escaped, .unfreezable, .deadline: true
+        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
+            .deadline:
+            true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
         }
     }
@@ -67,7 +69,8 @@ extension HandlerLifecycle {
             if now - launchedAt >= .seconds(1) { return true }
             if case .signalled = status { return hasSpoken }
             return false
-        case .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured, .finished,
+        case .flood, .watchdog, .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured,
+            .finished,
             .killedByOperator:
             return hasSpoken
         }
@@ -113,6 +116,7 @@ extension HandlerLifecycle {
         suspendedSince = nil
         rest = nil
         hurriedBy = nil
+        flood = nil
         forgetStrain()
         isStarting = false
         hasUnreadAnswer = false

@@ -19,9 +19,17 @@ extension HandlerLifecycle {
         switch phase {
         case .stopped, .quarantined: break
         case .idle: next.offer(nextWakeDeadline(step))
-        case .launching(let deadline): if !isAttached { next.offer(deadline) }
-        case .active: offerActive(&next)
-        case .expiring: offerExpiring(&next, step)
+        case .launching(let deadline):
+            if !isAttached { next.offer(deadline) }
+            next.offer(floodEnd)
+        case .active:
+            offerActive(&next)
+            next.offer(floodEnd)
+            next.offer(budget.lapse)
+        case .expiring:
+            offerExpiring(&next, step)
+            next.offer(floodEnd)
+            next.offer(budget.lapse)
         case .suspending(let suspension): next.offer(suspension.deadline)
         case .suspended:
             next.offer(lockInspection)

@@ -16,23 +16,29 @@ extension HandlerLifecycle {
             return .queued
         }
         let terms = terms(of: subscription)
-        if canTakeAtOnce(event, terms, step) { return .queued }
+        if canTakeAtOnce(event, channel, terms, step) { return .queued }
         switch terms.policy {
         case .all: break
         case .drop: return .lost(.policy)
         case .latest:
             if let older = queue.removeNewest(of: channel, event.device) { discard(older, .policy, &step) }
         }
-        return makeRoom(for: QueuedEvent.size(of: event), terms, &step) ? .queued : .lost(.overflow)
+        return makeRoom(for: event, channel, terms, &step) ? .queued : .lost(.overflow)
     }
 
     /// False where nothing is left that may go: connects, disconnects and attentions never do.
-    private mutating func makeRoom(for size: Int, _ terms: Terms, _ step: inout Step) -> Bool {
+    private mutating func makeRoom(
+        for event: DeviceEvent, _ channel: Channel, _ terms: Terms, _ step: inout Step
+    ) -> Bool {
+        let size = QueuedEvent.size(of: event)
         while true {
             let isFull = queue.bytes + size > settings.queueCap
             let isShareFull = terms.subscription.map { queue.bytes(of: $0) + size > terms.queueCap } ?? false
             guard isFull || isShareFull else { return true }
-            guard let victim = queue.removeForOverflow(of: isFull ? nil : terms.subscription) else { return false }
+            let share = isFull ? nil : terms.subscription
+            guard let victim = queue.removeForOverflow(of: share, sparingData: channel == .advertisement) else {
+                return false
+            }
             discard(victim, .overflow, &step)
         }
     }
@@ -42,7 +48,7 @@ extension HandlerLifecycle {
         _ step: inout Step
     ) {
         let terms = terms(of: subscription)
-        var queued = QueuedEvent(event, sequence, due: due(event, terms, step))
+        var queued = QueuedEvent(event, sequence, due: due(event, subscription, step))
         queued.passesNacks = passesNacks
         // A link that flaps for days must not leave a gap for each time: past a few they grow across barriers.
         if event.isBarrier, queue.gapCount(of: event.device) < Self.gapLimit {
@@ -57,19 +63,20 @@ extension HandlerLifecycle {
 
     /// An event that has a number is lost to this handler: it is told in one gap per device and cause.
     mutating func lose(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
-        lose(event.device, cause, event.sequence, from: event.wall, nil, &step)
+        lose(event.device, cause, event.sequence, from: event.wall, due: event.due, nil, &step)
     }
 
+    /// `due` is when what is lost would have woken: word of it must not come sooner than it could have itself.
     mutating func lose(
-        _ device: DeviceID, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, _ subscription: Int?,
-        _ step: inout Step
+        _ device: DeviceID, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, due: Instant,
+        _ subscription: Int?, _ step: inout Step
     ) {
         if let grown = gaps.grow(device, cause, by: sequence, at: wall) {
             if !grown.isAhead { rewrite(grown, &step) }
             return
         }
         let gap = Gap(cause: cause, count: 1, first: sequence, last: sequence, from: wall, to: wall)
-        tell(gap, of: device, subscription, &step)
+        tell(gap, of: device, due: due, subscription, &step)
     }
 
     /// Word of what a restart lost must outlive the next one, even a reboot, or nobody would hear of it. It is on the disk
@@ -83,13 +90,15 @@ extension HandlerLifecycle {
         step.emit(.update(entry.sequence, DeviceEvent(device: entry.device, kind: .gap(entry.gap), stamp: step.stamp)))
     }
 
-    mutating func tell(_ gap: Gap, of device: DeviceID, _ subscription: Int?, _ step: inout Step) {
+    mutating func tell(
+        _ gap: Gap, of device: DeviceID, due: Instant, _ subscription: Int?, _ step: inout Step
+    ) {
         let event = DeviceEvent(device: device, kind: .gap(gap), stamp: step.stamp)
         let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
         let sequence = step.takeSequence()
         step.emit(.append(sequence, event, owners: [id], durability(of: gap, terms)))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
-        queue.insert(QueuedEvent(event, sequence, due: step.now), terms)
+        queue.insert(QueuedEvent(event, sequence, due: due), terms)
         gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap))
     }
 
@@ -111,12 +120,13 @@ extension HandlerLifecycle {
 
     // MARK: Questions
 
-    private func due(_ event: DeviceEvent, _ terms: Terms, _ step: Step) -> Instant {
-        if case .data = event.kind { step.now + terms.maxLatency } else { step.now }
+    func due(_ event: DeviceEvent, _ subscription: Int?, _ step: Step) -> Instant {
+        guard case .data(let channel, _) = event.kind else { return step.now }
+        return step.now + terms(of: subscription).latency(of: channel)
     }
 
     /// True where the event would be delivered in this very step, or starts what it is delivered to.
-    private func canTakeAtOnce(_ event: DeviceEvent, _ terms: Terms, _ step: Step) -> Bool {
+    private func canTakeAtOnce(_ event: DeviceEvent, _ channel: Channel, _ terms: Terms, _ step: Step) -> Bool {
         if queue.isHeld(event.device, at: step.boottime) { return false }
         switch phase {
         case .active: return canTakeBatch(step)
@@ -127,8 +137,9 @@ extension HandlerLifecycle {
         case .idle, .suspended: break
         case .stopped, .launching, .expiring, .terminating, .quarantined: return false
         }
-        return terms.wakes && terms.maxLatency == .zero && !batch.hasOpen && !penalty.isHeld(at: step.boottime)
-            && !step.isFinishing && step.machine.sleepsAt == nil && rest.map { $0.until <= step.now } ?? true
+        return terms.wakes && terms.latency(of: channel) == .zero && !batch.hasOpen
+            && !penalty.isHeld(at: step.boottime) && !step.isFinishing && step.machine.sleepsAt == nil
+            && rest.map { $0.until <= step.now } ?? true
     }
 
     /// Why the event does not wake its handler now; nil where it does, or where nothing sleeps.

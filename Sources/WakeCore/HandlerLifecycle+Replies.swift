@@ -5,7 +5,7 @@ extension HandlerLifecycle {
     mutating func hear(_ line: ReplyLine, _ step: inout Step) {
         hasSpoken = true
         switch line.reply {
-        case .ack(let sequence, _): acknowledge(sequence, line.reference, &step)
+        case .ack(let sequence, let result): acknowledge(sequence, as: result, line.reference, &step)
         case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
@@ -23,7 +23,9 @@ extension HandlerLifecycle {
     }
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
-    mutating func acknowledge(_ sequence: Sequence, _ reference: Reference? = nil, _ step: inout Step) {
+    mutating func acknowledge(
+        _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, _ step: inout Step
+    ) {
         switch batch.tenure(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
@@ -31,12 +33,13 @@ extension HandlerLifecycle {
         }
         let closed = batch.close(through: sequence)
         guard !closed.isEmpty else { return }
+        statistics.outcomes.count(closed.count, as: result)
         penalty.progress()
         budget.renew(at: step.now, timers)
         hurriedBy = nil
         forgiveOverrunInDrain()
         step.emit(.acknowledge(id, closed))
-        step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count)))
+        step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
     /// What was written is acknowledged, where the manifest says so.
@@ -77,8 +80,16 @@ extension HandlerLifecycle {
 
     private mutating func begin(_ name: String, _ reference: Reference?, _ step: inout Step) {
         if let denial = denial(of: name, step) { return answer(denial, reference, &step) }
-        switch budget.begin(name, at: step.now, timers) {
-        case nil: step.emit(.decision(id, .began(name)))
+        guard let fault = budget.begin(name, at: step.now, timers) else {
+            return step.emit(.decision(id, .began(name)))
+        }
+        refuseTask(name, fault, reference, &step)
+    }
+
+    mutating func refuseTask(
+        _ name: String, _ fault: BudgetLedger.TaskFault, _ reference: Reference?, _ step: inout Step
+    ) {
+        switch fault {
         case .alreadyOpen: answer(.alreadyOpen(task: name), reference, &step)
         case .tooMany: answer(.tooManyTasks(task: name, limit: BudgetLedger.taskLimit), reference, &step)
         case .noExtensionLeft: answer(.noExtensionLeft(task: name), reference, &step)
@@ -125,7 +136,7 @@ extension HandlerLifecycle {
         reply(.remaining(remaining, extensionLeft: left, reference: reference), &step)
     }
 
-    private mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
+    mutating func answer(_ fault: ProtocolFault, _ reference: Reference?, _ step: inout Step) {
         var fault = fault
         fault.reference = reference
         step.emit(.decision(id, .faulted(fault.code.rawValue)))

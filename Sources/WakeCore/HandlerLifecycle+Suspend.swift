@@ -88,6 +88,7 @@ extension HandlerLifecycle {
         hasUnreadAnswer = false
         hurriedBy = nil
         suspendedSince = step.now
+        pauseFlood(at: step.now)
         lockInspection = holdsLock ? step.now + Self.lockInspectionInterval : nil
         if batch.hasOpen, leasesKeptSince == nil { leasesKeptSince = step.boottime }
         move(to: .suspended, because: reason, &step)
@@ -134,6 +135,7 @@ extension HandlerLifecycle {
         rest = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
+        flood?.since = step.now
         // It may stay awake after the rescue, and then what it owes needs a deadline.
         if batch.hasOpen { budget.renew(at: step.now, timers) }
         step.emit(

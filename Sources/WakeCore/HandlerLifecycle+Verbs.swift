@@ -72,6 +72,7 @@ extension HandlerLifecycle {
         guard isAttached else { return }
         isAttached = false
         budget.resume(at: step.now, timers)
+        if flood?.since != nil { flood = Flood(since: step.now) }
         if wanted == .attach { wanted = nil }
         if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
     }

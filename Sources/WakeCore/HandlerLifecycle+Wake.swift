@@ -63,6 +63,7 @@ extension HandlerLifecycle {
         isStarting = settings.readiness == .explicit && !isOneshot
         wanted = nil
         statistics.launches += 1
+        statistics.outcomes.beginProcess()
         batch.reset()
         budget.reset(timers)
         budget.wake(at: now)
@@ -75,11 +76,13 @@ extension HandlerLifecycle {
         giveBackLeasesKeptTooLong(&step)
         let owed = batch.openSequences
         budget.wake(at: step.now)
+        flood?.since = step.now
         var delivery = Delivery(
             preface: .resumed(frozenFor: frozenFor, reason, open: owed), notices: lateAnswers, events: [],
             budget: timers.budget)
         forgetSleep()
         statistics.wakes += 1
+        statistics.outcomes.beginWake()
         move(to: .active, because: reason.written, &step)
         if owed.isEmpty {
             delivery.events = takeBatch(&step)

@@ -66,6 +66,13 @@ struct HandlerLifecycle: Sendable {
         var cause: Cause
     }
 
+    /// How long it has been throttled on descriptor 3 without a pause, counted while it is awake.
+    struct Flood: Hashable, Sendable {
+        var before = TimeSpan.zero
+        /// Nil while it sleeps.
+        var since: Instant?
+    }
+
     let id: HandlerID
     var settings: HandlerSettings { didSet { terms = settings.terms } }
     /// One a subscription.
@@ -95,6 +102,7 @@ struct HandlerLifecycle: Sendable {
     var leaseWakes = 0
     var leasesKeptSince: Instant?
 
+    var flood: Flood?
     var launchedAt = Instant.zero
     /// How the process was started; a changed manifest is for the next.
     var isOneshot = false
@@ -123,6 +131,7 @@ struct HandlerLifecycle: Sendable {
         public var launches: UInt64 = 0
         public var awake = TimeSpan.zero
         public var lastEnd: EndReason?
+        public var outcomes = Outcomes()
     }
 
     init(id: HandlerID, settings: HandlerSettings, isStopped: Bool) {
@@ -180,7 +189,9 @@ struct HandlerLifecycle: Sendable {
 
     /// Makes the one move that follows from the facts; false when none does.
     private mutating func advance(_ step: inout Step) -> Bool {
-        switch phase {
+        if endFlood(&step) { return true }
+        if phase == .active || phase == .expiring, endLapsedExtension(&step) { return true }
+        return switch phase {
         case .stopped, .quarantined: false
         case .idle: launchIfDue(&step)
         case .launching(let deadline): expireLaunch(deadline, &step)

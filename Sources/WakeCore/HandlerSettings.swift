@@ -19,8 +19,9 @@ public struct Subscription: Hashable, Sendable {
     public var wakes: Bool = true
     public var policy: Policy = .all
     public var durability: Durability = .run
-    /// How long data may wait for company; connect, disconnect and attention never wait.
-    public var maxLatency: TimeSpan = .zero
+    /// How long data may wait for company; connect, disconnect and attention never wait. Nil: advertisements 5 s, other
+    /// data not at all.
+    public var maxLatency: TimeSpan?
     /// Bytes of event lines.
     public var queueCap: Int = 64 << 20
     /// Nil keeps events until they are acknowledged.
@@ -89,6 +90,8 @@ public struct HandlerTimers: Hashable, Sendable {
     public var terminate: TimeSpan = .seconds(5)
     /// How long a thaw lasts that frees a lock somebody waits for.
     public var rescue: TimeSpan = .seconds(1)
+    /// Throttled on descriptor 3 for so long, awake and without a pause, the process is killed.
+    public var flood: TimeSpan = .seconds(10)
     /// First penalty after a crash, an overrun or a leak; doubles up to `failureCap`.
     public var failureBase: TimeSpan = .seconds(1)
     public var failureCap: TimeSpan = .seconds(300)

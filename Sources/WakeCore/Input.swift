@@ -56,6 +56,10 @@ public enum Input: Sendable {
     case event(DeviceEvent)
     case reply(HandlerID, Epoch, ReplyLine)
     case fault(HandlerID, Epoch, ProtocolFault)
+    /// It says more on descriptor 3 than it may, and is listened to now and then only; false when all was heard.
+    case throttled(HandlerID, Epoch, Bool)
+    /// What it said in the words of sd_notify.
+    case ordered(HandlerID, Epoch, ServiceMessage.Order)
     /// The batch was written whole; only asked for where written is acknowledged.
     case written(HandlerID, Epoch)
     case launchFailed(HandlerID, Epoch, reason: String)

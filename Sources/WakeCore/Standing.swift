@@ -18,6 +18,7 @@ public struct Standing: Hashable, Sendable {
     public var wakes: UInt64
     public var awake: TimeSpan
     public var lastEnd: EndReason?
+    public var outcomes: Outcomes
 }
 
 extension Dispatcher {
@@ -69,7 +70,7 @@ extension HandlerLifecycle {
             strikes: penalty.strikeCount(at: moment.monotonic, timers), crashes: penalty.crashes,
             heldFor: isHeld ? penalty.heldUntil.map { $0 - moment.boottime } : nil, isAttached: isAttached,
             launches: statistics.launches, wakes: statistics.wakes, awake: statistics.awake + running,
-            lastEnd: statistics.lastEnd)
+            lastEnd: statistics.lastEnd, outcomes: statistics.outcomes)
     }
 
     private func explanation(at moment: Moment, _ machine: MachineCondition, isHeld: Bool) -> String {
@@ -91,15 +92,21 @@ extension HandlerLifecycle {
 
     private func heldExplanation(at moment: Moment) -> String {
         let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
-        guard heldBecause == EndReason.overrun.written else {
-            return "held for \(left) ms more after \(heldBecause); start lifts it"
+        switch heldBecause {
+        case EndReason.overrun.written:
+            return "held for \(left) ms more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
+                + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
+        case EndReason.flood.written:
+            return
+                "held for \(left) ms more: it flooded descriptor 3 and was killed; write a line there only to answer "
+                + "an event or to ask for something, and what is a log to stdout"
+        default: return "held for \(left) ms more after \(heldBecause); start lifts it"
         }
-        return "held for \(left) ms more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
-            + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
     }
 
     private var awakeExplanation: String {
         if isAttached { return "attached" }
+        if flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
         if batch.hasOpen { return "\(batch.openCount) events await its acknowledgement" }
         if !requests.isEmpty { return "a request to a device is open" }

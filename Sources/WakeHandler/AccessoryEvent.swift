@@ -36,9 +36,9 @@ public struct AccessoryEvent: Hashable, Sendable {
 
 /// Bytes that a device sent, and what its profile made of them.
 public struct AccessoryData: Hashable, Sendable {
-    /// The Bluetooth UUID in its shortest form, such as `2a37`; nil for accessories that are streams.
+    /// The Bluetooth UUID in its shortest form, such as `2a37`; nil for streams and broadcasts.
     public let characteristic: String?
-    /// `serial`, `input` or `report-N`; nil for Bluetooth.
+    /// `serial`, `input` or `report-N`; for what a Bluetooth device broadcast without a link, `advertisement`.
     public let stream: String?
     public let bytes: [UInt8]
     /// Nil where no profile knows the data.

@@ -8,7 +8,7 @@ import WakeModel
 /// | 1 connected | folded u32 |
 /// | 2 disconnected | folded u32, reason in UTF-8 |
 /// | 3 data of a characteristic | UUID high u64, low u64, bytes |
-/// | 4 serial, 6 input | bytes |
+/// | 4 serial, 6 input, 9 advertisement | bytes |
 /// | 5 report | number u8, bytes |
 /// | 7 gap | flags u8 (1 count, 2 first, 4 last), count, first, last, from, to: u64 each, cause in UTF-8 |
 /// | 8 attention | length u8, kind in UTF-8, detail in UTF-8 |
@@ -93,6 +93,7 @@ extension DeviceEvent.Kind {
         case .data(.input, _): 6
         case .gap: 7
         case .attention: 8
+        case .data(.advertisement, _): 9
         }
     }
 
@@ -121,6 +122,7 @@ extension DeviceEvent.Kind {
                 let attention = Attention(rawValue: word)
             else { return nil }
             self = .attention(attention, detail: reader.restText)
+        case 9: self = .data(.advertisement, payload)
         default: return nil
         }
     }
@@ -153,7 +155,7 @@ extension [UInt8] {
                 appendLittleEndian(uuid.high)
                 appendLittleEndian(uuid.low)
             case .report(let number): append(number)
-            case .serial, .input: break
+            case .serial, .input, .advertisement: break
             }
             append(contentsOf: bytes)
         case .gap(let gap): appendGap(gap)

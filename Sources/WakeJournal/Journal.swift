@@ -50,6 +50,8 @@ public final class Journal {
         reserved = Sequence(start.reserved ?? 0)
         state("origin", origin)
         state("journal", id)
+        // With the first word of it: a journal that names no reservation is taken for one that lost it.
+        if start.isFirstLife { state("reserved", "0") }
         run?.perform(.fact("boot", bootID))
         state("closed", "")
         for outcome in commit() { untold.append(outcome) }
@@ -64,15 +66,11 @@ public final class Journal {
 
     // MARK: Events
 
-    /// `seq` must be above every number before it. Without owners nothing is kept but the number.
+    /// `seq` must be above every number before it.
     public func append(
         _ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID], durability: Durability
     ) {
-        if firstGiven.rawValue == 0 { firstGiven = seq }
-        newest = Cursor(seq: seq, wall: event.stamp.wall)
-        if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
-        if replay.mustCommit(before: store(for: durability) ?? run ?? disk) { commitEarly() }
-        guard !owners.isEmpty else { return noteNumber(durability) }
+        give(seq, at: event.stamp.wall, in: store(for: durability) ?? run ?? disk)
         recent.append(event, as: seq)
         if let store = store(for: durability) {
             store.perform(.append(seq, event, owners))
@@ -80,6 +78,20 @@ public final class Journal {
             ram.append(event, as: seq, owedTo: owners)
             noteRam()
         }
+    }
+
+    /// The number went to what nobody is owed, such as an event that a policy let go. Nothing is kept of that but the
+    /// number, so that no later life gives it out again.
+    public func noteGiven(_ seq: Sequence, at time: WallTime) {
+        give(seq, at: time, in: run ?? disk)
+        if let run { run.state(newest) } else { noteRam() }
+    }
+
+    private func give(_ seq: Sequence, at time: WallTime, in store: EventStore) {
+        if firstGiven.rawValue == 0 { firstGiven = seq }
+        newest = Cursor(seq: seq, wall: time)
+        if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
+        if replay.mustCommit(before: store) { commitEarly() }
     }
 
     /// A pending event changed, such as a gap that grew.
@@ -308,11 +320,6 @@ public final class Journal {
         case .run: run
         case .disk: disk
         }
-    }
-
-    private func noteNumber(_ durability: Durability) {
-        store(for: durability)?.state(newest)
-        if store(for: durability) == nil { noteRam() }
     }
 
     /// From here on a crash loses what only memory has, and only the end of the reservation is certain to be unused.

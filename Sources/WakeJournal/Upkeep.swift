@@ -56,19 +56,20 @@ extension Journal {
         return Int(pages * (try database.integer("PRAGMA page_size")))
     }
 
-    /// The oldest data events of both databases, by handler, whose erasure frees at least `bytes`; connects, disconnects,
-    /// attention and gaps are never named. An event owed to several is named to each.
+    /// The oldest data events of both databases, by handler, whose erasure frees at least `bytes`, advertisements before
+    /// all other; connects, disconnects, attention and gaps are never named. An event owed to several is named to each.
     public func oldestData(freeing bytes: Int) -> [HandlerID: [Sequence]] {
         var found: [HandlerID: [Sequence]] = [:]
         var left = bytes
-        for store in stores.reversed() where left > 0 {
-            store.each(
-                "SELECT seq,owner,length(payload) FROM events WHERE seq>0 AND kind BETWEEN 3 AND 6 ORDER BY seq"
-            ) { row in
-                guard left > 0 else { return }
-                left -= Int(row.integer(2)) + 64
-                let seq = Sequence(UInt64(bitPattern: row.integer(0)))
-                for handler in store.owners(of: seq, row.integer(1)) { found[handler, default: []].append(seq) }
+        for kinds in ["kind=9", "kind BETWEEN 3 AND 6"] {
+            for store in stores.reversed() where left > 0 {
+                store.each("SELECT seq,owner,length(payload) FROM events WHERE seq>0 AND \(kinds) ORDER BY seq") {
+                    row in
+                    guard left > 0 else { return }
+                    left -= Int(row.integer(2)) + 64
+                    let seq = Sequence(UInt64(bitPattern: row.integer(0)))
+                    for handler in store.owners(of: seq, row.integer(1)) { found[handler, default: []].append(seq) }
+                }
             }
         }
         return found

@@ -9,6 +9,8 @@ public enum Channel: Hashable, Sendable {
     case report(UInt8)
     /// Input events (evdev).
     case input
+    /// What a device broadcasts, heard without a link: AD structures one after the other, as they were sent.
+    case advertisement
 }
 
 /// Why a device wants a person.
@@ -88,6 +90,7 @@ extension Channel {
         case .serial: ("stream", "serial")
         case .report(let number): ("stream", "report-\(number)")
         case .input: ("stream", "input")
+        case .advertisement: ("stream", "advertisement")
         }
     }
 }

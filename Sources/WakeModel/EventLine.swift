@@ -148,6 +148,7 @@ extension JSONWriter {
             key("stream")
             string("report-", number: UInt64(number))
         case .input: field("stream", "input")
+        case .advertisement: field("stream", "advertisement")
         }
     }
 }

@@ -121,10 +121,14 @@ public struct Restoration: Hashable, Sendable {
         }
     }
 
-    /// Of this handler: launches and acknowledgements since the bridge started, what is queued and dead-lettered as it stands.
+    /// Of this handler: launches and acknowledged events since the bridge started, what is queued and dead-lettered as it stands.
     public struct Counters: Hashable, Sendable {
         public var launches: UInt64 = 0
         public var acknowledged: UInt64 = 0
+        /// Of those, the ones that its acknowledgement called so; of the rest it said nothing.
+        public var useful: UInt64 = 0
+        public var nothing: UInt64 = 0
+        public var failed: UInt64 = 0
         public var queued: UInt64 = 0
         public var deadLetters: UInt64 = 0
 
@@ -186,6 +190,9 @@ extension Restoration.Counters {
         writer.beginObject()
         writer.field("launches", launches)
         writer.field("acknowledged", acknowledged)
+        writer.field("useful", useful)
+        writer.field("nothing", nothing)
+        writer.field("failed", failed)
         writer.field("queued", queued)
         writer.field("dead_letters", deadLetters)
         writer.endObject()

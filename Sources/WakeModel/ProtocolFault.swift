@@ -64,6 +64,10 @@ extension ProtocolFault {
             advice: "Nothing to do: the event was settled, or comes again with a higher attempt.")
     }
 
+    public static let tooFast = ProtocolFault(
+        .tooFast, "Lines come on descriptor 3 faster than they are read: what is written there waits now.",
+        advice: "Write a line only to answer an event or to ask for something; who goes on like this is killed.")
+
     public static func noExtensionLeft(task: String) -> ProtocolFault {
         ProtocolFault(
             .noExtensionLeft, "begin \"\(task)\": this wake has used up its pool of extension time.",

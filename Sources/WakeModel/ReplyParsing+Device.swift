@@ -59,7 +59,7 @@ extension JSONValue {
 }
 
 extension Channel {
-    /// Reads what ``written`` writes for everything but characteristics.
+    /// Reads what ``written`` writes for the streams that can be written to and read from: a broadcast cannot.
     public init?(stream text: String) {
         let prefix = "report-"
         switch text {

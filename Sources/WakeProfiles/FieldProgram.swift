@@ -9,6 +9,8 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
     case trailing(count: Int)
     /// The text that starts at `offset` is not UTF-8.
     case notText(offset: Int)
+    /// The structure of an advertisement that starts at `offset` says `needed` bytes, and `found` are left.
+    case cutStructure(offset: Int, needed: Int, found: Int)
 
     public var description: String {
         switch self {
@@ -16,6 +18,8 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
             "too short: the field at byte \(offset) needs \(needed), \(found) are left"
         case .trailing(let count): "too long: \(count) bytes after the last field"
         case .notText(let offset): "the text at byte \(offset) is not UTF-8"
+        case .cutStructure(let offset, let needed, let found):
+            "cut short: the structure at byte \(offset) says \(needed) more, \(found) are left"
         }
     }
 }

@@ -41,6 +41,7 @@ public struct Profile: Hashable, Sendable {
     public var channelNames: [Channel: String]
     /// A handful: looking through them is quicker than hashing a channel.
     var programs: [ChannelProgram]
+    var advertisement: AdvertisementProgram
 
     func matches(services: Set<BluetoothUUID>, name: String?, properties: [(String, String)]) -> Bool {
         if let prefix = match.namePrefix, !(name ?? "").hasPrefix(prefix) { return false }

@@ -2,9 +2,12 @@
 import WakeModel
 
 enum ProfileDocument {
-    static let keys = ["name", "title", "mode", "match", "notify", "read", "characteristics", "streams"]
+    static let keys = [
+        "name", "title", "mode", "match", "notify", "read", "characteristics", "streams", "advertisement",
+    ]
     static let matchKeys = ["services", "name_prefix", "properties"]
     static let channelKeys = ["name", "fields"]
+    static let advertisementKeys = ["service_data", "manufacturer_data"]
 
     /// Throws every fault of the file, each naming its place.
     static func read(_ text: [UInt8], folder: String, file: String) throws(ConfigurationErrors) -> Profile {
@@ -30,10 +33,11 @@ enum ProfileDocument {
         let notify = uuids("notify", of: object)
         let read = uuids("read", of: object)
         let channels = channels(of: object, mode: mode)
+        let advertisement = advertisement(of: object, mode: mode)
         guard let name, let title, let match else { return nil }
         return Profile(
             name: name, title: title, mode: mode, match: match, notify: notify, readAtConnect: read,
-            channelNames: channels.names, programs: channels.programs)
+            channelNames: channels.names, programs: channels.programs, advertisement: advertisement)
     }
 
     private static func match(_ object: ConfigurationObject, mode: DeviceMode) -> Profile.Match? {
@@ -64,6 +68,41 @@ enum ProfileDocument {
             object.report.add("\(path) is \(value), expected a Bluetooth UUID such as \"2a37\"")
             return nil
         } ?? []
+    }
+}
+
+/// Broadcasts and their field lists.
+extension ProfileDocument {
+    private static func advertisement(of object: ConfigurationObject, mode: DeviceMode) -> AdvertisementProgram {
+        var advertisement = AdvertisementProgram()
+        guard let found = object.object("advertisement", keys: advertisementKeys) else { return advertisement }
+        if mode != .bluetoothCentral {
+            object.report.add(
+                "advertisement does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
+        }
+        for key in advertisementKeys {
+            guard let list = found.object(key, keys: nil) else { continue }
+            for name in list.keys {
+                guard let part = part(key, name) else {
+                    let example =
+                        key == "service_data" ? "a Bluetooth UUID such as \"181a\"" : "a company such as \"0499\""
+                    list.report.add("\(list.path) has the key \"\(name)\", expected \(example)")
+                    continue
+                }
+                guard let entry = list.object(name, keys: ["fields"], required: ["fields"]),
+                    let program = program(of: entry)
+                else { continue }
+                advertisement.entries.append(.init(part: part, program: program))
+            }
+        }
+        return advertisement
+    }
+
+    /// Companies by their four hexadecimal digits, as the Bluetooth SIG lists them.
+    private static func part(_ key: String, _ name: String) -> AdvertisementPart? {
+        if key == "service_data" { return BluetoothUUID(name).map { .serviceData($0) } }
+        guard let bytes = [UInt8](hexadecimal: name), bytes.count == 2 else { return nil }
+        return .manufacturerData(UInt16(bytes[0]) << 8 | UInt16(bytes[1]))
     }
 }
 

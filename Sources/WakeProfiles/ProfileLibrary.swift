@@ -20,6 +20,7 @@ public struct ProfileLibrary: Sendable {
     private var profiles: [Profile] = []
     /// Those of the profiles, apart, so that decoding touches nothing else.
     private var programs: [[ChannelProgram]] = []
+    private var advertisements: [AdvertisementProgram] = []
     private var byName: [String: ProfileIndex] = [:]
     /// The most particular first; equals by name, so that a device gets the same profile on every machine.
     private var matchOrder: [ProfileIndex] = []
@@ -50,6 +51,7 @@ public struct ProfileLibrary: Sendable {
         byName[profile.name] = ProfileIndex(rawValue: profiles.count)
         profiles.append(profile)
         programs.append(profile.programs)
+        advertisements.append(profile.advertisement)
     }
 
     private mutating func arrange() {
@@ -82,6 +84,11 @@ public struct ProfileLibrary: Sendable {
     public func decode(
         _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
+        if channel == .advertisement {
+            guard let value = try advertisements[profile.rawValue].run(over: bytes) else { return false }
+            writer.fragment(value)
+            return true
+        }
         let found = programs[profile.rawValue]
         for index in found.indices where found[index].channel == channel {
             writer.fragment(try found[index].program.run(over: bytes))

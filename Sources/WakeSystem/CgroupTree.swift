@@ -10,7 +10,7 @@ public struct CgroupTree: Sendable {
     /// Makes `<own cgroup>/<name>` where it is missing, and freezes an empty leaf in it to see that this works.
     public static func open(named name: String) throws(SystemError) -> CgroupTree {
         let own = try ownPath()
-        let tree = CgroupTree(path: own == "/" ? "/\(name)" : "\(own)/\(name)")
+        let tree = CgroupTree(path: path(named: name, below: own))
         do {
             try Directory.create(tree.path, mode: 0o755)
             try tree.prove(from: own)
@@ -19,6 +19,23 @@ public struct CgroupTree: Sendable {
             throw SystemError(error.attempted, error.subject, error.errno, advice: advice(for: error.errno))
         }
         return tree
+    }
+
+    /// Where ``open(named:)`` makes the tree of that name.
+    public static func path(named name: String) throws(SystemError) -> String {
+        path(named: name, below: try ownPath())
+    }
+
+    private static func path(named name: String, below own: String) -> String {
+        own == "/" ? "/\(name)" : "\(own)/\(name)"
+    }
+
+    private init(path: String) { self.path = path }
+
+    /// A tree that an earlier life left there, to be swept and removed; nil where there is none.
+    public init?(leftAt path: String) {
+        guard CgroupTree.isDirectory(path), File.exists(path + "/cgroup.procs") else { return nil }
+        self.path = path
     }
 
     /// A new leaf, frozen before anything can be in it.

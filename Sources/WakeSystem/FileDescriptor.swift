@@ -94,6 +94,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try writeResult(answer)
     }
 
+    /// Bytes that stand in a stream socket to be read.
+    public borrowing func bytesWaiting() throws(SystemError) -> Int {
+        let number = raw
+        return try attemptC { clinux_bytes_waiting(number) }.get("ask how much waits in", "descriptor \(number)")
+    }
+
     /// Makes reads and writes answer `.wouldBlock` instead of waiting; this holds for everybody who shares the open file.
     public borrowing func setNonblocking() throws(SystemError) {
         let flags = try attempt { Int(fcntl(raw, F_GETFL)) }.get("read the flags of", "descriptor \(raw)")

@@ -85,6 +85,18 @@ public struct Leaf: ~Copyable {
         }
     }
 
+    /// By the process's own word for its cgroup, which a zombie still has. The two last names of our path tell a leaf
+    /// from all others; what is above them depends on who looks.
+    borrowing func membership(of pid: Int32) -> Membership {
+        guard let text = try? File.text(at: "/proc/\(pid)/cgroup"), let place = CgroupTree.unifiedPath(in: text) else {
+            return .unknown
+        }
+        let own = path.split(separator: "/").suffix(2)
+        let names = place.split(separator: "/")
+        let isWithin = names.indices.contains { names[$0...].starts(with: own) }
+        return isWithin ? .member : .stranger
+    }
+
     /// Processor time of everything that has ever been in it, in microseconds.
     public borrowing func cpuUsageMicroseconds() throws(SystemError) -> UInt64 {
         let file = try File.open("cpu.stat", in: directory, for: .read)

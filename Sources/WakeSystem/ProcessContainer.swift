@@ -10,6 +10,14 @@ public enum SuspensionStrength: String, Sendable {
     case weak
 }
 
+/// What can be known of a process that says it belongs to a container.
+public enum Membership: Sendable {
+    case member
+    case stranger
+    /// It has ended by now, or the container does not know its members.
+    case unknown
+}
+
 /// The two backends behind one face.
 public enum ProcessContainer: ~Copyable {
     case cgroup(Leaf)
@@ -72,6 +80,14 @@ public enum ProcessContainer: ~Copyable {
         switch self {
         case .cgroup(let leaf): return try leaf.processes()
         case .processGroup(let group): return try group.processes()
+        }
+    }
+
+    /// Whether the process lives, or lived until it became a zombie, in it or in a cgroup below it.
+    public borrowing func membership(of pid: Int32) -> Membership {
+        switch self {
+        case .cgroup(let leaf): leaf.membership(of: pid)
+        case .processGroup: .unknown
         }
     }
 

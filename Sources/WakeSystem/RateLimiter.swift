@@ -31,6 +31,18 @@ public struct RateLimiter: Sendable {
         return true
     }
 
+    /// Whether there is not one whole token.
+    public mutating func isEmpty(now: Instant) -> Bool {
+        refill(now: now)
+        return level < 1_000_000_000
+    }
+
+    /// Takes one token that may not be there: then it is owed, and what flows in pays for it first.
+    public mutating func draw(now: Instant) {
+        refill(now: now)
+        level -= 1_000_000_000
+    }
+
     /// What was refused since this was last asked.
     public mutating func drainRefused() -> Int {
         defer { turnedAway = 0 }

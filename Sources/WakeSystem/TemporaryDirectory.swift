@@ -5,8 +5,7 @@ import Glibc
 extension Directory {
     /// Makes a directory of our own, in memory where that can be had: no disk then delays who writes there.
     public static func makeTemporary(prefix: String) throws(SystemError) -> String {
-        let inMemory = [environment("XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) }
-        for place in inMemory + [environment("TMPDIR"), "/tmp"].compactMap({ $0 }) where access(place, W_OK) == 0 {
+        for place in temporaryPlaces where access(place, W_OK) == 0 {
             var template = Array("\(place)/\(prefix)-XXXXXX".utf8CString)
             let made = template.withUnsafeMutableBufferPointer { space in
                 space.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
@@ -14,6 +13,33 @@ extension Directory {
             if let made { return made }
         }
         throw SystemError("make a temporary directory for", prefix, Errno.last)
+    }
+
+    /// The best first.
+    private static var temporaryPlaces: [String] {
+        let inMemory = [environment("XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) }
+        return inMemory + [environment("TMPDIR"), "/tmp"].compactMap { $0 }
+    }
+
+    /// Takes the dot off the front of the directory's name; returns its new path.
+    public static func uncover(_ path: String) throws(SystemError) -> String {
+        let uncovered = "\(File.parent(of: path))/\(path.split(separator: "/").last?.drop { $0 == "." } ?? "")"
+        _ = try attempt { Int(rename(path, uncovered)) }.get("rename", path)
+        return uncovered
+    }
+
+    /// The directories of that prefix that this user's processes made, wherever they could have made them. What another
+    /// user put there is not ours, and may be a trap.
+    public static func temporaries(prefix: String) -> [String] {
+        Set(temporaryPlaces).sorted().flatMap { place in
+            let names = (try? names(in: place)) ?? []
+            return names.filter { $0.hasPrefix(prefix + "-") }.map { "\(place)/\($0)" }.filter(isOurs)
+        }
+    }
+
+    private static func isOurs(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
     /// Lets every user pass through the directory to what is theirs below it; what is in it stays hidden from them.

@@ -18,6 +18,8 @@ public struct PeerCredentials: Hashable, Sendable {
         (self.pid, self.user, self.group) = (pid, user, group)
     }
 
+    init(pid: Int32, user: UInt32, group: UInt32) { (self.pid, self.user, self.group) = (pid, user, group) }
+
     /// Whether the peer's user is in the group, by its own group or by the group data base.
     public func isMember(of other: UInt32) -> Bool {
         if group == other { return true }
@@ -48,6 +50,16 @@ public enum UnixSocket {
         return socket
     }
 
+    /// A socket for datagrams at a name that is not taken, for its owner only.
+    static func bindDatagrams(at path: String) throws(SystemError) -> FileDescriptor {
+        let socket = try make(path, SOCK_DGRAM)
+        let mask = umask(0o177)
+        let bound = withAddress(path) { address, length in attempt { Int(bind(socket.raw, address, length)) } }
+        umask(mask)
+        _ = try bound.get("bind", path)
+        return socket
+    }
+
     /// Connects, non-blocking from then on.
     public static func connect(to path: String) throws(SystemError) -> FileDescriptor {
         let socket = try make(path)
@@ -68,9 +80,10 @@ public enum UnixSocket {
         }
     }
 
-    private static func make(_ path: String) throws(SystemError) -> FileDescriptor {
+    private static func make(_ path: String, _ type: __socket_type = SOCK_STREAM) throws(SystemError) -> FileDescriptor
+    {
         guard path.utf8.count <= longestPath else { throw SystemError("use as a socket", path, .nameTooLong) }
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let kind = Int32(type.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         return FileDescriptor(
             owning: Int32(try attempt { Int(socket(AF_UNIX, kind, 0)) }.get("make a socket for", path)))
     }

@@ -22,12 +22,14 @@ extension TraceLine {
         if let uuid = uuid(range) { return .characteristic(uuid) }
         if matches(range, "serial") { return .serial }
         if matches(range, "input") { return .input }
+        if matches(range, "advertisement") { return .advertisement }
         let name = text(range)
         if name.hasPrefix("report-"), let number = UInt8(name.dropFirst(7)), "report-\(number)" == name {
             return .report(number)
         }
         throw error(
-            "`\(name)` is no channel: a UUID of 4, 8 or 36 characters, `serial`, `input`, or `report-0` to `report-255`",
+            "`\(name)` is no channel: a UUID of 4, 8 or 36 characters, `serial`, `input`, `advertisement`, or `report-0` "
+                + "to `report-255`",
             at: range.lowerBound)
     }
 

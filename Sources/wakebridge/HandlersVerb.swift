@@ -7,13 +7,16 @@ extension Verb {
         Verb(
             name: "handlers", summary: "the handlers with their states and counts", synopsis: ["[--json] [HANDLER]"],
             detail:
-                "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged.",
+                "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged. USEFUL is the "
+                + "share of its wakes that it called so, of those it said anything about.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             guard let id = try words.optional() else {
                 return try report(words, "/v1/handlers") { HandlerTable(handlers: $0.list("handlers")).text }
             }
-            return try report(words, path(ofHandler: id)) { HandlerTable(handlers: [$0]).textWithReasons }
+            return try report(words, path(ofHandler: id)) {
+                HandlerTable(handlers: [$0]).textWithReasons + WorkText(work: $0["work"] ?? .null).lines
+            }
         }
     }
 }

@@ -51,8 +51,8 @@ struct HandlerTable {
 
     var text: String {
         if handlers.isEmpty { return "no handlers: put a manifest into handlers.d, and it is picked up\n" }
-        let head = ["HANDLER", "STATE", "PID", "QUEUED", "OPEN", "STRIKES", "WAKES", "EVENTS", "AWAKE"]
-        return Table(rows: [head] + handlers.map(row), numeric: [2, 3, 4, 5, 6, 7, 8]).text
+        let head = ["HANDLER", "STATE", "PID", "QUEUED", "OPEN", "STRIKES", "WAKES", "USEFUL", "EVENTS", "AWAKE"]
+        return Table(rows: [head] + handlers.map(row), numeric: [2, 3, 4, 5, 6, 7, 8, 9]).text
     }
 
     var textWithReasons: String {
@@ -61,15 +61,18 @@ struct HandlerTable {
     }
 
     private func row(_ handler: JSONValue) -> [String] {
-        let numbers = ["queued", "open", "strikes", "wakes", "events"].map { String(handler.count($0)) }
+        let numbers = ["queued", "open", "strikes", "wakes"].map { String(handler.count($0)) }
         let process = handler["pid"]?.integer.map(String.init) ?? "-"
+        let useful = WorkText(work: handler["work"] ?? .null).usefulShare
+        let awake = TimeSpan.milliseconds(handler.count("awake_ms")).spoken
         return [handler.text("id"), handler.text("state"), process] + numbers
-            + [TimeSpan.milliseconds(handler.count("awake_ms")).spoken]
+            + [useful, String(handler.count("events")), awake]
     }
 
     private func reason(for handler: JSONValue) -> String {
-        let exit = handler.text("last_exit")
-        return handler.text("why") + (exit.isEmpty ? "" : "; last exit: \(exit)")
+        let (exit, status) = (handler.text("last_exit"), handler.text("status"))
+        return handler.text("why") + (status.isEmpty ? "" : "; it says: \(status)")
+            + (exit.isEmpty ? "" : "; last exit: \(exit)")
     }
 }
 

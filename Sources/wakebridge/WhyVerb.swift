@@ -7,13 +7,18 @@ extension Verb {
         Verb(
             name: "why", summary: "why a handler is or is not awake, and every wake that did not happen",
             synopsis: ["[--json] HANDLER"],
-            detail: "Answers in a sentence what the handler waits for, and lists the latest wakes that did not happen.",
+            detail:
+                "Answers in a sentence what the handler waits for, tells what it made of its wakes and what they cost, "
+                + "and lists the latest wakes that did not happen.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in
                 let missed = answer.list("missed").map { [" ", spokenTimeOfDay($0.text("time")), $0.text("reason")] }
-                return "\(answer.text("why"))\n" + Table(rows: missed).text
+                let work = WorkText(work: answer["work"] ?? .null).lines
+                let status = answer.text("status")
+                let said = status.isEmpty ? "" : "it says: \(status)\n"
+                return "\(answer.text("why"))\n" + said + work + Table(rows: missed).text
             }
         }
     }

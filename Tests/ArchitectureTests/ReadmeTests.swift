@@ -1,4 +1,5 @@
 // The README's commands, snippets, outputs and links, taken from its text and tried.
+import TestBench
 import Testing
 import WakeDaemon
 import WakeSystem
@@ -6,6 +7,8 @@ import WakeSystem
 @Suite("README")
 struct ReadmeTests {
     private let readme: Document
+    static let pages =
+        ["README.md"] + TestBench.names(in: "\(packageFolder)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
 
     init() throws { readme = try Document("README.md") }
 
@@ -88,9 +91,25 @@ struct ReadmeTests {
         for target in targets { #expect(makefile.contains { $0.hasPrefix("\(target):") }, "make \(target)") }
     }
 
-    @Test("links between pages lead somewhere", arguments: ["README.md", "docs/README.md", "docs/handlers.md"])
+    @Test("links between pages lead somewhere", arguments: pages)
     func links(page: String) throws {
         for path in try Document(page).linkedPaths { #expect(File.exists("\(package)/\(path)"), "\(page) -> \(path)") }
+    }
+
+    @Test("what the README says that a handler gets is shown by tests that are there, by the names that it gives them")
+    func proofs() throws {
+        let rows = readme.text.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }
+        #expect(rows.count == 7)
+        let written = SourceTree.tests.map(\.text).joined()
+        for row in rows {
+            let cell: Substring = row.split(separator: "|").last ?? ""
+            let names: [Substring] = cell.split(separator: "`").filter { $0.utf8.count > 2 }
+            #expect(!names.isEmpty)
+            for name in names {
+                let isThere = written.contains("\"\(name)\"")
+                #expect(isThere, "there is no test called: \(name)")
+            }
+        }
     }
 
     @Test("CI calls `make check` and the README's test command, and the README's two commands are these")

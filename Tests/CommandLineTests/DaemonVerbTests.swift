@@ -12,7 +12,21 @@ import WakeSystem
         status.events = 61
         status.wakes = 60
         status.awake = .milliseconds(1_830)
+        status.work = work
         return status
+    }
+
+    private static var work: WorkReport {
+        var work = WorkReport()
+        work.useful = 52
+        work.nothing = 8
+        work.unsaid = 1
+        work.judgedWakes = 60
+        work.usefulWakes = 45
+        work.awakeRatio = 0.000_244
+        work.processorTime = .microseconds(41_930)
+        work.acknowledgedByProcess = 61
+        return work
     }
 
     private static var broken: HandlerStatus {
@@ -53,9 +67,43 @@ import WakeSystem
             "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
             "asleep: no event waits",
             "held for 64000 ms more after overrun; start lifts it; last exit: killed by signal 9",
-            "chest-strap  connected  heart-rate-monitor", "1.8 s",
+            "chest-strap  connected  heart-rate-monitor", "1.8 s", "60    75 %      61  1.8 s",
         ] { #expect(outcome.output.contains(part), "\(part)") }
         #expect(!outcome.output.contains("\u{1b}"))
+    }
+
+    @Test(
+        "handlers of one and why tell what it made of its wakes and what they cost, and nothing where it made nothing")
+    func work() throws {
+        let fixture = try fixture { call in
+            switch call {
+            case .handler("strap"): .json { $0.handler(Self.strap) }
+            case .handler: .json { $0.handler(Self.broken) }
+            default:
+                .json { writer in
+                    writer.beginObject()
+                    writer.field("why", "asleep")
+                    writer.field("work", Self.work)
+                    writer.endObject()
+                }
+            }
+        }
+        let lines = """
+              61 events acknowledged: 52 useful, 8 nothing, 1 unsaid
+              45 of 60 judged wakes useful (75 %)
+              awake 0.0244 % of the time, 0.687 ms of processor time an event
+
+            """
+        #expect(try fixture.tool("handlers", "strap").output.hasSuffix(lines))
+        #expect(try fixture.tool("why", "strap").output == "asleep\n" + lines)
+        #expect(try !fixture.tool("handlers", "broken").output.contains("acknowledged"))
+        let json = try fixture.tool("handlers", "--json", "strap").output
+        #expect(
+            json.contains(
+                #""work":{"useful":52,"nothing":8,"failed":0,"unsaid":1,"judged_wakes":60,"useful_wakes":45,"#
+                    + #""awake_ratio":0.000244,"cpu_ms":41.93,"cpu_per_event_ms":0.687}"#))
+        #expect(
+            try fixture.tool("handlers", "--json", "broken").output.contains(#""cpu_ms":null,"cpu_per_event_ms":null"#))
     }
 
     @Test("--json prints the daemon's bytes and nothing else")

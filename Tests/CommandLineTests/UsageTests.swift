@@ -130,28 +130,11 @@ import WakeWords
     }
 
     @Test("completion for bash offers every verb and every option")
-    func completion() throws {
-        let script = try read("docs/wakebridge.bash")
+    func completion() {
+        let script = text(of: "\(packageFolder)/docs/wakebridge.bash")
         for verb in Verb.all {
             #expect(script.contains(verb.name))
             for flag in verb.flags { #expect(script.contains("--\(flag.name)"), "--\(flag.name) of \(verb.name)") }
         }
-    }
-
-    @Test("the manual page has every verb and every option")
-    func manualPage() throws {
-        let page = try read("docs/wakebridge.1")
-        for verb in Verb.all {
-            #expect(page.contains(".It Cm \(verb.name)"), "\(verb.name)")
-            for flag in verb.flags { #expect(page.contains("Fl -\(flag.name)"), "--\(flag.name) of \(verb.name)") }
-        }
-    }
-
-    private func read(_ path: String) throws -> String {
-        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
-        let file = try #require(fopen(root + "/" + path, "r"))
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
     }
 }

@@ -7,14 +7,6 @@ import WakeSystem
 
 @Suite("The operator's verbs on a real daemon", .serialized)
 struct OperatorTests {
-    private func bridge(_ operations: String = "") throws -> RunningDaemon {
-        let daemon = try RunningDaemon()
-        try daemon.write(Script.diary, to: "diary.py")
-        try daemon.write(Script.puppet, to: "puppet.py")
-        try daemon.write(strapTrace(operations), to: "strap.trace")
-        return daemon
-    }
-
     private func diary(_ extra: String = "", watch: String = "", in daemon: RunningDaemon) -> String {
         manifest("\(daemon.folder)/diary.py", extra, watch: watch)
     }
@@ -27,7 +19,7 @@ struct OperatorTests {
         "stop holds over a restart of the daemon, and what came meanwhile is one gap, or all of it where it is kept",
         arguments: ["drop", "keep"])
     func stop(policy: String) throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", diary("stop_events: \"\(policy)\"", in: daemon))
         try begin(daemon)
         try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" }, "\(daemon.log)")
@@ -58,7 +50,7 @@ struct OperatorTests {
 
     @Test("while attached no budget counts, and Ctrl-C of attach lets go")
     func attach() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop(
             "log", manifest("\(daemon.folder)/puppet.py", "budget: \"500ms\", timers: { grace: \"100ms\" }"))
         try begin(daemon)
@@ -74,7 +66,7 @@ struct OperatorTests {
 
     @Test("two terminals may be attached; the handler is let go with the last, and stop lets both go")
     func attachTwice() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", diary(in: daemon))
         try begin(daemon)
         let terminals = [try daemon.following("attach", "log"), try daemon.following("attach", "log")]
@@ -93,7 +85,7 @@ struct OperatorTests {
 
     @Test("simulate wakes, kills, expires and disconnects, and refuses what could not happen")
     func simulate() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", diary(in: daemon))
         try daemon.drop(
             "slow",
@@ -117,7 +109,7 @@ struct OperatorTests {
     @Test(
         "memory pressure lets the least recently used frozen handler go, without a notice, and the awake ones are told")
     func memory() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", diary(in: daemon))
         try daemon.drop("slow", manifest("\(daemon.folder)/puppet.py", "budget: \"1h\""))
         try begin(daemon)
@@ -128,9 +120,41 @@ struct OperatorTests {
         #expect(!daemon.diary("log").contains { $0.hasPrefix("memory") || $0.hasPrefix("terminating") })
     }
 
+    @Test("what a handler says of its work is counted and told, beside what it cost where that can be known")
+    func work() throws {
+        let daemon = try RunningDaemon.withStrap("+0 1 data 2a37 0648\n+0.5 1 data 2a37 0649\n")
+        let script = """
+            import json, os, sys
+            for line in sys.stdin:
+                event = json.loads(line)
+                if "seq" in event:
+                    word = b"useful" if event["type"].endswith("connected") else b"nothing"
+                    os.write(3, b'{"ack":%d,"result":"%s"}\\n' % (event["seq"], word))
+
+            """
+        try daemon.write(script, to: "judge.py")
+        try daemon.drop("judge", manifest("\(daemon.folder)/judge.py", "max_batch: 1"))
+        try begin(daemon)
+        func work() throws -> JSONValue { try daemon.handler("judge")["work"] ?? .null }
+        #expect(daemon.wait { (try? work()["nothing"]?.integer) == 2 }, "\(daemon.log)")
+        let work = try work()
+        #expect(work["useful"]?.integer == 1 && work["failed"]?.integer == 0 && work["unsaid"]?.integer == 0)
+        #expect(work["judged_wakes"]?.integer ?? 0 >= 1 && work["useful_wakes"]?.integer == 1)
+        #expect((0.0...1).contains(work["awake_ratio"]?.number ?? -1))
+        let isStrong = try daemon.json("status")["bridge"]?["suspend"]?.string == "strong"
+        if isStrong {
+            let cost = try #require(work["cpu_ms"]?.number)
+            #expect(cost > 1 && abs((work["cpu_per_event_ms"]?.number ?? 0) - cost / 3) < 0.01)
+        } else {
+            #expect(work["cpu_ms"] == .null && work["cpu_per_event_ms"] == .null)
+        }
+        let why = try daemon.tool("why", "judge").output
+        #expect(why.contains("3 events acknowledged: 1 useful, 2 nothing"), "\(why)")
+    }
+
     @Test("why answers every wake that did not happen")
     func why() throws {
-        let daemon = try bridge("+0.5 1 data 2a37 0648\n")
+        let daemon = try RunningDaemon.withStrap("+0.5 1 data 2a37 0648\n")
         try daemon.drop("asleep", diary(watch: "wake: false", in: daemon))
         try daemon.drop("patient", diary(watch: "max_latency: \"1h\"", in: daemon))
         try daemon.drop("stopped", diary("stop_events: \"keep\"", in: daemon))
@@ -163,7 +187,7 @@ struct OperatorTests {
 
     @Test("logs tell whose words a line is, in order, and go on with -f until Ctrl-C")
     func logs() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         let script =
             "import os, sys\nprint('out')\nprint('err', file=sys.stderr)\nos.write(3, b'nonsense\\n')\nsys.stdin.read()\n"
         try daemon.write(script, to: "talk.py")
@@ -185,7 +209,7 @@ struct OperatorTests {
 
     @Test("watch gives the exact lines of handlers, and lines without a seq for what nobody is owed")
     func watch() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         let watching = try daemon.following("watch", "--json")
         usleep(300_000)
@@ -213,7 +237,7 @@ struct OperatorTests {
     @Test(
         "an event that kills its handler five times is a dead letter: listed, replayed to a mended handler, or dropped")
     func deadLetters() throws {
-        let daemon = try bridge("+0 1 data 2a37 0648\n+0 1 data 2a37 0649\n")
+        let daemon = try RunningDaemon.withStrap("+0 1 data 2a37 0648\n+0 1 data 2a37 0649\n")
         let script = """
             import json, os, sys
             for line in sys.stdin:
@@ -249,7 +273,7 @@ struct OperatorTests {
 
     @Test("status and handlers are tables for people and one JSON value for programs")
     func tables() throws {
-        let daemon = try bridge()
+        let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", diary(in: daemon))
         try begin(daemon)
         try #require(daemon.wait { (try? daemon.state(of: "log")) == "suspended" })

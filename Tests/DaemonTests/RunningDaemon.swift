@@ -21,10 +21,7 @@ final class RunningDaemon {
 
     /// Makes the directories and starts nothing. `trace` is written to `folder` and played from the start on.
     init() throws {
-        var template = Array("/tmp/wakedaemon.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemError("make", "a temporary directory", .last) }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        chmod(folder, 0o755)
+        folder = makeDirectory("/tmp/wakedaemon.XXXXXX")
         try Directory.create(manifests, mode: 0o755)
         try write("", to: "log")
     }
@@ -35,7 +32,16 @@ final class RunningDaemon {
             let end = SystemClock.monotonic() + .seconds(10)
             while !child.isOver, SystemClock.monotonic() < end { usleep(2000) }
         }
-        _ = try? Child(["rm", "-rf", folder]).finish()
+        Directory.removeTree(folder)
+    }
+
+    /// With the handlers that these tests know, and the trace of one strap in `strap.trace`.
+    static func withStrap(_ operations: String = "") throws -> RunningDaemon {
+        let daemon = try RunningDaemon()
+        try daemon.write(Script.diary, to: "diary.py")
+        try daemon.write(Script.puppet, to: "puppet.py")
+        try daemon.write(strapTrace(operations), to: "strap.trace")
+        return daemon
     }
 
     // MARK: The daemon
@@ -70,7 +76,7 @@ final class RunningDaemon {
         return child.exit
     }
 
-    var log: String { (try? File.text(at: logFile)) ?? "" }
+    var log: String { text(of: logFile) }
     func log(after mark: Int) -> String { String(decoding: Array(log.utf8).dropFirst(mark), as: UTF8.self) }
 
     // MARK: The tool
@@ -114,10 +120,7 @@ final class RunningDaemon {
     func drop(_ id: String, _ manifest: String) throws { try write(manifest, to: "config/handlers.d/\(id).json5") }
 
     /// What a handler of ``Script/diary`` has kept: a line an event, `type seq attempt redelivered`.
-    func diary(_ id: String) -> [String] {
-        let text = (try? File.text(at: "\(state)/handlers/\(id)/diary")) ?? ""
-        return text.split(separator: "\n").map(String.init)
-    }
+    func diary(_ id: String) -> [String] { lines(of: "\(state)/handlers/\(id)/diary") }
 }
 
 extension String {

@@ -1,5 +1,6 @@
 // The tool's replay and the daemon as tests start them, and the cgroups that belong to them.
 import Glibc
+import TestBench
 import Testing
 
 /// The cgroups of one bridge, seen from outside.
@@ -7,7 +8,7 @@ struct Leaves {
     let tree: String
 
     var names: [String] {
-        EndToEndTests.names(in: tree).filter { access("\(tree)/\($0)/cgroup.procs", F_OK) == 0 }
+        TestBench.names(in: tree).filter { access("\(tree)/\($0)/cgroup.procs", F_OK) == 0 }
     }
     var exist: Bool { access(tree, F_OK) == 0 }
 
@@ -107,10 +108,7 @@ final class RunningDaemon {
         try #require(isUp && !running.isOver, "the daemon did not come up: \(running.talk)")
     }
 
-    var leaves: Leaves {
-        let name = "wakebridge" + String(scratch.file("run").map { $0 == "/" ? "-" : $0 })
-        return Leaves(tree: "\(Machine.cgroup ?? "/nowhere")/\(name)")
-    }
+    var leaves: Leaves { Leaves(tree: Machine.cgroup(ofDaemonAt: scratch.file("run"))) }
 
     /// Runs the tool against this daemon to its end.
     func tool(_ words: String...) async throws -> Running.Outcome {

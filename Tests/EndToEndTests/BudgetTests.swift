@@ -1,5 +1,6 @@
 // Handlers that take their time: warned, frozen with what they owe, let finish under a task, or killed for a leak.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Budgets and tasks", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))

@@ -1,5 +1,6 @@
 // What a handler process is given, and what it is not: user, environment, descriptors, directory, log.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("What a handler is given", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))

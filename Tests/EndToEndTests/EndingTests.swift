@@ -1,5 +1,6 @@
 // How replay and run end: by themselves, by Ctrl-C, with what exit status, and with nothing left behind.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("The end of a replay", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
@@ -18,7 +19,7 @@ struct EndingTests {
         let directory = lines(of: scratch.file("directory")).first ?? ""
         #expect(directory.hasSuffix("/handlers/handler"))
         #expect(access(directory, F_OK) != 0)
-        let temporary = directory.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
+        let temporary = (try? temporaryDirectory(of: scratch)) ?? ""
         #expect(temporary.contains("wakebridge-replay-") && access(temporary, F_OK) != 0)
         #expect(!Leaves(tree: "\(Machine.cgroup ?? "/nowhere")/wakebridge-replay-\(tool)").exist)
     }
@@ -39,6 +40,39 @@ struct EndingTests {
         #expect(outcome.exit == 0)
         #expect(outcome.talk.contains("interrupted"))
         expectNothingLeft(of: replay.running.pid)
+    }
+
+    @Test(
+        "what a replay that was killed outright has left, the next one clears away; of one that lives it takes nothing")
+    func clearsTheDead() async throws {
+        let living = try LiveReplay(trace: heartRateTrace, scratch, handler: [Built.fixture])
+        let killed = Scratch()
+        // A child in a session of its own outlives the handler, which dies with the replay.
+        let body = "setsid sleep 1000 & echo $! >\(killed.file("child")); echo \"$WAKEBRIDGE_STATE_DIR\" >"
+        let handler = killed.script("\(body)\(killed.file("directory")); exec \(Built.fixture)")
+        let dead = try LiveReplay(trace: heartRateTrace, killed, handler: [handler])
+        let areFrozen = try await wait(10) {
+            dead.leaves.areFrozen && dead.decisions.has("suspending") && living.leaves.areFrozen
+        }
+        #expect(areFrozen)
+        killAndReap(dead.running.pid)
+        let temporary = try temporaryDirectory(of: killed)
+        let orphan = try #require(lines(of: killed.file("child")).first.flatMap { Int32($0) })
+        #expect(isAlive(orphan) && dead.leaves.exist && access(temporary, F_OK) == 0)
+
+        let next = try LiveReplay(.beats(1, every: 0.01), Scratch(), handler: [Built.fixture])
+        #expect(try await next.end(within: 20).exit == 0)
+        #expect(try await wait(2) { !isAlive(orphan) })
+        #expect(!dead.leaves.exist && access(temporary, F_OK) != 0)
+        #expect(living.leaves.areFrozen)
+        living.running.signal(SIGTERM)
+        #expect(try await living.end(within: 10).exit == 0)
+    }
+
+    /// Where the replay whose handler wrote down its own directory keeps everything.
+    private func temporaryDirectory(of scratch: Scratch) throws -> String {
+        let directory = try #require(lines(of: scratch.file("directory")).first)
+        return directory.split(separator: "/").dropLast(3).reduce("") { $0 + "/" + $1 }
     }
 
     @Test("run plays a trace to a handler and ends when all is settled, with nothing left")
@@ -121,7 +155,7 @@ struct EndingTests {
         #expect(unread.exit == 1)
         #expect(unread.talk.contains("/nowhere/a.trace"))
         let headless = scratch.write("no trace\n", to: "headless.trace")
-        let refused = try await LiveReplay(trace: headless, scratch, handler: ["/bin/true"])
+        let refused = try LiveReplay(trace: headless, scratch, handler: ["/bin/true"])
         #expect(try await refused.end(within: 20).exit == 1)
         #expect(!refused.leaves.exist)
         let broken = scratch.write(TraceText.beats(2, every: 0.01).text + "+1 1 nonsense\n", to: "broken.trace")

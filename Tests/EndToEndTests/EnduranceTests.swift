@@ -1,5 +1,6 @@
 // Ten thousand wakes: what the daemon holds afterwards is what it held before.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 

@@ -1,5 +1,6 @@
 // The import verb on captures of real devices; without the captures these tests are skipped, and say so.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Importing captures", .enabled(if: Captures.exist, Captures.missing))

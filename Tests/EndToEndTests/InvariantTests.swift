@@ -1,5 +1,6 @@
 // Handlers that misbehave, side by side with one that does not: nothing survives, nothing blocks, nobody else waits.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Misbehaving handlers", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))

@@ -1,5 +1,6 @@
 // Handlers launched for each batch: how their exit is understood.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Oneshots", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))

@@ -1,5 +1,6 @@
 // The shipped recording, played without a handler: what comes out is written down, and comes out again.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("The shipped recording")
@@ -18,7 +19,7 @@ struct RecordingTests {
         let outcome = try await play("decisions")
         #expect(outcome.exit == 0)
         #expect(outcome.talk == "")
-        #expect(outcome.output == text(of: "\(package)/Devices/heart-rate-monitor/expected.ndjson"))
+        #expect(outcome.output == text(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson"))
     }
 
     @Test("I12: without a handler process, the same trace gives the same decision log byte for byte")
@@ -42,7 +43,7 @@ struct RecordingTests {
 
     @Test("the recording is a minute of beats with RR intervals, energy, a contact loss and a battery reading")
     func showsEverything() {
-        let events = lines(of: "\(package)/Devices/heart-rate-monitor/expected.ndjson")
+        let events = lines(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson")
         #expect(events.first?.contains(".connected\"") == true)
         #expect(events.last?.contains(".disconnected\"") == true)
         #expect(events.count { $0.contains("\"rr_s\":[") } > 60)

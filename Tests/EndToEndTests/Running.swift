@@ -1,5 +1,6 @@
 // A program that runs while the test looks on: its output in files, its end awaited without blocking.
 import Glibc
+import TestBench
 import Testing
 
 /// Killed and reaped at the latest when the test lets go of it, so that no failing test leaves a process behind.
@@ -27,35 +28,19 @@ final class Running {
         let number = String(UInt32.random(in: 0 ... .max), radix: 16)
         outputPath = scratch.file("output-\(number)")
         talkPath = scratch.file("talk-\(number)")
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
-        posix_spawn_file_actions_addopen(&actions, 2, talkPath, O_WRONLY | O_CREAT | O_APPEND, 0o644)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var started: pid_t = 0
-        let code = posix_spawnp(&started, words[0], &actions, nil, &arguments, environ)
-        try #require(code == 0, "cannot start \(words[0]): error \(code)")
-        pid = started
+        pid = try spawn(words, output: .file(outputPath), talk: .file(talkPath))
     }
 
     deinit {
-        guard status == nil else { return }
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
+        if status == nil { killAndReap(pid) }
     }
 
     var output: String { text(of: outputPath) }
     var talk: String { text(of: talkPath) }
 
     var isOver: Bool {
-        if status != nil { return true }
-        var end: Int32 = 0
-        guard waitpid(pid, &end, WNOHANG) == pid else { return false }
-        status = end & 0x7f == 0 ? end >> 8 & 0xff : -(end & 0x7f)
-        return true
+        if status == nil { status = TestBench.end(of: pid) }
+        return status != nil
     }
 
     func signal(_ number: Int32) { kill(pid, number) }

@@ -1,56 +1,41 @@
 // One test's own directory, and the files that tests put into it: traces, manifests, scripts.
 import Glibc
+import TestBench
+import WakeSystem
 
 /// Gone with everything in it when the test lets go of it.
 final class Scratch {
     let path: String
 
     init() {
-        var template = Array("/tmp/wakebridge-e2e.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { fatalError("cannot make a directory in /tmp") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = makeDirectory("/tmp/wakebridge-e2e.XXXXXX")
         // Handlers of another user write here too.
         chmod(path, 0o777)
     }
 
-    deinit { Scratch.remove(path) }
+    deinit { Directory.removeTree(path) }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
     @discardableResult
     func write(_ text: String, to name: String, mode: mode_t = 0o644) -> String {
-        let path = file(name)
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        let bytes = Array(text.utf8)
-        _ = Glibc.write(file, bytes, bytes.count)
-        close(file)
-        return path
+        write(Array(text.utf8), to: name, mode: mode)
     }
 
     @discardableResult
-    func write(_ bytes: [UInt8], to name: String) -> String {
-        let path = file(name)
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        _ = Glibc.write(file, bytes, bytes.count)
-        close(file)
-        return path
+    func write(_ bytes: [UInt8], to name: String, mode: mode_t = 0o644) -> String {
+        put(bytes, at: file(name), mode: mode)
+        return file(name)
     }
 
     /// A shell script, executable.
     func script(_ body: String, named name: String = "handler.sh") -> String {
-        let path = write("#!/bin/sh\n\(body)\n", to: name, mode: 0o755)
-        chmod(path, 0o755)
-        return path
+        write("#!/bin/sh\n\(body)\n", to: name, mode: 0o755)
     }
 
     func directory(_ name: String) -> String {
         mkdir(file(name), 0o777)
         return file(name)
-    }
-
-    private static func remove(_ path: String) {
-        for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
-        rmdir(path)
     }
 }
 

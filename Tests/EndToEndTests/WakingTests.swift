@@ -1,5 +1,6 @@
 // Handlers that do as they should: woken for each event, frozen between them, whatever language they are written in.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Waking and freezing", .serialized, .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
@@ -50,7 +51,8 @@ struct WakingTests {
     @Test("the shell example counts every beat of a recording")
     func playsShell() async throws {
         let replay = try LiveReplay(
-            trace: heartRateTrace, speed: "max", scratch, handler: ["\(package)/Examples/handlers/count-beats.sh"])
+            trace: heartRateTrace, speed: "max", scratch, handler: ["\(packageFolder)/Examples/handlers/count-beats.sh"]
+        )
         let outcome = try await replay.end()
         #expect(outcome.exit == 0)
         #expect(outcome.lines.first == "beat 1: 60 bpm")
@@ -62,7 +64,7 @@ struct WakingTests {
     func playsPython() async throws {
         let replay = try LiveReplay(
             trace: heartRateTrace, speed: "max", scratch,
-            handler: ["/usr/bin/python3", "\(package)/Examples/handlers/log-heart-rate.py"])
+            handler: ["/usr/bin/python3", "\(packageFolder)/Examples/handlers/log-heart-rate.py"])
         let outcome = try await replay.end()
         #expect(outcome.exit == 0)
         #expect(outcome.talk.contains("92 events, 92 acknowledged"))

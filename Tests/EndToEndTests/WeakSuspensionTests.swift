@@ -1,5 +1,6 @@
 // Where no cgroup is to be had: suspended by stop signals, and said to be weak.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Suspension by stop signals")

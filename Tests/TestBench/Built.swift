@@ -1,20 +1,20 @@
 // The programs that were built with these tests.
 import Glibc
+import WakeSystem
 
 package enum Built {
-    /// `WAKEBRIDGE_TOOL` names another tool than the one beside the tests.
-    package static var tool: String {
-        if let named = getenv("WAKEBRIDGE_TOOL") { return String(cString: named) }
-        return program("wakebridge")
-    }
-    package static var daemon: String { program("wakebridged") }
+    static let folder: String = {
+        // The tests themselves may be run by a program of the toolchain; the products lie beside the test bundle.
+        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") }
+        let test = bundle ?? (try? File.linkTarget(of: "/proc/self/exe")) ?? ""
+        return test.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
+    }()
 
-    private static func program(_ name: String) -> String {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        let test = String(decoding: buffer.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return test.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/" + name
-    }
+    /// `WAKEBRIDGE_TOOL` and `WAKEBRIDGED` name other programs than those beside the tests.
+    package static var tool: String { environment("WAKEBRIDGE_TOOL") ?? "\(folder)/wakebridge" }
+    package static var daemon: String { environment("WAKEBRIDGED") ?? "\(folder)/wakebridged" }
+    package static var fixture: String { "\(folder)/FixtureHandler" }
+    package static var swiftExample: String { "\(folder)/ExampleHeartRate" }
 
     /// Runs the tool where it needs no daemon.
     package static func run(_ arguments: String...) throws -> (exit: Int32, output: String, talk: String) {

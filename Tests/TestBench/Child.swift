@@ -12,31 +12,14 @@ package final class Child {
     /// - Parameter input: what it reads; nil for nothing.
     package init(_ arguments: [String], input: Int32? = nil) throws {
         let (output, talk) = (try Gatherer(), try Gatherer())
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        if let input {
-            posix_spawn_file_actions_adddup2(&actions, input, 0)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        }
-        posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
-        posix_spawn_file_actions_adddup2(&actions, talk.writing, 2)
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
-        words.append(nil)
-        var started: pid_t = 0
-        let code = posix_spawnp(&started, arguments[0], &actions, nil, words, environ)
-        for word in words { free(word) }
-        posix_spawn_file_actions_destroy(&actions)
-        guard code == 0 else { throw SystemError("start", arguments[0], Errno(code: code)) }
-        process = started
+        process = try spawn(
+            arguments, input: input, output: .descriptor(output.writing), talk: .descriptor(talk.writing))
         streams = [output, talk]
         for stream in streams { stream.closeWriting() }
     }
 
     deinit {
-        guard !hasExited else { return }
-        kill(process, SIGKILL)
-        waitpid(process, nil, 0)
+        if !hasExited { killAndReap(process) }
     }
 
     /// Waits to its end.
@@ -50,10 +33,9 @@ package final class Child {
 
     /// True once the process has ended and all it wrote is here.
     package var isOver: Bool {
-        var status: Int32 = 0
-        if !hasExited, waitpid(process, &status, WNOHANG) == process {
+        if !hasExited, let exit = end(of: process) {
             hasExited = true
-            exit = status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+            self.exit = exit
         }
         return streams.allSatisfy { $0.isAtEnd } && hasExited
     }

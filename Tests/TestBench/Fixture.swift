@@ -13,10 +13,7 @@ package final class Fixture {
     package var path: String { directory + "/control.sock" }
 
     package init(group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse) throws {
-        var template = Array("/tmp/wakecontrol.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw SystemError("make", "a temporary directory", .last) }
-        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        chmod(directory, 0o755)
+        directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
         loop = try EventLoop()
         server = try ControlServer(loop: loop, socketPath: directory + "/control.sock", group: group, handle: handle)
     }

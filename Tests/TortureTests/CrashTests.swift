@@ -1,5 +1,6 @@
 // kill -9 of handlers and of the daemon at random instants: every event is acknowledged in the end, in order, none lost.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Crashes", .serialized)

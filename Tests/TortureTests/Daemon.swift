@@ -1,5 +1,6 @@
 // wakebridged in one life after another on the same directories, as it is started, killed and ended by a test.
 import Glibc
+import TestBench
 import Testing
 
 final class Daemon {
@@ -21,28 +22,19 @@ final class Daemon {
 
     deinit {
         guard pid != 0 else { return }
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
-        _ = try? spawn([Built.daemon, "--sweep", "--runtime", ground.runtime]).map { waitpid($0, nil, 0) }
+        killAndReap(pid)
+        if let sweep = try? spawn([Built.daemon, "--sweep", "--runtime", ground.runtime]) { waitpid(sweep, nil, 0) }
     }
 
     func start() throws {
-        pid = try #require(try spawn(words), "cannot start \(words[0])")
+        pid = try spawn(words)
         lives.append(pid)
     }
 
-    private func spawn(_ words: [String], output: String? = nil) throws -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        let (log, mode) = (ground.daemonLog, O_WRONLY | O_CREAT | O_APPEND)
-        posix_spawn_file_actions_addopen(&actions, 1, output ?? log, output == nil ? mode : mode | O_TRUNC, 0o644)
-        posix_spawn_file_actions_addopen(&actions, 2, log, mode, 0o644)
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var started: pid_t = 0
-        return posix_spawn(&started, words[0], &actions, nil, &arguments, environ) == 0 ? started : nil
+    /// What it says goes to the log, and so does its output where it has no file of its own.
+    private func spawn(_ words: [String], output: String? = nil) throws -> pid_t {
+        let log = Outlet.file(ground.daemonLog)
+        return try TestBench.spawn(words, output: output.map { .file($0, replaces: true) } ?? log, talk: log)
     }
 
     /// The handlers that run now: the daemon has no other children.
@@ -54,14 +46,12 @@ final class Daemon {
 
     /// SIGKILL, and the next life at once.
     func killAndRestart() throws {
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
+        killAndReap(pid)
         try start()
     }
 
     func killForGood() {
-        kill(pid, SIGKILL)
-        waitpid(pid, nil, 0)
+        killAndReap(pid)
         pid = 0
     }
 
@@ -76,10 +66,12 @@ final class Daemon {
     }
 
     private func end(of process: pid_t, within seconds: Double) async throws -> Int32? {
-        var status: Int32 = 0
-        let isOver = try await wait(seconds, every: 0.002) { waitpid(process, &status, WNOHANG) == process }
-        guard isOver else { return nil }
-        return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+        var exit: Int32?
+        _ = try await wait(seconds, every: 0.002) {
+            exit = TestBench.end(of: process)
+            return exit != nil
+        }
+        return exit
     }
 
     // MARK: The tool
@@ -87,7 +79,7 @@ final class Daemon {
     /// What the tool printed, and its exit status.
     func tool(_ words: String...) async throws -> (exit: Int32, output: String) {
         let output = ground.file("output")
-        let process = try #require(try spawn([Built.tool, "--socket", ground.socket] + words, output: output))
+        let process = try spawn([Built.tool, "--socket", ground.socket] + words, output: output)
         let exit = try #require(try await end(of: process, within: 20), "wakebridge \(words) does not end")
         return (exit, text(of: output))
     }
@@ -116,23 +108,10 @@ final class Daemon {
 
     // MARK: What is left
 
-    /// The cgroups of this bridge, wherever the daemon was put.
-    var cgroup: String? {
-        guard
-            let mount = text(of: "/proc/self/mountinfo").split(separator: "\n").first(where: {
-                $0.contains(" - cgroup2 ")
-            }),
-            let own = text(of: "/proc/self/cgroup").split(separator: "\n").first(where: { $0.hasPrefix("0::") })
-        else { return nil }
-        let below = own.dropFirst(3) == "/" ? "" : String(own.dropFirst(3))
-        let root = String(mount.split(separator: " ")[4])
-        return root + below + "/wakebridge"
-            + String(ground.runtime.map { $0 == "/" ? "-" : $0 })
-    }
-
     var leftovers: [String] {
         let running = processes(mentioning: ground.path).map { "process \($0)" }
-        let cgroups = cgroup.map { access($0, F_OK) == 0 ? ["cgroup \($0)"] : [] } ?? []
+        let cgroup = Machine.cgroup(ofDaemonAt: ground.runtime)
+        let cgroups = access(cgroup, F_OK) == 0 ? ["cgroup \(cgroup)"] : []
         let sockets = isUp ? ["the control socket"] : []
         return running + cgroups + sockets
     }

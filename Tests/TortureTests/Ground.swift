@@ -1,5 +1,7 @@
 // The ground one test stands on: its own directories, the files in them, and the programs that were built beside it.
 import Glibc
+import TestBench
+import WakeSystem
 
 /// Gone with everything in it when the test lets go of it. The runtime directory is on a tmpfs where the machine has one.
 final class Ground {
@@ -17,8 +19,8 @@ final class Ground {
 
     deinit {
         guard getenv("WAKEBRIDGE_TORTURE_KEEP") == nil else { return print("kept: \(path) \(runtime)") }
-        remove(path)
-        remove(runtime)
+        Directory.removeTree(path)
+        Directory.removeTree(runtime)
     }
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
@@ -28,16 +30,8 @@ final class Ground {
 
     @discardableResult
     func write(_ text: String, to name: String) -> String {
-        let path = file(name)
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
-        }
-        close(file)
-        return path
+        put(text, at: file(name))
+        return file(name)
     }
 
     /// Drops a manifest in; the fixture records what it gets to `record-<id>`, or where `words` say otherwise.
@@ -56,62 +50,12 @@ final class Ground {
 
     /// A reboot: nothing of the runtime directory is left.
     func wipeRuntime() {
-        for name in names(in: runtime) { remove("\(runtime)/\(name)") }
+        Directory.removeTree(runtime)
+        mkdir(runtime, 0o755)
     }
-}
-
-enum Built {
-    static let folder: String = {
-        let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-        return bundle.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 }
-    }()
-    static var tool: String { "\(folder)/wakebridge" }
-    static var daemon: String { "\(folder)/wakebridged" }
-    static var fixture: String { "\(folder)/FixtureHandler" }
-}
-
-private func makeDirectory(_ pattern: String) -> String {
-    var template = Array(pattern.utf8CString)
-    guard mkdtemp(&template) != nil else { fatalError("cannot make a directory as \(pattern)") }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-}
-
-private func remove(_ path: String) {
-    if unlink(path) == 0 || errno == ENOENT { return }
-    for name in names(in: path) { remove("\(path)/\(name)") }
-    rmdir(path)
 }
 
 // MARK: Looking at the machine
-
-func bytes(of path: String) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return [] }
-    defer { close(file) }
-    var all: [UInt8] = []
-    var space = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-        let count = read(file, &space, space.count)
-        guard count > 0 else { return all }
-        all.append(contentsOf: space[..<count])
-    }
-}
-
-func text(of path: String) -> String { String(decoding: bytes(of: path), as: UTF8.self) }
-func lines(of path: String) -> [Substring] { text(of: path).split(separator: "\n") }
-
-func names(in directory: String) -> [String] {
-    guard let stream = opendir(directory) else { return [] }
-    defer { closedir(stream) }
-    var found: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if name != ".", name != ".." { found.append(name) }
-    }
-    return found
-}
 
 /// Processes, not zombies, that have `text` in their command line or environment.
 func processes(mentioning text: String) -> [pid_t] {
@@ -139,23 +83,4 @@ func offset(of word: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         }
         return nil
     }
-}
-
-func monotonicNow() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}
-
-/// Never blocks the thread that other tests share.
-func pause(_ seconds: Double) async throws { try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9)) }
-
-/// Looks every `period` seconds until it holds; false after `seconds`.
-func wait(_ seconds: Double, every period: Double = 0.01, for condition: () async throws -> Bool) async throws -> Bool {
-    let end = monotonicNow() + seconds
-    while try await !condition() {
-        guard monotonicNow() < end else { return false }
-        try await pause(period)
-    }
-    return true
 }

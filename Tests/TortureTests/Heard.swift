@@ -1,4 +1,5 @@
 // What handlers heard: the fixture's record, line by line, as it was written before each event was acted on.
+import TestBench
 
 /// One delivery of one event to one process.
 struct Heard {
@@ -14,7 +15,7 @@ struct Heard {
     var content: String
 
     /// Lines that need no acknowledgement are left out.
-    static func read(_ path: String) -> [Heard] { lines(of: path).compactMap(Heard.init) }
+    static func read(_ path: String) -> [Heard] { lines(of: path).compactMap { Heard($0[...]) } }
 
     private init?(_ line: Substring) {
         let fields = line.split(separator: " ", maxSplits: 3)

@@ -1,5 +1,6 @@
 // Who kills, whom and when: handlers and daemons at random instants, from a seed that is printed.
 import Glibc
+import TestBench
 import Testing
 
 struct Killer {

@@ -1,5 +1,6 @@
 // What may be lost is told: memory at a crash, the runtime directory at a reboot. Each number is heard or told in one gap.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Losses", .serialized)

@@ -1,5 +1,6 @@
 // Handlers that crash by themselves: on one event, which is put aside, or before they have said anything.
 import Glibc
+import TestBench
 import Testing
 
 @Suite("Poison", .serialized)

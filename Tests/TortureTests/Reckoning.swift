@@ -1,5 +1,6 @@
 // The reckoning after a torture: what was heard against the trace, and what the journal still knows.
 import Glibc
+import TestBench
 import Testing
 import WakeJournal
 import WakeModel

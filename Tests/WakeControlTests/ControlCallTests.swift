@@ -1,4 +1,5 @@
 // Requests read as calls, and every way in which they can make no sense.
+import TestBench
 import Testing
 import WakeModel
 
@@ -21,6 +22,15 @@ import WakeModel
     private func refusal(_ line: String, _ body: String = "") -> ControlRefusal? {
         do { _ = try call(line, body) } catch { return error as? ControlRefusal }
         return nil
+    }
+
+    @Test("docs/control-api.md has every address that is answered, and no other")
+    func documentation() throws {
+        let rows = try Document("docs/control-api.md").text.split(separator: "\n")
+        let documented = rows.filter { $0.hasPrefix("| `GET ") || $0.hasPrefix("| `POST ") }
+            .compactMap { $0.split(separator: "`").dropFirst().first?.split(separator: "?").first.map(String.init) }
+        let answered = Endpoint.all.map { "\($0.method) /\($0.path.joined(separator: "/"))" }
+        #expect(documented.sorted() == answered.sorted())
     }
 
     @Test("reads as the call it is")

@@ -266,6 +266,11 @@ extension Auditor {
             if handler.phase == .active { complain("\(name): not told of its strain") }
             if now.monotonic >= strain.end { complain("\(name): awake past the end of its strain") }
         }
+        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil, handler.hasUnfinished,
+            !handler.isAttached, handler.awakeDeadline == nil
+        {
+            complain("\(name): awake without a deadline")
+        }
         if handler.isBarred, handler.isLive { complain("\(name): runs although stopped") }
         guard let books = books[handler.id] else { return }
         checkCounts(handler, books)

@@ -82,7 +82,8 @@ struct RandomWalk {
         let handler = handlers[dice.below(handlers.count)]
         let device = devices[dice.below(devices.count)]
         switch dice.below(100) {
-        case 0..<38: story.data(device, channel: UInt8(dice.below(3)), size: dice.below(100))
+        case 0..<32: story.data(device, channel: UInt8(dice.below(3)), size: dice.below(100))
+        case 32..<38: story.event(.data(.advertisement, Array(repeating: 7, count: dice.below(100))), device)
         case 38..<46: link(device)
         case 46..<72: say(handler)
         case 72..<75: exit(handler)

@@ -49,6 +49,25 @@ struct RecoveryStories {
         story.close()
     }
 
+    @Test(
+        "After a restart of the bridge the wait of a nack grows from its beginning, however often the event was delivered"
+    )
+    func waitBeginsAnew() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        let recovered = RecoveredEvent(
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 4,
+            durability: .run)
+        story.step(.recovered(handler, [recovered]))
+        story.say(.nack(Sequence(40), after: nil), handler)
+        let before = story.delivered(handler).count
+        story.advance(.seconds(29))
+        #expect(story.delivered(handler).count == before)
+        story.advance(.seconds(2))
+        #expect(story.delivered(handler).count == before + 1)
+        story.close()
+    }
+
     @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
     func recoveryBeforeDevice() {
         let story = Scenario(from: 100)

@@ -53,6 +53,8 @@ struct SleepStories {
         #expect(story.state(handler) == .active && story.lastPreface(handler) != nil)
         story.advance(.milliseconds(27_900))
         #expect(story.state(handler) == .active && story.blame(handler) == [])
+        story.advance(.milliseconds(200))
+        #expect(story.expirations(handler) == ["system-sleep", "extension"])
         story.say(.end("upload"), handler)
         story.advance(.milliseconds(21))
         #expect(story.state(handler) == .suspended && story.kills(handler) == 0)

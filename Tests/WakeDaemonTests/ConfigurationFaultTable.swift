@@ -73,7 +73,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap"
+        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -161,6 +161,8 @@ let brokenManifests: [ConfigurationFault] = [
         "timers is a list, expected an object, {…}\nhandlers.d/hr.json5: timers is a list, expected an object, {…}"),
     manifest(
         with: "queue_cap: \"1KiB\"", "queue_cap is \"1KiB\", expected a size from 64KiB to 4GiB, such as \"64MiB\""),
+    manifest(with: "notify: \"yes\"", "notify is \"yes\", expected true or false"),
+    manifest(with: "notfy: true", "unknown key \"notfy\"; did you mean \"notify\"?"),
     manifest(
         with: "lifecycle: \"oneshot\", autostart: true",
         "autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it"),
@@ -228,6 +230,21 @@ let brokenProfiles: [ConfigurationFault] = [
     profile(
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, characteristics: {}}",
         "characteristics does not fit mode \"external-accessory\"; write streams"),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, advertisement: {}}",
+        "advertisement does not fit mode \"external-accessory\"; remove it or change the mode"),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {x: {fields: []}}}}",
+        "advertisement.service_data has the key \"x\", expected a Bluetooth UUID such as \"181a\""),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {manufacturer_data: {\"499\": {fields: []}}}}",
+        "advertisement.manufacturer_data has the key \"499\", expected a company such as \"0499\""),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_dta: {}}}",
+        "unknown key \"service_dta\" in advertisement; did you mean \"service_data\"?"),
+    profile(
+        "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {\"181a\": {}}}}",
+        "advertisement.service_data.181a.fields is missing"),
     profile(fields: "", "\(field) is empty; leave characteristics.2a37 out to get raw bytes only"),
     profile(fields: "{name: \"x\"}", "\(field)[0].type is missing"),
     profile(fields: "{name: \"x\", type: \"uint9\"}", "\(field)[0].type is \"uint9\"; did you mean \"uint8\"?"),

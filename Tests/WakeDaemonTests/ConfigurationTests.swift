@@ -69,6 +69,7 @@ struct ConfigurationTests {
         expected.maxBatch = 64
         var subscription = Subscription(profile: "heart-rate-monitor", device: "chest-strap")
         subscription.retention = .seconds(7 * 86_400)
+        subscription.maxLatency = .zero
         expected.subscriptions = [subscription]
         #expect(hr.settings == expected)
         #expect(hr.faults(against: try shippedProfiles()) == [])
@@ -84,11 +85,11 @@ struct ConfigurationTests {
               watch: [{ profile: "p", wake: false, policy: "latest", durability: "disk", max_latency: "250ms", queue_cap: "1MiB" }],
               lifecycle: "oneshot", ack: "delivery", budget: "30s", max_extension: "180s", on_overrun: "terminate",
               max_batch: 1024, enabled: false, stop_events: "keep", idle_exit: "5m", allow_background_children: true,
-              queue_cap: "16MiB", timers: { linger: "0", window: "2h", retry_cap: "1h" },
+              queue_cap: "16MiB", notify: true, timers: { linger: "0", window: "2h", retry_cap: "1h" },
             }
             """)
         #expect(hr.command(in: "/etc/wakebridge/handlers.d") == ["/etc/wakebridge/handlers.d/./hr.sh"])
-        #expect(hr.group == "audio")
+        #expect(hr.group == "audio" && hr.notifies)
         #expect(hr.environment == ["A": "", "B": "2"])
         #expect(hr.workingDirectory == "/srv")
         let settings = hr.settings

@@ -28,7 +28,7 @@ struct JournalTests {
     func noted(isClean: Bool) throws {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
-        journal?.append(data([2]), as: Sequence(5), owedTo: [], durability: .run)
+        journal?.noteGiven(Sequence(5), at: WallTime(microseconds: 5))
         _ = journal?.commit()
         if isClean { journal?.close(clean: true) }
         journal = nil
@@ -109,6 +109,41 @@ struct JournalTests {
         _ = try Schema.migrate(
             database, steps: Schema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
         #expect(try database.integer("SELECT more FROM handlers WHERE name='a'") == 5)
+    }
+
+    @Test("Rows that a version without advertisements wrote are read as they were meant")
+    func olderRows() throws {
+        _ = try scratch.ready()
+        let rows = [
+            "(1,1,1,1,3,4,5,1,1826063934,x'03000000')",
+            "(2,1,1,3,3,4,5,1,795483005,x'00100000372a0000fb349b5f800000801049')",
+            "(3,1,1,4,3,4,5,1,2873819210,x'24')",
+            "(4,1,1,6,3,4,5,1,2549018332,x'0102')",
+        ]
+        try scratch.tamper(scratch.run, "INSERT INTO events VALUES" + rows.joined(separator: ","))
+        let journal = try scratch.journal()
+        let owed = journal.recover().owed[a] ?? []
+        let heartRate = Channel.characteristic(BluetoothUUID(short: 0x2a37))
+        #expect(owed.map(\.content) == [.connected, .data(heartRate), .data(.serial), .data(.input)])
+        #expect(journal.event(Sequence(2))?.kind == .data(heartRate, [0x10, 0x49]))
+    }
+
+    @Test("An advertisement comes back as one, and is the first data to make room")
+    func advertisement() throws {
+        var journal: Journal? = try ready()
+        var event = data([])
+        event.kind = .data(.advertisement, [2, 1, 6])
+        journal?.append(1...1, owedTo: [a])
+        journal?.append(event, as: Sequence(2), owedTo: [a, b], durability: .run)
+        journal?.append(event, as: Sequence(3), owedTo: [a], durability: .disk)
+        _ = journal?.commit()
+        journal = nil
+        let later = try scratch.journal()
+        #expect(
+            later.recover().owed[a]?.map(\.content) == [.data(.serial), .data(.advertisement), .data(.advertisement)])
+        for number in [2, 3] as [UInt64] { #expect(later.event(Sequence(number))?.kind == event.kind) }
+        #expect(later.oldestData(freeing: 100)[a]?.contains(Sequence(1)) == false)
+        #expect(later.oldestData(freeing: 1 << 20)[a]?.count == 3)
     }
 
     @Test("The files belong to their owner alone")

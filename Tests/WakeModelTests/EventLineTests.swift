@@ -49,6 +49,17 @@ struct EventLineTests {
         #expect(line(.data(.report(2), [1])).contains("\"stream\":\"report-2\",\"raw\":\"01\"}}"))
     }
 
+    @Test("what was broadcast is data of the stream advertisement")
+    func writesAdvertisement() {
+        let text = line(.data(.advertisement, [2, 1, 6]), value: "{\"temperature_c\":21.5}")
+        #expect(text.contains("device.data\""))
+        #expect(
+            text.hasSuffix(
+                "\"data\":{\"profile\":\"heart-rate-monitor\",\"stream\":\"advertisement\","
+                    + "\"value\":{\"temperature_c\":21.5},\"raw\":\"020106\"}}\n"))
+        #expect(Channel.advertisement.written.text == "advertisement")
+    }
+
     @Test("redelivery, a clock that is not set and a spent budget are told")
     func writesCircumstances() {
         let text = line(heartRate, redelivered: true, synchronized: false, budget: .milliseconds(-5))
@@ -146,7 +157,8 @@ struct NoticeTests {
                 == "{\"reason\":\"event\",\"devices\":[{\"device\":\"chest-strap\",\"source\":\"/bluetooth/C0:F1:F2:F3:F4:01\","
                 + "\"profile\":\"heart-rate-monitor\",\"mode\":\"bluetooth-central\",\"connected\":true}],"
                 + "\"subscriptions\":[{\"profile\":\"heart-rate-monitor\",\"wake\":true,\"policy\":\"all\",\"durability\":\"run\"}],"
-                + "\"counters\":{\"launches\":0,\"acknowledged\":0,\"queued\":0,\"dead_letters\":0},\"checkpoint\":\"x\"}"
+                + "\"counters\":{\"launches\":0,\"acknowledged\":0,\"useful\":0,\"nothing\":0,\"failed\":0,\"queued\":0,"
+                + "\"dead_letters\":0},\"checkpoint\":\"x\"}"
         )
     }
 }

@@ -108,6 +108,9 @@ let malformedReplies: [MalformedReply] = [
         "{\"read\":{\"device\":\"a\",\"stream\":\"report-256\"}}", .unknownToken,
         "\"stream\" takes serial, input or report-0 to report-255; here stands \"report-256\"."),
     MalformedReply(
+        "{\"read\":{\"device\":\"a\",\"stream\":\"advertisement\"}}", .unknownToken,
+        "\"stream\" takes serial, input or report-0 to report-255; here stands \"advertisement\"."),
+    MalformedReply(
         "{\"read\":{\"device\":\"a\",\"stream\":\"serial\",\"characteristic\":\"2a39\"}}", .malformed,
         "\"read\" names both a characteristic and a stream."),
     MalformedReply(

@@ -53,7 +53,9 @@ struct DevicesTests {
         let example = try #require(try shippedSources().first { $0.name == "example" })
         let text = String(decoding: example.text, as: UTF8.self)
         let kinds = FieldDocument.Kind.allCases.map(\.rawValue)
-        let keys = ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.channelKeys + FieldDocument.keys
+        let keys =
+            ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.channelKeys
+            + ProfileDocument.advertisementKeys + FieldDocument.keys
         for word in keys + kinds {
             #expect(text.contains(word), "Devices/example/profile.json5 does not explain \(word)")
         }

@@ -19,6 +19,7 @@ private let everything =
         +0.000000001 7 data serial 24
         +0.000000 7 data report-3
         +0.000000 7 data input 00
+        +0.000000 1 data advertisement 0201060416090f64
         +1.004000 1 disconnect reason=remote-user folded=2
         +0.000000 1 connect folded=4
         +0.000000 1 attention bond-invalid "Pair it again,\\nplease.\\x01"
@@ -53,10 +54,11 @@ private func write(_ header: TraceHeader, _ operations: [TraceOperation]) -> Str
 @Test("A canonical trace with every operation is read and written back byte for byte")
 func roundTrip() throws {
     let (header, operations) = try read(everything)
-    #expect(operations.count == 11)
+    #expect(operations.count == 12)
     #expect(header.devices[0].name == "Polar \"H10\"")
     #expect(header.devices[1].source == "/accessory/2341:0043:7583")
     #expect(operations[1].kind == .data(.characteristic(BluetoothUUID(short: 0x2a37)), [0x10, 0x49, 0x54, 0x03]))
+    #expect(operations[6].kind == .data(.advertisement, [2, 1, 6, 4, 0x16, 9, 0x0f, 0x64]))
     #expect(write(header, operations) == everything)
 }
 
@@ -80,6 +82,7 @@ func truncation() throws {
         ("+-1 1 connect", 2, "negative"), ("-1 1 connect", 1, "negative"), ("+0 1 data 2a37 0", 16, "half a byte"),
         ("+0 1 data 2a37 0g", 16, "half a byte"), ("+0 1 data 2a37 zz", 16, "no hexadecimal digit"),
         ("+0 1 data 2a3 00", 11, "no channel"), ("+0 1 data report-256 00", 11, "no channel"),
+        ("+0 1 data advertisment 00", 11, "`advertisement`, or"),
         ("+0 1 disconnect", 16, "names its `reason=`"), ("+0 1 disconnect raeson=x", 17, "did you mean `reason`?"),
         ("+0 1 disconnect reason=a reason=b", 26, "stands twice"), ("+0 1 gap lnk", 10, "did you mean `link`?"),
         ("+0 1 gap link count=-1", 21, "whole number"), ("+0 1 attention pairing", 23, "sentence"),

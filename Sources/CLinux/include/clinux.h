@@ -27,9 +27,24 @@ int clinux_set_pipe_capacity(int descriptor, int bytes);
 int clinux_write_without_waiting(int descriptor, const void *bytes, size_t count);
 /// Takes an exclusive POSIX lock on the whole file, or answers -EBUSY with the process that has it.
 int clinux_lock(int descriptor, pid_t *holder);
+/// Bytes that stand in a stream socket to be read.
+int clinux_bytes_waiting(int descriptor);
 int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
+
+/// Lets every message that comes to the socket say who sent it.
+int clinux_pass_credentials(int descriptor);
+
+/// What came with a datagram; pid is 0 where the kernel did not say.
+struct clinux_datagram {
+    bool truncated;
+    pid_t pid;
+    uid_t user;
+    gid_t group;
+};
+/// Receives one datagram without waiting, and returns how many bytes of it there are. Descriptors in it are closed.
+int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram);
 
 // ---- Signals and processes --------------------------------------------------------------------------------------
 

@@ -18,12 +18,14 @@ public struct HandlerManifest: Hashable, Sendable {
     public var environment: [String: String] = [:]
     /// The folder it starts in, absolute; nil is its state folder.
     public var workingDirectory: String?
+    /// It may say in the words of sd_notify how it is.
+    public var notifies = false
     public var settings = HandlerSettings()
 
     static let keys = [
         "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap",
+        "allow_background_children", "queue_cap", "notify",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -113,6 +115,7 @@ extension HandlerManifest {
         if let workingDirectory, !workingDirectory.hasPrefix("/") {
             object.refuse("cwd", expected: "an absolute path")
         }
+        notifies = object.flag("notify") ?? notifies
         readEnvironment(object)
     }
 
@@ -209,7 +212,7 @@ extension HandlerManifest {
         subscription.wakes = watch.flag("wake") ?? subscription.wakes
         subscription.policy = watch.word("policy") ?? subscription.policy
         subscription.durability = watch.word("durability") ?? subscription.durability
-        subscription.maxLatency = watch.span("max_latency", in: .zero ... .seconds(86_400)) ?? subscription.maxLatency
+        subscription.maxLatency = watch.span("max_latency", in: .zero ... .seconds(86_400))
         subscription.queueCap = watch.size("queue_cap", in: queueCapRange) ?? subscription.queueCap
         subscription.retention = watch.span("retention", in: .seconds(1) ... .seconds(3_650 * 86_400))
         return subscription

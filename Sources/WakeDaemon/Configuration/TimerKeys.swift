@@ -27,6 +27,7 @@ public enum TimerKeys {
         Entry(key: "freeze", timer: \.freeze, range: .milliseconds(10)...(.seconds(60))),
         Entry(key: "terminate", timer: \.terminate, range: .zero...(.seconds(600))),
         Entry(key: "rescue", timer: \.rescue, range: .milliseconds(10)...(.seconds(60))),
+        Entry(key: "flood", timer: \.flood, range: .milliseconds(100)...day),
         Entry(key: "failure_base", timer: \.failureBase, range: tick...day),
         Entry(key: "failure_cap", timer: \.failureCap, range: tick...day),
         Entry(key: "retry_base", timer: \.retryBase, range: .seconds(10)...day),

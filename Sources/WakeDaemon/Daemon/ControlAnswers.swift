@@ -11,7 +11,7 @@ final class ControlAnswers {
     private var watchers: [(device: DeviceID?, stream: ControlStream)] = []
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
-    private var bridge: Bridge { daemon.bridge }
+    var bridge: Bridge { daemon.bridge }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -82,8 +82,16 @@ final class ControlAnswers {
         status.wakes = standing.wakes
         status.events = daemon.history.deliveryCount(standing.handler)
         status.awake = standing.awake
+        status.work = work(standing)
+        status.status = bridge.stage.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.written
         return status
+    }
+
+    private func work(_ standing: Standing) -> WorkReport {
+        WorkReport(
+            standing, uptime: SystemClock.monotonic() - daemon.startedAt,
+            processorTime: bridge.stage.processorTime(of: standing.handler))
     }
 
     private func devices() -> [DeviceStatus] {
@@ -97,6 +105,13 @@ final class ControlAnswers {
         .json { writer in
             writer.object { writer in
                 writer.field("why", standing.why)
+                writer.field("work", work(standing))
+                writer.key("status")
+                if let status = bridge.stage.status(of: standing.handler) {
+                    writer.string(status)
+                } else {
+                    writer.null()
+                }
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {
@@ -113,7 +128,7 @@ final class ControlAnswers {
 
     // MARK: Orders
 
-    private func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
+    func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
         bridge.engine.feed(.operated(handler, verb))
         return .done
     }
@@ -164,92 +179,6 @@ final class ControlAnswers {
         }
     }
 
-    /// As much as logind's usual delay leaves.
-    private static let simulatedSleep = TimeSpan.seconds(4)
-
-    private func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
-        switch simulation {
-        case .wake(let name): return operate(try runnable(name), .wake)
-        case .expire(let name):
-            return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
-        case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
-        case .memory(let level):
-            bridge.engine.feed(.memory(level == .critical ? .critical : .warning))
-            return .done
-        case .sleep(let isOn):
-            bridge.engine.feed(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
-            return .done
-        case .heat(let isOn):
-            bridge.engine.feed(.thermal(isHot: isOn))
-            return .done
-        case .disconnect(let name):
-            let stamp = bridge.engine.clock.stamp()
-            let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
-            bridge.take(DeviceEvent(device: try device(name), kind: kind, stamp: stamp))
-            return .done
-        }
-    }
-
-    // MARK: Dead letters
-
-    private func deadLetters() -> ControlResponse {
-        let letters = bridge.journal.deadLetters()
-        return .json { writer in
-            writer.object { writer in
-                writer.key("dead_letters")
-                writer.beginArray()
-                for letter in letters {
-                    writer.object { writer in
-                        writer.field("seq", letter.seq.rawValue)
-                        writer.field("handler", bridge.journal.handlerName(of: letter.handler) ?? "")
-                        writer.field("device", bridge.catalog.entry(letter.event.device)?.device.alias ?? "")
-                        writer.key("time")
-                        writer.time(letter.at)
-                        writer.field("reason", letter.reason)
-                    }
-                }
-                writer.endArray()
-            }
-        }
-    }
-
-    private func replayDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
-        let matches = try matcher(choice)
-        var count = 0
-        for letter in bridge.journal.deadLetters() where matches(letter.seq, letter.handler) {
-            guard bridge.catalog.handlers[letter.handler] != nil,
-                let taken = bridge.journal.takeDeadLetter(letter.seq, of: letter.handler)
-            else { continue }
-            bridge.engine.feed(.revived(letter.handler, taken.event))
-            count += 1
-        }
-        return try counted(count)
-    }
-
-    private func dropDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
-        let matches = try matcher(choice)
-        return try counted(bridge.journal.dropDeadLetters { matches($0.seq, $0.handler) })
-    }
-
-    private func matcher(_ choice: DeadLetterChoice) throws(ControlRefusal) -> (Sequence, HandlerID) -> Bool {
-        switch choice {
-        case .all: return { _, _ in true }
-        case .sequence(let wanted): return { sequence, _ in sequence == wanted }
-        case .handler(let name):
-            let wanted = try handler(name)
-            return { _, handler in handler == wanted }
-        }
-    }
-
-    private func counted(_ count: Int) throws(ControlRefusal) -> ControlResponse {
-        guard count > 0 else {
-            throw ControlRefusal(
-                .notFound, code: "unknown-dead-letter", message: "no dead letter is meant by that",
-                advice: "see which there are with: wakebridge dead-letters list")
-        }
-        return .json { $0.object { $0.field("count", count) } }
-    }
-
     // MARK: Streams
 
     private func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
@@ -280,7 +209,7 @@ final class ControlAnswers {
 
     // MARK: Names
 
-    private func handler(_ name: String) throws(ControlRefusal) -> HandlerID {
+    func handler(_ name: String) throws(ControlRefusal) -> HandlerID {
         if let id = bridge.catalog.handler(named: name) { return id }
         let known = bridge.catalog.handlers.values.map(\.id)
         throw ControlRefusal(
@@ -288,12 +217,12 @@ final class ControlAnswers {
             advice: "see which there are with: wakebridge handlers.\(suggestion(for: name, among: known))")
     }
 
-    private static let living: Set<HandlerState> = [
+    static let living: Set<HandlerState> = [
         .launching, .active, .expiring, .suspending, .suspended, .terminating,
     ]
 
     /// A handler that may run: an order to wake one that may not would be taken and do nothing.
-    private func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
+    func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
         guard standing.state == .stopped || standing.state == .quarantined else { return standing.handler }
         throw ControlRefusal(
@@ -301,7 +230,7 @@ final class ControlAnswers {
             advice: "let it run again with: wakebridge start \(name)")
     }
 
-    private func handler(
+    func handler(
         _ name: String, in states: Set<HandlerState>, _ complaint: String
     ) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
@@ -320,7 +249,7 @@ final class ControlAnswers {
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
 
-    private func device(_ name: String) throws(ControlRefusal) -> DeviceID {
+    func device(_ name: String) throws(ControlRefusal) -> DeviceID {
         if let id = bridge.catalog.device(named: name) { return id }
         let known = bridge.catalog.devices.compactMap { $0?.device.alias }
         throw ControlRefusal(
@@ -330,7 +259,7 @@ final class ControlAnswers {
 }
 
 extension JSONWriter {
-    fileprivate mutating func object(_ write: (inout JSONWriter) -> Void) {
+    mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
         endObject()

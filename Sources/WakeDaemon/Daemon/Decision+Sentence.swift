@@ -19,6 +19,13 @@ extension Decision {
         case .moved(_, .stopped, because: "stopped"): "stopped by an operator; start lifts it"
         case .moved(_, .stopped, _): "stopped: its manifest says so, or is gone"
         case .moved(_, .quarantined, let because): "quarantined: \(because); start or a changed manifest lifts it"
+        case .moved(_, .terminating, because: "flood"):
+            "killed: it flooded descriptor 3 without a pause; write a line there only to answer an event or to ask for "
+                + "something, and what is a log to stdout"
+        case .moved(_, .terminating, because: "watchdog"): "killed: it gave itself up with WATCHDOG=trigger"
+        case .throttled:
+            "it says more on descriptor 3 than its events call for (\(LineAllowance.linesPerEvent) lines each, and "
+                + "\(LineAllowance.linesPerSecond) a second beside): it is read slowly, and killed if it goes on"
         case .moved, .delivered, .acknowledged, .began, .ended, .faulted, .notWoken: nil
         }
     }

@@ -72,13 +72,15 @@ public final class Bridge {
             clock: { clock.stamp().wall })
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
-        let launcher = Launcher(suspension: suspension, bridgeStateDirectory: options.stateDirectory)
+        let launcher = Launcher(
+            suspension: suspension, bridgeStateDirectory: options.stateDirectory,
+            runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
             longestLogLine: options.settings.log.longestLine)
         engine.stage = stage
-        engine.listeners.append(counts)
         try tieToLoop()
+        engine.willShed = { [unowned self] in introduceAbsent($0) }
         for (id, device) in journal.devices() { know(device, as: id) }
     }
 
@@ -156,6 +158,19 @@ public final class Bridge {
     func dismiss(_ id: HandlerID) {
         engine.feed(.remove(id))
         catalog.remove(id)
+    }
+
+    /// Who is owed events and has had no manifest in this life is unknown to the core. Before it can lose any of them in a
+    /// gap it is what a handler is whose manifest was removed; where the manifest comes back, it goes on with what is left.
+    private func introduceAbsent(_ id: HandlerID) {
+        guard let owed = recovery.owed.removeValue(forKey: id) else { return }
+        var settings = HandlerSettings()
+        settings.isEnabled = false
+        settings.stoppedEvents = .keep
+        // What waits for nobody must hold no source back.
+        settings.queueCap = .max / 2
+        engine.feed(.configure(id, settings, isStopped: recovery.stopped.contains(id), restarts: false))
+        engine.feed(.recovered(id, owed))
     }
 
     /// What `ram` or a reboot lost is one gap for each device that the handler watches.
@@ -264,6 +279,6 @@ extension HandlerManifest {
     func runsSameProgram(as other: HandlerManifest) -> Bool {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
-            && settings.readiness == other.settings.readiness
+            && settings.readiness == other.settings.readiness && notifies == other.notifies
     }
 }

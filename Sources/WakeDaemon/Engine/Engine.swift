@@ -27,6 +27,8 @@ public final class Engine {
     var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
     /// How many events of devices were appended, what the bridge itself tells in gaps not among them.
     private(set) var deviceEventsAppended: UInt64 = 0
+    /// Called for each handler whose data is about to be let go: the core must know it by then.
+    var willShed: (HandlerID) -> Void = { _ in }
     /// Called once when there is something to commit or to do.
     var requestTurn: () -> Void = {}
     /// Called when the turn asked for has not come for so long, or so much was fed, that it must be completed now.
@@ -134,8 +136,7 @@ public final class Engine {
         let last = Sequence(core.nextSequence.rawValue - 1)
         guard last > lastAppended else { return }
         lastAppended = last
-        let nothing = DeviceEvent(device: DeviceID(rawValue: 0), kind: .data(.serial, []), stamp: clock.stamp())
-        journal.append(nothing, as: last, owedTo: [], durability: .run)
+        journal.noteGiven(last, at: clock.stamp().wall)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
@@ -179,6 +180,7 @@ public final class Engine {
     private func shed(_ bytes: Int) {
         log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
         for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
+            willShed(handler)
             feed(.shed(handler, sequences))
         }
     }

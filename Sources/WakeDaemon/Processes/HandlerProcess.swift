@@ -1,4 +1,4 @@
-// One handler process and everything that ties it to the loop: its input still to be written, its lines, its freezer, its end.
+// One handler process and everything that ties it to the loop: its input still to be written, its freezer, its end.
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -9,16 +9,13 @@ protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
     func processWroteEverything(_ process: HandlerProcess)
     func processDoesNotRead(_ process: HandlerProcess)
+    func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order)
+    func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool)
     func process(_ process: HandlerProcess, couldNotStart reason: String)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, exited status: ExitStatus)
     func processLeftNobody(_ process: HandlerProcess)
-}
-
-/// Where replies and logs are read into before they are cut into lines; one for all processes, because each empties it at once.
-final class ReadSpace {
-    fileprivate var bytes = [UInt8](repeating: 0, count: 8 << 10)
 }
 
 /// Owns the child, its container and all their watches; letting go of it closes every descriptor.
@@ -35,7 +32,15 @@ final class HandlerProcess {
     private var child: ChildProcess
     private unowned let observer: any ProcessObserver
     private unowned let loop: EventLoop
-    private var watches: [Watch] = []
+    private var replies: ReplyReader?
+    private var output: LogDrain?
+    private var errors: LogDrain?
+    private var services: ServiceListener?
+    /// What it says of itself with STATUS=, for people.
+    private(set) var status: String?
+    private var startupWatch: Watch?
+    private var exitWatch: Watch?
+    private var containerWatch: Watch?
     private var inputWatch: Watch?
     private var look: Timer?
     private var lookDelay = TimeSpan.zero
@@ -44,13 +49,7 @@ final class HandlerProcess {
     private var unwritten: [UInt8] = []
     private var written = 0
     private var closesInputWhenWritten = false
-    private var holdsReplies = false
     private var hasBeenDeaf = false
-
-    private let space: ReadSpace
-    private var splitter = LineSplitter()
-    private var outputLines: LogLines
-    private var errorLines: LogLines
 
     private var awaitsFreeze = false
     /// Why the program could not be executed; told when the process that tried is gone.
@@ -67,30 +66,72 @@ final class HandlerProcess {
         self.epoch = epoch
         self.loop = loop
         self.log = log
-        self.space = space
         self.observer = observer
-        outputLines = LogLines(longestLine: longestLogLine)
-        errorLines = LogLines(longestLine: longestLogLine)
-        try watchEverything()
+        replies = try ReplyReader(of: self.child.replies.raw, on: loop, space: space, speaker: self)
+        try drainLogs(longestLogLine)
+        try watchLife()
     }
 
-    private func watchEverything() throws(SystemError) {
-        watches = [
-            try loop.watch(child.replies.raw, for: .readable) { [unowned self] _ in readReplies() },
-            // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
-            try loop.watch(child.output.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.output)
+    /// The watches first: a descriptor that is closed while it is watched may stay in epoll, as long as a child that is
+    /// still frozen on its way to exec holds a copy.
+    deinit {
+        replies?.stop()
+        services?.stop()
+        (output, errors) = (nil, nil)
+        (startupWatch, exitWatch, containerWatch, inputWatch) = (nil, nil, nil, nil)
+    }
+
+    private func drainLogs(_ longestLine: Int) throws(SystemError) {
+        output = try LogDrain(
+            of: child.output.raw, on: loop, longestLine: longestLine,
+            read: { [unowned self] bytes in
+                attempt("read the log of") { () throws(SystemError) in
+                    try child.output.read(appendingTo: &bytes, limit: Self.logPiece)
+                }
             },
-            try loop.watch(child.errors.raw, for: .readable, priority: .background) { [unowned self] _ in drain(.errors)
+            tell: { [unowned self] line in observer.process(self, logged: line, to: .output) })
+        errors = try LogDrain(
+            of: child.errors.raw, on: loop, longestLine: longestLine,
+            read: { [unowned self] bytes in
+                attempt("read the log of") { () throws(SystemError) in
+                    try child.errors.read(appendingTo: &bytes, limit: Self.logPiece)
+                }
             },
-            try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() },
-            try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() },
-        ]
+            tell: { [unowned self] line in observer.process(self, logged: line, to: .errors) })
+    }
+
+    private static let logPiece = 64 << 10
+
+    private func watchLife() throws(SystemError) {
+        startupWatch = try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() }
+        exitWatch = try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() }
         if let changes = child.container.changesDescriptor {
             // The kernel tells of a freeze some 10 ms late, when the next event may be there: that one must not wait for it.
-            watches.append(
-                try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in learnContainer() })
+            containerWatch = try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in
+                learnContainer()
+            }
         }
         look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
+    }
+
+    /// Hears what the process and those it started say in the words of sd_notify: of a user, and where it can be told of
+    /// whom, only of its own. Who sent and ended at once is believed, for its user could have done as much to the handler.
+    func hearServices(at socket: DatagramSocket, of user: UInt32) throws(SystemError) {
+        services = try ServiceListener(
+            socket, on: loop, log: log,
+            isKnown: { [unowned self] sender in
+                guard sender.user == user else { return false }
+                return switch child.container.membership(of: sender.pid) {
+                case .member, .unknown: true
+                case .stranger: false
+                }
+            },
+            tell: { [unowned self] in heed($0) })
+    }
+
+    private func heed(_ message: ServiceMessage) {
+        if let text = message.status { status = text.isEmpty ? nil : text }
+        for order in message.orders { observer.process(self, ordered: order) }
     }
 
     // MARK: Input
@@ -113,18 +154,13 @@ final class HandlerProcess {
 
     /// Who asks without reading the answers is not heard until it has read them.
     private func holdReplies() {
-        guard !holdsReplies else { return }
-        holdsReplies = true
-        watches[0].disable()
+        guard replies?.hold() ?? false else { return }
         if !hasBeenDeaf { observer.processDoesNotRead(self) }
         hasBeenDeaf = true
     }
 
-    private func hearRepliesAgain() {
-        guard holdsReplies else { return }
-        holdsReplies = false
-        watches[0].enable()
-    }
+    /// It was given so many events, and may say what belongs to them.
+    func allowReplies(to events: Int) { replies?.grant(events: events) }
 
     /// End-of-file on standard input, after everything written before.
     func closeInput() {
@@ -150,7 +186,7 @@ final class HandlerProcess {
         unwritten.removeAll(keepingCapacity: true)
         written = 0
         inputWatch?.disable()
-        hearRepliesAgain()
+        replies?.release()
         if closesInputWhenWritten { abandonInput() }
         observer.processWroteEverything(self)
     }
@@ -169,86 +205,35 @@ final class HandlerProcess {
         child.closeInput()
     }
 
-    // MARK: Replies and logs
-
-    /// One reading a turn, so that a handler that floods does not starve the others.
-    private func readReplies() {
-        _ = readRepliesOnce()
-    }
-
-    private func readRepliesOnce() -> Bool {
-        guard
-            let result = attempt("read from", { () throws(SystemError) in try child.replies.read(into: &space.bytes) })
-        else { return false }
-        switch result {
-        case .bytes(let count):
-            splitter.append(space.bytes[..<count])
-            while let line = splitter.next() { observer.process(self, said: line) }
-            return true
-        case .wouldBlock: return false
-        case .endOfFile, .closed:
-            if let rest = splitter.finish() { observer.process(self, said: rest) }
-            watches[0].disable()
-            return false
-        }
-    }
-
-    /// Hears every line that was written before now: after a freeze, and after an exit. A socket holds less than this,
-    /// and whom a dead handler left behind may go on writing for ever.
-    private func drainReplies() {
-        for _ in 0..<64 { guard readRepliesOnce() else { return } }
-    }
-
-    /// True while there may be more.
-    @discardableResult
-    private func drain(_ stream: Stream) -> Bool {
-        var bytes: [UInt8] = []
-        let result = attempt("read the log of") { () throws(SystemError) in
-            switch stream {
-            case .output: try child.output.read(appendingTo: &bytes, limit: 64 << 10)
-            case .errors: try child.errors.read(appendingTo: &bytes, limit: 64 << 10)
-            }
-        }
-        let isMore = !bytes.isEmpty
-        let tell = { [unowned self] (line: String) in observer.process(self, logged: line, to: stream) }
-        switch stream {
-        case .output: outputLines.append(bytes, isLast: !isMore, tell)
-        case .errors: errorLines.append(bytes, isLast: !isMore, tell)
-        }
-        if result != .wouldBlock, !isMore { watches[stream == .output ? 1 : 2].disable() }
-        return isMore
-    }
-
-    /// What a process wrote last is often why it ended; a pipe holds little more than its capacity then.
-    private func drainLogs() {
-        for stream in [Stream.output, .errors] {
-            for _ in 0..<64 { guard drain(stream) else { break } }
-        }
-    }
-
     // MARK: Start and end
 
     private func learnStartup() {
         guard let outcome = attempt("start", { () throws(SystemError) in try child.startupOutcome() }) else {
-            return watches[3].disable()
+            startupWatch?.disable()
+            return
         }
         switch outcome {
         case .pending: return
         case .executed: break
         case .failed(_, let error): startupFailure = error.description
         }
-        watches[3].disable()
+        startupWatch?.disable()
     }
 
     private func learnExit() {
         guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else {
             return
         }
-        hasExited = true
-        watches[4].disable()
+        exitWatch?.disable()
         learnStartup()
-        drainReplies()
-        drainLogs()
+        services?.drain()
+        replies?.drain(isLast: true) { [unowned self] in tellExit(status) }
+    }
+
+    private func tellExit(_ status: ExitStatus) {
+        hasExited = true
+        output?.drain()
+        errors?.drain()
         if startupFailure == nil { observer.process(self, exited: status) }
         learnContainer()
     }
@@ -269,6 +254,7 @@ final class HandlerProcess {
 
     func thaw() {
         awaitsFreeze = false
+        replies?.wake()
         attempt("thaw") { () throws(SystemError) in try child.container.thaw() }
     }
 
@@ -285,6 +271,13 @@ final class HandlerProcess {
         attempt("list the processes of") { () throws(SystemError) in try child.container.processes() } ?? []
     }
 
+    /// Of it and all it started, so far.
+    var processorTime: TimeSpan? {
+        attempt("read the processor time of") { () throws(SystemError) in
+            try child.container.cpuUsageMicroseconds()
+        }?.map { .microseconds(Int64(clamping: $0)) }
+    }
+
     /// Removes the container where it is empty; false where somebody is still in it.
     func removeContainer() -> Bool { child.container.remove() }
 
@@ -297,8 +290,8 @@ final class HandlerProcess {
             tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
-            drainReplies()
-            observer.processFroze(self)
+            services?.drain()
+            replies?.drain { [unowned self] in observer.processFroze(self) }
         } else {
             lookAgain()
         }
@@ -334,4 +327,17 @@ final class HandlerProcess {
             return nil
         }
     }
+}
+
+extension HandlerProcess: ReplySpeaker {
+    func readReplies(into bytes: inout [UInt8]) -> ReadResult? {
+        attempt("read from") { () throws(SystemError) in try child.replies.read(into: &bytes) }
+    }
+
+    var replyBytesWaiting: Int {
+        attempt("read from") { () throws(SystemError) in try child.replies.bytesWaiting() } ?? 0
+    }
+
+    func said(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) { observer.process(self, said: line) }
+    func becameThrottled(_ isThrottled: Bool) { observer.process(self, becameThrottled: isThrottled) }
 }

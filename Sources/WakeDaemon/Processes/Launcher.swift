@@ -9,17 +9,43 @@ struct Launcher {
     let stateDirectory: String
 
     /// Each handler's directory is its own alone; those above are ours, and it only passes through them.
-    init(suspension: Suspension, bridgeStateDirectory: String) {
+    init(suspension: Suspension, bridgeStateDirectory: String, runtimeDirectory: String) {
         self.suspension = suspension
         stateDirectory = bridgeStateDirectory + "/handlers"
         directoriesAbove = [bridgeStateDirectory, stateDirectory]
+        self.runtimeDirectory = runtimeDirectory
+        // What an earlier life left: names that nobody listens at any more.
+        Directory.removeTree(noticeDirectory)
     }
 
     private let directoriesAbove: [String]
+    private let runtimeDirectory: String
+    private var noticeDirectory: String { "\(runtimeDirectory)/notify" }
+
+    /// Where the process may say in the words of sd_notify how it is. A name in a directory, not an abstract one: anybody on
+    /// the machine may write to those, and by filling the few places in its queue keep the handler itself from being heard.
+    func makeServiceSocket(
+        for manifest: HandlerManifest, _ id: HandlerID, _ epoch: Epoch
+    ) throws(SystemError) -> DatagramSocket? {
+        guard manifest.notifies else { return nil }
+        let account = try account(of: manifest)
+        try Directory.create(noticeDirectory)
+        if account != nil {
+            for directory in [runtimeDirectory, noticeDirectory] { try Directory.letThrough(directory) }
+        }
+        // Numbers, not names: sun_path has room for 107 bytes.
+        return try DatagramSocket(at: "\(noticeDirectory)/\(id.rawValue)-\(epoch.rawValue)", owner: account)
+    }
+
+    /// The user whose word is the handler's.
+    func user(of manifest: HandlerManifest) throws(SystemError) -> UInt32 {
+        if let account = try account(of: manifest) { return account.user }
+        return try Account.current().user
+    }
 
     /// Starts the program, suspended; it runs from the first thaw.
     func start(
-        _ manifest: HandlerManifest, epoch: Epoch, reason: WakeReason
+        _ manifest: HandlerManifest, epoch: Epoch, reason: WakeReason, noticesTo notices: String? = nil
     ) throws(SystemError) -> ChildProcess {
         let account = try account(of: manifest)
         let directory = try makeDirectory(for: manifest, account)
@@ -27,6 +53,7 @@ struct Launcher {
             executable: try Executable.find(manifest.exec[0]), arguments: manifest.exec,
             environment: environment(of: manifest, reason, directory, account),
             directory: manifest.workingDirectory ?? directory, account: account)
+        if let notices { request.environment.append((name: "NOTIFY_SOCKET", value: notices)) }
         request.diesWithDaemon = true
         return try ChildProcess.spawn(request, into: makeContainer(named: "\(manifest.id)-\(epoch.rawValue)"))
     }

@@ -73,12 +73,19 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
+    /// Read from the kernel at each asking; nil where nobody adds it up.
+    func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
+
+    /// What its process says of itself with STATUS=.
+    func status(of handler: HandlerID) -> String? { processes[handler]?.status }
 
     func perform(_ effect: Effect) {
         switch effect {
         case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
         case .deliver(let id, let epoch, let delivery):
-            process(id, epoch)?.write { composer.compose(delivery, for: id, into: &$0) }
+            guard let process = process(id, epoch) else { return }
+            process.allowReplies(to: delivery.events.count)
+            process.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
@@ -103,10 +110,13 @@ final class ProcessStage: Stage, ProcessObserver {
     private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason) {
         guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone") }
         do {
-            let child = try launcher.start(manifest, epoch: epoch, reason: reason)
-            processes[id] = try HandlerProcess(
+            let services = try launcher.makeServiceSocket(for: manifest, id, epoch)
+            let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
+            let process = try HandlerProcess(
                 child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
+            if let services { try process.hearServices(at: services, of: launcher.user(of: manifest)) }
+            processes[id] = process
         } catch {
             fail(id, epoch, error.description)
         }
@@ -188,6 +198,14 @@ final class ProcessStage: Stage, ProcessObserver {
         log.warning(
             "handler \(catalog.name(of: process.handler)) asks but does not read the answers; it is not heard until it reads, "
                 + "and further notices are dropped")
+    }
+
+    func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool) {
+        engine.feed(.throttled(process.handler, process.epoch, isThrottled))
+    }
+
+    func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order) {
+        engine.feed(.ordered(process.handler, process.epoch, order))
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: String) {

@@ -36,7 +36,7 @@ public final class LiveReplay {
     }
 
     private let bridge: Bridge
-    private let directory: String
+    private let ground: ReplayGround
     private let handler: HandlerID
     private let start: Instant
     private let tally = DecisionTally()
@@ -58,19 +58,17 @@ public final class LiveReplay {
         _ manifest: HandlerManifest, profiles: ProfileLibrary, print: @escaping (String) -> Void
     ) throws {
         try Executable.check(manifest.exec[0])
-        directory = try Directory.makeTemporary(prefix: "wakebridge-replay")
+        ground = try ReplayGround.make()
         var options = BridgeOptions(
-            stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
-        options.cgroupName = "wakebridge-replay-\(getpid())"
+            stateDirectory: ground.directory + "/state", runtimeDirectory: ground.directory + "/run")
+        options.cgroupName = ground.cgroupName
         options.idPrefix = LineComposer.replayPrefix
         options.limitsDevices = false
         options.outlivesItself = false
         do {
-            // A handler of another user has its own directory in here.
-            try Directory.letThrough(directory)
             bridge = try Bridge(options, profiles: profiles)
         } catch {
-            Directory.removeTree(directory)
+            ground.remove()
             throw error
         }
         start = SystemClock.monotonic()
@@ -187,7 +185,7 @@ public final class LiveReplay {
 
     private func leaveNothing() {
         bridge.close()
-        Directory.removeTree(directory)
+        ground.remove()
     }
 }
 

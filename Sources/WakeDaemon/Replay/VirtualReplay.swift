@@ -145,9 +145,11 @@ final class DecisionTally: DecisionListener {
         case .deadLettered: deadLetters += 1
         case .moved(_, to: .quarantined, _): quarantines += 1
         case .moved(_, to: .suspended, _): suspensions += 1
-        case .acknowledged(_, let count): acknowledged += count
+        case .acknowledged(_, let count, _): acknowledged += count
         case .struck: strikes += 1
-        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .notWoken: break
+        case .moved, .delivered, .refused, .charged, .lost, .held, .began, .ended, .faulted, .throttled,
+            .notWoken:
+            break
         }
     }
 }

@@ -1,0 +1,65 @@
+// Events that no attempt could deliver: shown, tried again, or let go, as the control socket asks.
+import WakeControl
+import WakeCore
+import WakeJournal
+import WakeModel
+
+extension ControlAnswers {
+    func deadLetters() -> ControlResponse {
+        let letters = bridge.journal.deadLetters()
+        return .json { writer in
+            writer.object { writer in
+                writer.key("dead_letters")
+                writer.beginArray()
+                for letter in letters {
+                    writer.object { writer in
+                        writer.field("seq", letter.seq.rawValue)
+                        writer.field("handler", bridge.journal.handlerName(of: letter.handler) ?? "")
+                        writer.field("device", bridge.catalog.entry(letter.event.device)?.device.alias ?? "")
+                        writer.key("time")
+                        writer.time(letter.at)
+                        writer.field("reason", letter.reason)
+                    }
+                }
+                writer.endArray()
+            }
+        }
+    }
+
+    func replayDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
+        let matches = try matcher(choice)
+        var count = 0
+        for letter in bridge.journal.deadLetters() where matches(letter.seq, letter.handler) {
+            guard bridge.catalog.handlers[letter.handler] != nil,
+                let taken = bridge.journal.takeDeadLetter(letter.seq, of: letter.handler)
+            else { continue }
+            bridge.engine.feed(.revived(letter.handler, taken.event))
+            count += 1
+        }
+        return try counted(count)
+    }
+
+    func dropDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
+        let matches = try matcher(choice)
+        return try counted(bridge.journal.dropDeadLetters { matches($0.seq, $0.handler) })
+    }
+
+    private func matcher(_ choice: DeadLetterChoice) throws(ControlRefusal) -> (Sequence, HandlerID) -> Bool {
+        switch choice {
+        case .all: return { _, _ in true }
+        case .sequence(let wanted): return { sequence, _ in sequence == wanted }
+        case .handler(let name):
+            let wanted = try handler(name)
+            return { _, handler in handler == wanted }
+        }
+    }
+
+    private func counted(_ count: Int) throws(ControlRefusal) -> ControlResponse {
+        guard count > 0 else {
+            throw ControlRefusal(
+                .notFound, code: "unknown-dead-letter", message: "no dead letter is meant by that",
+                advice: "see which there are with: wakebridge dead-letters list")
+        }
+        return .json { $0.object { $0.field("count", count) } }
+    }
+}

@@ -1,0 +1,31 @@
+// How much a handler may say: what its events call for, and beyond that so many lines a second.
+import WakeModel
+import WakeSystem
+
+/// Lines are paid for first out of a bucket that time fills, then out of what the events given to the process are worth.
+/// So whoever answers what it is given always can, at any rate, and a flood costs the others next to nothing.
+struct LineAllowance {
+    /// Far more than a program has to say by itself, such as checkpoints, tasks and requests to a device at 1 kHz; at some
+    /// 10 µs a line, one hundredth of a processor.
+    static let linesPerSecond = 1_000
+    /// A start-up may say all it knows at once.
+    static let burst = 4_000
+    /// An acknowledgement, a checkpoint, a task's begin and end, a read and a write are six.
+    static let linesPerEvent = 8
+    /// What the largest batch is worth, so that years of well-paid silence do not pay for a flood.
+    static let creditLimit = linesPerEvent * 1_024
+
+    private var bucket: RateLimiter
+    private var credit = 0
+
+    init(now: Instant) { bucket = RateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst, now: now) }
+
+    mutating func grant(events: Int) { credit = min(credit + events * Self.linesPerEvent, Self.creditLimit) }
+
+    mutating func isSpent(now: Instant) -> Bool { credit == 0 && bucket.isEmpty(now: now) }
+
+    /// Pays for a line that is heard in any case; where nothing is left to pay with, it is owed.
+    mutating func pay(now: Instant) {
+        if credit > 0, bucket.isEmpty(now: now) { credit -= 1 } else { bucket.draw(now: now) }
+    }
+}

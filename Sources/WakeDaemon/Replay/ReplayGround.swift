@@ -1,0 +1,60 @@
+// What a replay stands on: a temporary directory and the name of its cgroup, marked so that whoever starts later knows
+// whether their owner is dead, and clears them away.
+import Glibc
+import WakeSystem
+
+/// A process that is killed outright cleans nothing up. Its lock on the file in here goes with it, whoever gets its
+/// number next; so what is not locked is nobody's.
+struct ReplayGround: ~Copyable {
+    let directory: String
+    let cgroupName: String
+    private let lock: LockFile
+
+    private static let prefix = "wakebridge-replay"
+    private static let lockName = "/lock"
+    /// Holds the path of the cgroup, which need not lie below the one that a later replay is started in.
+    private static let cgroupFile = "/cgroup"
+
+    static func make() throws(SystemError) -> ReplayGround {
+        clearDead()
+        // Under a name that nobody clears until it is locked.
+        let draft = try Directory.makeTemporary(prefix: "." + prefix)
+        do throws(SystemError) { return try ReplayGround(marking: draft) } catch {
+            Directory.removeTree(draft)
+            throw error
+        }
+    }
+
+    private init(marking draft: String) throws(SystemError) {
+        let lock = try LockFile(at: draft + Self.lockName)
+        let name = "\(Self.prefix)-\(getpid())"
+        if let path = try? CgroupTree.path(named: name) {
+            try File.replace(draft + Self.cgroupFile, with: Array(path.utf8))
+        }
+        // A handler of another user has its own directory in here.
+        try Directory.letThrough(draft)
+        directory = try Directory.uncover(draft)
+        cgroupName = name
+        self.lock = lock
+    }
+
+    func remove() { Directory.removeTree(directory) }
+
+    /// Ends and removes what replays that were killed outright have left.
+    static func clearDead() {
+        for directory in Directory.temporaries(prefix: prefix) { clearIfDead(directory) }
+    }
+
+    private static func clearIfDead(_ directory: String) {
+        guard let lock = try? LockFile(at: directory + lockName) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        if let path = try? File.text(at: directory + cgroupFile), let tree = CgroupTree(leftAt: path) {
+            for leaf in (try? tree.sweep()) ?? [] {
+                Log("replay").error("cgroup \(leaf) of a replay that died stays populated after its kill")
+            }
+            // The mark stays while the cgroup does, for the next start to try again.
+            guard tree.remove() else { return }
+        }
+        Directory.removeTree(directory)
+    }
+}

@@ -1,0 +1,55 @@
+// What stands around the programs: the systemd unit, and what `make install` puts where.
+import TestBench
+import Testing
+import WakeSystem
+
+@Suite("Unit and installation")
+struct InstallTests {
+    private static let hasAnalyzer = File.exists("/usr/bin/systemd-analyze")
+    private let folder: String
+
+    init() throws { folder = try Directory.makeTemporary(prefix: "wakebridge-install") }
+
+    @Test("the unit ends what a dead daemon left, has cgroups of its own, and comes back after a failure")
+    func unit() throws {
+        let unit = lines(of: "\(packageFolder)/Sources/wakebridged/wakebridged.service")
+        defer { Directory.removeTree(folder) }
+        for line in [
+            "Type=notify", "Delegate=yes", "KillMode=mixed", "TimeoutStopSec=15", "Restart=on-failure",
+            "ExecStart=/usr/bin/wakebridged", "ExecStopPost=/usr/bin/wakebridged --sweep",
+            "RuntimeDirectory=wakebridge", "RuntimeDirectoryPreserve=yes", "StateDirectory=wakebridge",
+        ] {
+            #expect(unit.contains(line), "\(line)")
+        }
+    }
+
+    @Test("make install puts programs, profiles, pages, completion and unit below PREFIX, and uninstall takes all away")
+    func installs() throws {
+        defer { Directory.removeTree(folder) }
+        let words = "'\(folder)' /opt/wake /opt/wake/lib/systemd/system"
+        let (status, output) = run("Scripts/install.sh '\(builtPrograms)' \(words)")
+        #expect(status == 0, "\(output)")
+        let root = folder + "/opt/wake"
+        for path in [
+            "bin/wakebridge", "bin/wakebridged", "share/man/man1/wakebridge.1", "share/man/man8/wakebridged.8",
+            "share/bash-completion/completions/wakebridge", "share/wakebridge/Devices/heart-rate-monitor/profile.json5",
+        ] {
+            #expect(File.exists("\(root)/\(path)"), "\(path)")
+        }
+        let unit = lines(of: "\(root)/lib/systemd/system/wakebridged.service")
+        #expect(unit.contains("ExecStart=/opt/wake/bin/wakebridged"))
+        #expect(unit.contains("ExecStopPost=/opt/wake/bin/wakebridged --sweep"))
+        #expect(run("Scripts/install.sh --remove \(words)").status == 0)
+        #expect(run("find '\(folder)' -type f").output == "")
+    }
+
+    @Test("systemd finds nothing wrong with the unit as it is installed", .enabled(if: hasAnalyzer))
+    func verified() throws {
+        defer { Directory.removeTree(folder) }
+        let (bin, units) = ("\(folder)/bin", "\(folder)/units")
+        #expect(run("Scripts/install.sh '\(builtPrograms)' '' '\(folder)' '\(units)'").status == 0)
+        #expect(File.exists(bin + "/wakebridged"))
+        let (status, output) = run("systemd-analyze verify --man=no '\(units)/wakebridged.service'")
+        #expect(status == 0 && !output.contains("wakebridged.service"), "\(output)")
+    }
+}

@@ -1,0 +1,64 @@
+// What this machine lets tests do, what runs on it, and patience with a limit.
+import Glibc
+import WakeSystem
+
+/// What the kernel grants here.
+package enum Machine {
+    package static var isRoot: Bool { geteuid() == 0 }
+
+    /// The cgroup of these tests, which what they start inherits; nil where there is no version 2.
+    package static let cgroup: String? = {
+        guard
+            let mount = lines(of: "/proc/self/mountinfo").first(where: { $0.contains(" - cgroup2 ") }),
+            let own = lines(of: "/proc/self/cgroup").first(where: { $0.hasPrefix("0::") })
+        else { return nil }
+        let point = String(mount.split(separator: " ")[4])
+        let path = String(own.dropFirst(3))
+        return path == "/" ? point : point + path
+    }()
+
+    /// The cgroups of the daemon with this runtime directory.
+    package static func cgroup(ofDaemonAt runtime: String) -> String {
+        "\(cgroup ?? "/nowhere")/wakebridge" + String(runtime.map { $0 == "/" ? "-" : $0 })
+    }
+
+    /// Whether handlers can really be frozen; where not, the tests that look at freezing are skipped.
+    package static let freezes: Bool = {
+        guard let cgroup else { return false }
+        let probe = "\(cgroup)/wakebridge-test-\(getpid())"
+        guard mkdir(probe, 0o755) == 0 else { return false }
+        defer { rmdir(probe) }
+        return access("\(probe)/cgroup.freeze", W_OK) == 0 && access("\(probe)/cgroup.kill", W_OK) == 0
+    }()
+}
+
+/// A zombie is not: how soon an orphan is reaped is up to the machine's process 1.
+package func isAlive(_ pid: Int32) -> Bool { processState(pid).map { $0 != "Z" && $0 != "X" } ?? false }
+
+/// `R`, `S`, `T` and so on; nil where there is no such process.
+package func processState(_ pid: Int32) -> Character? {
+    text(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first?.first
+}
+
+package func monotonicNow() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+/// Never blocks the thread that other tests share.
+package func pause(_ seconds: Double) async throws {
+    try await Task.sleep(nanoseconds: UInt64(max(0, seconds) * 1e9))
+}
+
+/// Looks every `period` seconds until it holds; false after `seconds`.
+package func wait(
+    _ seconds: Double = 10, every period: Double = 0.005, for condition: () async throws -> Bool
+) async throws -> Bool {
+    let end = monotonicNow() + seconds
+    while try await !condition() {
+        guard monotonicNow() < end else { return false }
+        try await pause(period)
+    }
+    return true
+}

@@ -1,0 +1,45 @@
+// The programs that docs/handlers.md shows, taken from its text and run.
+import TestBench
+import Testing
+
+@Suite("Programs of the handlers' page")
+struct HandlersPageTests {
+    private let directory = temporaryDirectory()
+    private let page: Document
+    private let lines = [
+        notice("restored", "{\"reason\":\"event\",\"devices\":[],\"checkpoint\":null}"), event(3), event(4),
+    ]
+
+    init() throws { page = try Document("docs/handlers.md") }
+
+    @Test("the shortest handler, in shell, answers events and no notice")
+    func shell() throws {
+        let block = try #require(page.block("sh", with: "#!/bin/sh"))
+        put(block.text + "\n", at: "\(directory)/handler.sh", mode: 0o755)
+        let output = runProgram(["\(directory)/handler.sh"], input: lines, in: directory)
+        #expect(output.status == 0)
+        #expect(output.replies == ["{\"ack\":3}", "{\"ack\":4}"])
+        #expect(output.standardOutput == ["got event 3", "got event 4"])
+    }
+
+    @Test("the handler in Python answers events and no notice")
+    func python() throws {
+        let block = try #require(page.block("python", with: "import json"))
+        put(block.text + "\n", at: "\(directory)/handler.py")
+        let output = runProgram(["/usr/bin/python3", "\(directory)/handler.py"], input: lines, in: directory)
+        #expect(output.status == 0)
+        #expect(output.replies == ["{\"ack\":3}", "{\"ack\":4}"])
+        #expect(output.standardOutput.count == 2 && output.standardOutput.allSatisfy { $0.contains("73") })
+    }
+
+    @Test("the handler in Swift is the example that is built, line for line, and answers events")
+    func swift() throws {
+        let block = try #require(page.block("swift", with: "import WakeHandler"))
+        let example = text(of: "\(packageFolder)/Examples/handlers/BeatPrinter/main.swift")
+        #expect(example.split(separator: "\n").dropFirst().elementsEqual(block.lines))
+        let output = runProgram(["\(builtPrograms)/ExampleBeatPrinter"], input: lines, in: directory)
+        #expect(output.status == 0)
+        #expect(output.replies.filter { $0.contains("ack") } == ["{\"ack\":3}", "{\"ack\":4}"])
+        #expect(output.standardOutput == ["73 bpm", "73 bpm"])
+    }
+}

@@ -1,0 +1,114 @@
+// Broadcasts of sensors that nobody connects to: which part of an advertisement becomes the value.
+import Testing
+import WakeModel
+
+@testable import WakeProfiles
+
+@Suite("Advertisements")
+struct AdvertisementTests {
+    /// A thermometer that broadcasts service data of three lengths of UUID, and a company's data.
+    private static let profile = """
+        {name: "t", title: "T", mode: "bluetooth-central", match: {name_prefix: "T"},
+         advertisement: {
+           service_data: {
+             "181a": {fields: [{name: "temperature_c", type: "sint16", scale: 0.01, decimals: 2}]},
+             "0001181a": {fields: [{name: "four", type: "uint8"}]},
+             "4e5f0000-7a1b-4c7e-9d52-0b6c1e5f3a10": {fields: [{name: "sixteen", type: "uint8"}]},
+           },
+           manufacturer_data: {"0499": {fields: [{name: "tag", type: "uint8"}]}},
+         }}
+        """
+
+    private func decoded(_ hexadecimal: String) throws -> String? {
+        let (library, errors) = ProfileLibrary.load([.init(name: "t", file: "f", text: Array(Self.profile.utf8))])
+        #expect(errors.map(\.description) == [])
+        let index = try #require(library.index(named: "t"))
+        let bytes = try #require([UInt8](hexadecimal: hexadecimal))
+        var writer = JSONWriter()
+        do {
+            guard try library.decode(bytes, from: .advertisement, profile: index, into: &writer) else {
+                #expect(writer.bytes.isEmpty)
+                return nil
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
+        } catch {
+            #expect(writer.bytes.isEmpty, "a fault must leave nothing written")
+            return error.description
+        }
+    }
+
+    @Test(
+        "the first part that the profile lists is decoded, whatever stands before and after it",
+        arguments: [
+            ("0201060516" + "1a18" + "6608", #"{"temperature_c":21.5}"#),
+            ("05161a186608" + "020106", #"{"temperature_c":21.5}"#),
+            ("06201a18010007", #"{"four":7}"#),
+            ("1221103a5f1e6c0b529d7e4c1b7a00005f4e09", #"{"sixteen":9}"#),
+            ("04ff990405", #"{"tag":5}"#),
+            ("04ff990405" + "05161a186608", #"{"tag":5}"#),
+            ("05160f186608" + "04ff990405", #"{"tag":5}"#),
+            ("05161a186608" + "0000ff", #"{"temperature_c":21.5}"#),
+        ] as [(String, String)])
+    func parts(advertisement: String, expected: String) throws {
+        #expect(try decoded(advertisement) == expected)
+    }
+
+    @Test(
+        "what holds none of the parts has no value: other types, other names, names cut short, zeros at the end",
+        arguments: ["", "00", "020106", "000005161a186608", "05160f186608", "0216" + "1a", "01ff", "0116", "0120"])
+    func nothing(advertisement: String) throws {
+        #expect(try decoded(advertisement) == nil)
+    }
+
+    @Test(
+        "a structure that is cut short, or is not what its fields say, is a fault with its place",
+        arguments: [
+            ("020106" + "05161a1866", "cut short: the structure at byte 3 says 5 more, 4 are left"),
+            ("ff", "cut short: the structure at byte 0 says 255 more, 0 are left"),
+            ("04161a1866", "too short: the field at byte 0 needs 2, 1 are left"),
+            ("06161a18660801", "too long: 1 bytes after the last field"),
+        ] as [(String, String)])
+    func faults(advertisement: String, expected: String) throws {
+        #expect(try decoded(advertisement) == expected)
+    }
+
+    @Test("an extended advertisement of 1,650 bytes is looked through to its end")
+    func extended() throws {
+        var bytes: [UInt8] = []
+        for _ in 0..<6 { bytes += [253, 0x09] + [UInt8](repeating: 0x41, count: 252) }
+        bytes += [4, 0xff, 0x99, 0x04, 0x05]
+        #expect(bytes.count < 1_650)
+        #expect(try decoded(bytes.hexadecimal) == #"{"tag":5}"#)
+    }
+
+    @Test("a profile without the section, and characteristics of one with it, are as they were")
+    func others() throws {
+        let library = ProfileLibrary.load(try shippedSources()).library
+        let strap = try #require(library.index(named: "heart-rate-monitor"))
+        var writer = JSONWriter()
+        #expect(try !library.decode([1], from: .advertisement, profile: strap, into: &writer))
+    }
+
+    @Test("no bytes crash it, and what they decode to is JSON")
+    func noise() throws {
+        let library = ProfileLibrary.load([.init(name: "t", file: "f", text: Array(Self.profile.utf8))]).library
+        let index = try #require(library.index(named: "t"))
+        let alphabet: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 0x16, 0x20, 0x21, 0xff, 0x1a, 0x18, 0x99, 0x04]
+        var state: UInt64 = 88_172_645_463_325_252
+        func random(_ bound: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state % UInt64(bound))
+        }
+        for _ in 0..<20_000 {
+            let bytes = (0..<random(12)).map { _ in alphabet[random(alphabet.count)] }
+            var writer = JSONWriter()
+            guard (try? library.decode(bytes, from: .advertisement, profile: index, into: &writer)) == true else {
+                #expect(writer.bytes.isEmpty)
+                continue
+            }
+            #expect(throws: Never.self) { try JSONValue(parsing: writer.bytes) }
+        }
+    }
+}
