@@ -128,4 +128,17 @@ extension ProtocolFault {
             .notConnected, "\(verb) \"\(device)\": the device is not connected.",
             advice: "Ask again after its next connected event.")
     }
+
+    public static func needsCharacteristic(_ device: String, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .malformed, "\(verb) \"\(device)\": a Bluetooth device is read and written by characteristic.",
+            advice: "Name one, such as \"characteristic\":\"2a39\".")
+    }
+
+    /// `why` goes on after a colon.
+    public static func deviceFailed(_ device: String, verb: String, why: String) -> ProtocolFault {
+        ProtocolFault(
+            .deviceFailed, "\(verb) \"\(device)\": \(why).",
+            advice: "See what it offers with `wakebridge devices`, and what its maker says of the value.")
+    }
 }

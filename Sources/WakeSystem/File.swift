@@ -1,5 +1,6 @@
 // Whole files and directories by path: read, replaced so that a crash leaves the old or the new, created for their owner only.
 import Glibc
+import WakeModel
 
 /// How a file is to be opened; close-on-exec always.
 public enum FileAccess: Sendable {
@@ -43,6 +44,14 @@ public enum File {
         let base = directory.raw
         let answer = attempt { Int(openat(base, name, access.flags | O_CLOEXEC, mode_t(0o600))) }
         return FileDescriptor(owning: Int32(try answer.get("open", name)))
+    }
+
+    /// When the file was last written; nil where there is none.
+    public static func modificationTime(of path: String) -> WallTime? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        let seconds = Int64(status.st_mtim.tv_sec)
+        return WallTime(microseconds: seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000)
     }
 
     /// The whole file. Files of /proc and /sys, which tell no size, are read to their end.

@@ -26,22 +26,22 @@ func replay(_ options: ReplayOptions) -> Int32 {
     }
 }
 
-/// Bridge and one handler in the foreground; until there are sources, what it is woken for is a trace.
+/// Bridge and one handler in the foreground, woken for real devices, or for a trace in their place.
 func run(_ options: RunOptions) -> Int32 {
-    guard let trace = options.replay else {
-        Console.say("failed: this version has no device sources yet; play a recorded trace with --replay FILE")
-        return 1
-    }
     do {
-        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
         var settings = HandlerSettings.forWholeTrace(durability: .run)
         if let profile = options.profile {
             settings.subscriptions = [Subscription(profile: profile, device: options.device)]
         }
         let manifest = try handlerManifest(options.manifest, options.handler, settings)
+        guard let trace = options.replay else {
+            return try live(manifest, printsJSON: options.printsJSON, nil) { try $0.watch() }
+        }
+        let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
         return try playLive(reader, manifest, options.speed, nil, trace, printsJSON: options.printsJSON)
     } catch {
-        Console.say("failed: cannot run \(options.handler[0]) on \(trace): \(error)")
+        let subject = options.replay.map { " on \($0)" } ?? ""
+        Console.say("failed: cannot run \(options.handler[0])\(subject): \(error)")
         return 1
     }
 }
@@ -100,6 +100,18 @@ private func playLive(
     _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
     printsJSON: Bool
 ) throws -> Int32 {
+    try live(manifest, printsJSON: printsJSON, decisions) { replay in
+        let outcome = try replay.play(reader, speed: speed)
+        if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
+        return outcome
+    }
+}
+
+/// Bridge and handler with what a person at the terminal sees of them.
+private func live(
+    _ manifest: HandlerManifest, printsJSON: Bool, _ decisions: LineFile?,
+    _ body: (LiveReplay) throws -> LiveReplay.Outcome
+) throws -> Int32 {
     let progress = ProgressLine.onTerminal()
     let replay = try LiveReplay(manifest, profiles: profiles()) { line in
         progress?.clear()
@@ -115,9 +127,8 @@ private func playLive(
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }
     defer { progress?.clear() }
-    let outcome = try replay.play(reader, speed: speed)
+    let outcome = try body(replay)
     progress?.clear()
-    if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
     Console.say(outcome.sentence)
     return outcome.isFailure ? 1 : 0
 }

@@ -27,6 +27,8 @@ public final class Daemon {
     private let thermal: ThermalLook?
     let bus: SystemBus
     private let sleep: SleepInhibitor
+    /// Nil while a trace is played in place of devices.
+    private let bluetooth: BluetoothWatch?
     private var replay: DaemonReplay?
     private var server: ControlServer?
     private var answers: ControlAnswers?
@@ -55,6 +57,9 @@ public final class Daemon {
         thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
         sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
+        bluetooth =
+            Self.replay(options, settings) == nil
+            ? try BluetoothWatch(bridge, bus: bus, stateDirectory: options.stateDirectory) : nil
         manifests = try ManifestFolder(
             options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook

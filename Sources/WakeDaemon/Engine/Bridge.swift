@@ -37,6 +37,8 @@ public final class Bridge {
     let composer: LineComposer
     let stage: ProcessStage
     let journal: Journal
+    /// Until when the life before this one surely lived: when its journal was last written. Nil for the first.
+    let aliveUntil: WallTime?
     private let suspension: Suspension
     private var recovery: Recovery
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
@@ -55,11 +57,12 @@ public final class Bridge {
     public var strength: SuspensionStrength { suspension.strength }
 
     init(
-        _ options: BridgeOptions, profiles: ProfileLibrary, access: any DeviceAccess = NoDevices()
+        _ options: BridgeOptions, profiles: ProfileLibrary
     ) throws {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
         wallClock = try WallClockWatch()
+        aliveUntil = Self.journalWritten(options)
         journal = try Self.openJournal(options)
         // After all that may refuse to begin, so that no empty cgroup is left of a start in vain.
         suspension = try Self.chooseSuspension(options)
@@ -76,7 +79,7 @@ public final class Bridge {
             suspension: suspension, bridgeStateDirectory: options.stateDirectory,
             runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
-            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher, access: access,
+            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
             longestLogLine: options.settings.log.longestLine)
         engine.stage = stage
         try tieToLoop()
@@ -240,6 +243,11 @@ public final class Bridge {
         }
     }
 
+    private static func journalWritten(_ options: BridgeOptions) -> WallTime? {
+        let names = [options.runtimeDirectory + "/run.sqlite", options.stateDirectory + "/journal.sqlite"]
+        return names.flatMap { [$0, $0 + "-wal"] }.compactMap { File.modificationTime(of: $0) }.max()
+    }
+
     private static func openJournal(_ options: BridgeOptions) throws -> Journal {
         try Directory.create(options.stateDirectory)
         try Directory.create(options.runtimeDirectory)
@@ -262,15 +270,23 @@ public final class Bridge {
 
 /// There is no device to talk to: a replay, or a bridge whose sources are switched off.
 final class NoDevices: DeviceAccess {
+    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
+        answer(.failure(.replayed(verb: request.verb, device: request.address.device)))
+    }
+}
 
-    func perform(_ request: DeviceRequest, reference: Reference?) -> Notice {
-        var fault: ProtocolFault =
-            switch request {
-            case .read(let address): .replayed(verb: "read", device: address.device)
-            case .write(let address, _): .replayed(verb: "write", device: address.device)
-            }
-        fault.reference = reference
-        return .error(fault)
+extension DeviceRequest {
+    var verb: String {
+        switch self {
+        case .read: "read"
+        case .write: "write"
+        }
+    }
+
+    var address: DeviceAddress {
+        switch self {
+        case .read(let address), .write(let address, _): address
+        }
     }
 }
 

@@ -38,8 +38,11 @@ protocol HandlerLog: AnyObject {
 
 /// Answers what handlers ask of devices; a replay has none.
 protocol DeviceAccess: AnyObject {
-    func perform(_ request: DeviceRequest, reference: Reference?) -> Notice
+    /// Calls `answer` exactly once, now or later.
+    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void)
 }
+
+typealias DeviceAnswer = Result<Notice.Answer, ProtocolFault>
 
 final class ProcessStage: Stage, ProcessObserver {
     private unowned let engine: Engine
@@ -47,7 +50,7 @@ final class ProcessStage: Stage, ProcessObserver {
     private let catalog: Catalog
     private let composer: LineComposer
     private let launcher: Launcher
-    private let access: any DeviceAccess
+    var access: any DeviceAccess = NoDevices()
     /// Bytes of a handler's output that may stand in one line of its log.
     private let longestLogLine: Int
     weak var handlerLog: (any HandlerLog)?
@@ -60,14 +63,13 @@ final class ProcessStage: Stage, ProcessObserver {
 
     init(
         engine: Engine, loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher,
-        access: any DeviceAccess, longestLogLine: Int
+        longestLogLine: Int
     ) throws(SystemError) {
         self.engine = engine
         self.loop = loop
         self.catalog = catalog
         self.composer = composer
         self.launcher = launcher
-        self.access = access
         self.longestLogLine = longestLogLine
         locks = try FileLocks()
     }
@@ -96,7 +98,9 @@ final class ProcessStage: Stage, ProcessObserver {
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
         case .perform(let id, let epoch, let request, let reference):
-            engine.feed(.answered(id, epoch, ref: reference, access.perform(request, reference: reference)))
+            access.perform(request, for: id) { [weak engine] answer in
+                engine?.feed(.answered(id, epoch, ref: reference, Notice(answer, reference)))
+            }
         case .append, .update, .lease, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped, .decision:
             break  // The engine has written these already.
         }
@@ -226,5 +230,16 @@ final class ProcessStage: Stage, ProcessObserver {
 
     func processLeftNobody(_ process: HandlerProcess) {
         engine.feed(.emptied(process.handler, process.epoch))
+    }
+}
+
+extension Notice {
+    fileprivate init(_ answer: DeviceAnswer, _ reference: Reference?) {
+        switch answer {
+        case .success(let answer): self = .reply(answer, reference: reference)
+        case .failure(var fault):
+            fault.reference = reference
+            self = .error(fault)
+        }
     }
 }

@@ -132,6 +132,18 @@ public final class LiveReplay {
         return conclude()
     }
 
+    /// Watches real devices until a signal ends it. Cleans up then.
+    public func watch() throws -> Outcome {
+        defer { leaveNothing() }
+        let bus = SystemBus(on: bridge.loop)
+        let bluetooth = try BluetoothWatch(bridge, bus: bus, stateDirectory: ground.directory)
+        try endOnSignals()
+        try bus.open()
+        _ = try withExtendedLifetime(bluetooth) { try bridge.loop.run() }
+        outcome.events = Int(bridge.engine.deviceEventsAppended)
+        return conclude()
+    }
+
     private func take(_ operation: TraceOperation) {
         outcome.events += 1
         let now = bridge.engine.clock.stamp()

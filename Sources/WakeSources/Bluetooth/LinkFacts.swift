@@ -72,6 +72,9 @@ public enum LinkInput: Hashable, Sendable {
     case answered(LinkRequest, LinkFailure?)
     /// What a read brought.
     case read(BluetoothUUID, [UInt8])
+    /// A handler's own read of it is asked for, and its end with what it brought; nil where it was refused.
+    case handlerReads(BluetoothUUID)
+    case handlerRead(BluetoothUUID, [UInt8]?)
     case configuration(BluetoothUUID, [UInt8])
     case tick
 }

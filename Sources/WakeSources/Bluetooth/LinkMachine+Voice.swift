@@ -8,6 +8,8 @@ struct LinkVoice: Hashable, Sendable {
         /// A value that the read may have caused: bluetoothd tells a read's value as if it had been notified, and that just
         /// before it answers.
         var held: [UInt8]?
+        /// The handler gets what it brings; nobody else does.
+        var isForHandler = false
     }
 
     /// What it said before `connected` could be told, and until when.
@@ -108,5 +110,17 @@ extension LinkMachine {
     /// It was not answered, so what is held was said by the peripheral.
     mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
         if let held = voice.reads.removeValue(forKey: uuid)?.held { tell(uuid, held, &step) }
+    }
+
+    /// Only of what also speaks by itself need the read's own value be told apart.
+    mutating func noteHandlerReads(_ uuid: BluetoothUUID) {
+        guard phase == .ready, plan.notify.contains(uuid), voice.reads[uuid] == nil else { return }
+        voice.reads[uuid] = LinkVoice.Read(isForHandler: true)
+    }
+
+    mutating func noteHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
+        guard let read = voice.reads[uuid], read.isForHandler else { return }
+        voice.reads[uuid] = nil
+        if let held = read.held, held != bytes { tell(uuid, held, &step) }
     }
 }

@@ -89,6 +89,8 @@ public struct LinkMachine: Sendable {
         case .answered(let request, let failure):
             if isCurrent(request, &step) { noteAnswer(request, failure, &step) }
         case .read(let uuid, let bytes): if isCurrent(.read(uuid), &step) { noteRead(uuid, bytes, &step) }
+        case .handlerReads(let uuid): noteHandlerReads(uuid)
+        case .handlerRead(let uuid, let bytes): noteHandlerRead(uuid, bytes, &step)
         case .configuration(let uuid, let bytes):
             if isCurrent(.readConfiguration(uuid), &step) { noteConfiguration(uuid, bytes, &step) }
         case .tick: break

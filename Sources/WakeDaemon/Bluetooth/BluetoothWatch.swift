@@ -1,0 +1,108 @@
+// Bluetooth peripherals as the bridge's own devices: what profiles ask of them, what they did, and what is asked of them.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+
+final class BluetoothWatch: BluetoothHost {
+    private unowned let bridge: Bridge
+    private let sessions: SessionBook
+    private let source: BluetoothSource
+    private var devices: [String: DeviceID] = [:]
+    private var adapters: [String: Bool] = [:]
+    /// Devices of an earlier life, and until when that one surely lived.
+    private let earlier: (sources: Set<String>, aliveUntil: WallTime?)
+
+    init(_ bridge: Bridge, bus: SystemBus, stateDirectory: String) throws(SystemError) {
+        self.bridge = bridge
+        sessions = SessionBook(in: stateDirectory)
+        earlier = (Set(bridge.catalog.devices.compactMap { $0?.device.source }), bridge.aliveUntil)
+        let profiles = bridge.catalog.profiles
+        let services = profiles.names.compactMap { profiles.index(named: $0) }.map { profiles[$0] }
+            .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
+        let clock = bridge.engine.clock
+        source = try BluetoothSource(on: bridge.loop, bus: bus, services: services) { clock.stamp() }
+        source.host = self
+        bridge.stage.access = self
+    }
+
+    // MARK: What the source asks
+
+    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
+        let profiles = bridge.catalog.profiles
+        let services = Array(peripheral.services)
+        guard let index = profiles.match(mode: .bluetoothCentral, services: services, name: peripheral.name) else {
+            return nil
+        }
+        let profile = profiles[index]
+        return BluetoothPlan(
+            profile: profile.name, link: LinkPlan(notify: profile.notify, read: profile.readAtConnect))
+    }
+
+    func session(of source: String) -> LinkSession { sessions[source] }
+
+    func heardUntil(source: String) -> WallTime? {
+        earlier.sources.contains(source) ? earlier.aliveUntil : nil
+    }
+
+    // MARK: What the source tells
+
+    func bluetooth(knows device: Device) { devices[device.source] = bridge.know(device) }
+
+    func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
+        guard let id = devices[source] else { return }
+        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp))
+    }
+
+    func bluetooth(adapter address: String, isUp: Bool) {
+        defer { adapters[address] = isUp }
+        guard !address.isEmpty, adapters[address] != isUp, isUp || adapters[address] != nil else { return }
+        bridge.engine.feed(.announced(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address)))
+    }
+
+    // MARK: The operator's switch
+
+    func set(_ session: LinkSession, of source: String) throws(SystemError) {
+        try sessions.set(session, of: source)
+        self.source.set(session, of: source)
+    }
+}
+
+extension BluetoothWatch: DeviceAccess {
+    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
+        let name = request.address.device
+        guard let id = bridge.catalog.device(named: name), let entry = bridge.catalog.entry(id) else {
+            return answer(.failure(.noSuchDevice(name, verb: request.verb)))
+        }
+        let device = entry.device
+        guard bridge.catalog.devices(watchedBy: handler).contains(where: { $0.device.source == device.source }) else {
+            return answer(.failure(.notPermitted(name, verb: request.verb)))
+        }
+        guard case .characteristic(let uuid) = request.address.channel else {
+            return answer(.failure(.needsCharacteristic(name, verb: request.verb)))
+        }
+        let fault = { (failure: TalkFailure) in ProtocolFault(failure, name, verb: request.verb) }
+        switch request {
+        case .read:
+            source.read(uuid, of: device.source) { result in
+                answer(result.map { .read(device: device.alias, bytes: $0) }.mapError(fault))
+            }
+        case .write(_, let bytes):
+            source.write(bytes, to: uuid, of: device.source) { result in
+                answer(result.map { .written(device: device.alias) }.mapError(fault))
+            }
+        }
+    }
+}
+
+extension ProtocolFault {
+    fileprivate init(_ failure: TalkFailure, _ device: String, verb: String) {
+        switch failure {
+        case .notConnected: self = .notConnected(device, verb: verb)
+        case .notOffered(let why): self = .deviceFailed(device, verb: verb, why: why)
+        case .refused(let why): self = .deviceFailed(device, verb: verb, why: why)
+        }
+    }
+}
