@@ -9,7 +9,7 @@ package enum Outlet {
     case file(String, replaces: Bool = false)
 }
 
-/// Starts a program, found on PATH, with nothing on its standard input.
+/// Starts a program, found on PATH; without `input` there is nothing on its standard input.
 package func spawn(_ words: [String], input: Int32? = nil, output: Outlet, talk: Outlet) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
