@@ -48,7 +48,7 @@ let package = Package(
 
         .target(
             name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
-            path: "Tests/TestBench"),
+            path: "Tests/TestBench", exclude: ["bluez.py"]),
         .testTarget(
             name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(

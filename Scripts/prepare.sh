@@ -70,6 +70,8 @@ need python3 command -v python3
 need curl command -v curl
 need dbus-daemon command -v dbus-daemon
 need dbus-bin command -v dbus-send
+need python3-gi test -d /usr/lib/python3/dist-packages/gi
+need python3-dbus test -d /usr/lib/python3/dist-packages/dbus
 need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
 
 [ "$(swift_major)" -ge 6 ] && has_swift=yes || has_swift=no
