@@ -54,7 +54,7 @@ extension BluetoothStation {
         }
         var result: Result<[BusValue], BusError>?
         client.call(
-            adapter, BluezInterface.adapter, "RemoveDevice", [.objectPath(found.path)], within: .seconds(10)
+            adapter, BluezInterface.adapter, "RemoveDevice", [.objectPath(found.path)], within: .seconds(30)
         ) { result = $0 }
         try turn(stopsAtInterrupt: false) { result != nil }
         if case .failure(let error)? = result {

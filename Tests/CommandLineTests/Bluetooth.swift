@@ -31,8 +31,11 @@ final class ScriptedBluetooth {
 
     deinit { Directory.removeTree(directory) }
 
-    /// Every call to it so far, a line each.
-    var calls: [String] { (bluetoothd?.output ?? "").split(separator: "\n").map(String.init) }
+    /// Every call to it so far, a line each. The bus keeps the order, so what it answers now comes after them all.
+    var calls: [String] {
+        _ = try? bus.call("org.bluez", "/", "org.freedesktop.DBus.ObjectManager.GetManagedObjects")
+        return (bluetoothd?.output ?? "").split(separator: "\n").map(String.init)
+    }
 
     func tool(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
         try Child(environment + [Built.tool] + words).finish()

@@ -142,6 +142,15 @@ import WakeModel
         #expect(try bluetooth.tool("pair", "Old").talk.contains("may still hold an old bond"))
     }
 
+    @Test("a bluetoothd that dies of trying a bond is told, never taken for success")
+    func deadly() throws {
+        let bluetooth = try ScriptedBluetooth(
+            world(strap(#""bonded": true, "trusted": true, "alias": "chest", "kills": true"#)))
+        let outcome = try bluetooth.tool("pair", "chest")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("went away while the bond with chest was tried"))
+    }
+
     @Test("an alias that another peripheral has is refused, and the given one gets a number where it is taken")
     func aliases() throws {
         let mine = #"{"address": "C0:DE:00:00:00:77", "alias": "chest", "uuids": ["180d"], "bonded": true}"#

@@ -242,6 +242,16 @@ struct PairingStory {
         #expect(other.sentence?.contains("does not hold any more") == true)
     }
 
+    @Test("a bluetoothd that dies of trying the bond does not count as having tried it")
+    func isDeadly() {
+        var story = bonded()
+        story.facts.alias = story.facts.wantedAlias
+        story.facts()
+        #expect(story.tell(.answered(.connect, .noReply)) == [])
+        story.facts { $0.isReachable = false }
+        #expect(story.sentence?.contains("went away while the bond with Strap was tried") == true)
+    }
+
     @Test("where bluetoothd drops its side too, a new bond is made at once")
     func isDropped() {
         var story = bonded()

@@ -131,11 +131,12 @@ public struct PairingMachine: Sendable {
     private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
         switch (phase, failure) {
         case (.proving, .authenticationFailed), (.proving, .rejected): return fail(PairingText.staleBond(wish))
+        // Ours would come later than the end of this phase, so bluetoothd died: the facts will tell.
+        case (.proving, .noReply): return []
         case (.proving, _):
             phase = .settling(until: now + Self.settlePatience)
             return []
-        case (.connecting, .inProgress), (.connecting, .alreadyExists): return []
-        case (.connecting, .noReply): return fail(PairingText.unreached(wish))
+        case (.connecting, .inProgress), (.connecting, .alreadyExists), (.connecting, .noReply): return []
         case (.connecting, _): return pause(now, PairingText.unconnected(wish, failure))
         default: return []
         }
@@ -160,7 +161,7 @@ public struct PairingMachine: Sendable {
     private mutating func advance(_ now: Instant) -> [PairingEffect]? {
         if let begin, now >= begin + Self.patience { return fail(PairingText.late(wish, phase)) }
         guard facts.isReachable else {
-            return phase == .starting ? nil : fail(PairingText.gone(wish))
+            return phase == .starting ? nil : fail(PairingText.gone(wish, phase))
         }
         switch phase {
         case .starting: return start(now)

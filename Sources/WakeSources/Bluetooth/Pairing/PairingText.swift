@@ -87,8 +87,15 @@ public enum PairingText {
         "the link to \(wish.label) broke again and again; bring it nearer, and see that it is connected to nothing else"
     }
 
-    static func gone(_ wish: PairingWish) -> String {
-        "\(wish.label) vanished from bluetoothd, or the adapter went down; look at 'bluetoothctl show' and try again"
+    /// Bluetoothd 5.66 dies of some peripherals that come back without their side of the bond.
+    static func gone(_ wish: PairingWish, _ phase: PairingMachine.Phase) -> String {
+        switch phase {
+        case .proving:
+            "bluetoothd or the adapter went away while the bond with \(wish.label) was tried; if that repeats, run "
+                + "'wakebridge forget \(wish.word)' and pair again"
+        case .starting, .connecting, .pausing, .resolving, .pairing, .settling, .ended:
+            "\(wish.label) vanished from bluetoothd, or the adapter went down; look at 'bluetoothctl show' and try again"
+        }
     }
 
     static func late(_ wish: PairingWish, _ phase: PairingMachine.Phase) -> String {
