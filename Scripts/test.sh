@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-alone='^(EndToEndTests|DaemonTests|TortureTests)\.'
+alone='^(WakeSourcesTests|EndToEndTests|DaemonTests|TortureTests)\.'
 log=$(mktemp)
 trap 'rm -f "$log" "$log.status"' EXIT
 begun=$(date +%s)

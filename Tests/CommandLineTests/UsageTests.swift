@@ -63,6 +63,11 @@ import WakeWords
             (["pair", "--passkey", "abc"], "not a number"), (["pair", "--alias", "/x"], "cannot be a name"),
             (["pair", "--alias", ""], "cannot be a name"), (["pair", "a", "b"], "one word too many"),
             (["forget"], "a DEVICE must be named"), (["devices", "x"], "one word too many"),
+            (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
+            (["record", "-o", "x"], "a DEVICE must be named"), (["record", "strap"], "say where the recording goes"),
+            (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
+            (["record", "--air", "x", "strap"], "leave out 'strap'"),
+            (["record", "--air", "x", "-o", "y"], "leave out --output"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
