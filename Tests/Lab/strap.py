@@ -153,12 +153,27 @@ class Strap:
         await asyncio.start_unix_server(self.serve, os.path.join(self.options.dir, f"strap{self.options.number}.sock"))
         self.log("ready", address=self.address)
         self.log.flush()
+        shouting = asyncio.create_task(self.shout())
         await self.beat()
+        await shouting
 
     async def advertise(self):
         if self.wants_advertising and not self.connection:
             await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
             self.log("advertising")
+
+    async def shout(self):
+        """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
+        def turn(on):
+            return self.device.send_sync_command(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=on))
+        while True:
+            await asyncio.sleep(0.5)
+            if self.device.is_advertising and not self.connection:
+                try:
+                    await turn(0)
+                    await turn(0 if self.connection or not self.wants_advertising else 1)
+                except Exception as error:                   # it was connected meanwhile
+                    self.log("hushed", error=repr(error))
 
     def on_connection(self, connection):
         self.connection, self.deaf = connection, self.deafness
