@@ -206,14 +206,14 @@ class Air:
         with open("/dev/rfkill", "wb", buffering=0) as switch:
             switch.write(struct.pack("<IBBBB", 0, 2, 3, int(blocked), 0))
 
-    def pair(self, strap, alias):
+    def pair(self, strap, alias, adapter="/org/bluez/hci0"):
         """Finds, bonds, names and trusts it, by bluetoothd's own means."""
         agent = forked(Consent.live, os.path.join(self.folder, "agent.err"))
         bus = self.bus()
-        adapter = dbus.Interface(bus.get_object("org.bluez", "/org/bluez/hci0", introspect=False),
-                                 "org.bluez.Adapter1")
-        adapter.SetDiscoveryFilter(dbus.Dictionary({"Transport": "le", "UUIDs": dbus.Array(["180d"], "s")}, "sv"), timeout=20)
-        adapter.StartDiscovery(timeout=20)
+        radio = dbus.Interface(bus.get_object("org.bluez", adapter, introspect=False), "org.bluez.Adapter1")
+        wanted = dbus.Dictionary({"Transport": "le", "UUIDs": dbus.Array(["180d"], "s")}, "sv")
+        radio.SetDiscoveryFilter(wanted, timeout=20)
+        radio.StartDiscovery(timeout=20)
         found = until(lambda: self.device(strap), 60, 0.1)
         if not found:
             raise RuntimeError("the strap was not discovered")
@@ -223,7 +223,7 @@ class Air:
         device.Pair(ignore_reply=True)
         if not until(lambda: self.device(strap, "Bonded"), 60, 0.1):
             raise RuntimeError("the strap was not bonded")
-        adapter.StopDiscovery(timeout=20)
+        radio.StopDiscovery(timeout=20)
         end(agent)
         self.put(path, "Device1", "Alias", dbus.String(alias))
         self.put(path, "Device1", "Trusted", dbus.Boolean(True))

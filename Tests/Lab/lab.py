@@ -56,10 +56,16 @@ class Lab:
             raise RuntimeError("no beat reached the handler; see wakebridged.log and bluetoothd.log")
         return self.air, strap, self.bridge
 
-    def reckon(self, strap, settle=2.5):
+    def beats_again(self, sentence, since, seconds=60):
+        """Claims that a beat reaches the handler after the instant `since`; says after how many seconds it did."""
+        if self.eventually(sentence, lambda: self.bridge.beats(since), seconds) is None:
+            return None
+        return self.bridge.beats(since)[0].at - since
+
+    def reckon(self, strap, cuts=(), settle=2.5):
         """Claims that every beat is heard once and in order, or told in one gap."""
         time.sleep(settle)
-        reckoning = Reckoning(strap, self.bridge)
+        reckoning = Reckoning(strap, self.bridge, cuts)
         self.figure(f"strap {strap.number}", reckoning)
         self.claim("every beat sent on an armed link is delivered", not reckoning.lost, reckoning.lost)
         self.claim("every other beat lies between from and to of exactly one gap",

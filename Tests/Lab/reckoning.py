@@ -12,9 +12,12 @@ class Reckoning:
     twice_told  not heard, and within more than one gap
     repeated    heard as more than one event
     disorder    pairs heard in the wrong order
+
+    `cuts` are instants when the way from the radio to the bridge was cut, as by the death of bluetoothd: from then to the
+    next link the strap may believe to have a subscriber, and has none.
     """
 
-    def __init__(self, strap, bridge, settle=0.7):
+    def __init__(self, strap, bridge, cuts=(), settle=0.7):
         entries = strap.entries()
         self.gaps = [(bridge.instant(one.data["from"]), bridge.instant(one.data["to"]))
                      for one in bridge.heard("gap")]
@@ -23,6 +26,8 @@ class Reckoning:
         sent = [(at, word, int(fields["n"]) & 0xFFFF) for at, word, fields in entries
                 if word in ("notify", "unsubscribed", "alone") and begin <= at <= end]
         falls = [at for at, word, _ in entries if word == "disconnected"]
+        links = [at for at, word, _ in entries if word == "connected"]
+        dead = [(cut, min((at for at in links if at > cut), default=end)) for cut in cuts]
         events = {}
         for one in bridge.beats():
             events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
@@ -38,7 +43,8 @@ class Reckoning:
                 continue
             told = sum(begin <= at <= end for begin, end in self.gaps)
             fell = any(at <= fall <= at + IN_THE_AIR for fall in falls)
-            if word == "notify" and not fell:
+            nobody = any(cut - IN_THE_AIR <= at <= link for cut, link in dead)
+            if word == "notify" and not fell and not nobody:
                 self.lost.append(number)
             if told == 0:
                 self.untold.append(number)

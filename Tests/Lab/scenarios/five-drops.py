@@ -9,7 +9,12 @@ def run(lab):
     back = []
     for round in range(5):
         dropped = time.monotonic()
-        strap.tell("drop")
+        if round < 3:
+            strap.tell("drop")
+        else:
+            strap.tell("vanish")
+            time.sleep(2)
+            strap.tell("appear")
         found = until(lambda: bridge.beats(since=dropped + 0.3), 40)
         back.append(found[0].at - dropped if found else None)
         if round in (1, 3):
