@@ -59,6 +59,8 @@ let package = Package(
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
+        .testTarget(
+            name: "WakeSourcesTests", dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
         .testTarget(
             name: "WakeDaemonTests",

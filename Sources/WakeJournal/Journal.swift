@@ -50,6 +50,8 @@ public final class Journal {
         reserved = Sequence(start.reserved ?? 0)
         state("origin", origin)
         state("journal", id)
+        // With the first word of it: a journal that names no reservation is taken for one that lost it.
+        if start.isFirstLife { state("reserved", "0") }
         run?.perform(.fact("boot", bootID))
         state("closed", "")
         for outcome in commit() { untold.append(outcome) }

@@ -37,8 +37,10 @@ public final class EventLoop {
     /// Called when everything that was found ready has been called, if ``requestTurn()`` asked for it.
     public var completeTurn: () -> Void = {}
     private var isTurnRequested = false
-    /// More was ready right after a turn: the next one waits for what else is, so that a flood shares its turns.
-    private var isBusy = false
+    /// How often in a row more was ready right after a turn: the next one waits for what else is, so that a flood shares
+    /// its turns. But not for ever: a source that is always ready must not keep from everybody what a turn brings.
+    private var busyRounds = 0
+    private static let busyLimit = 32
 
     public init() throws(SystemError) {
         var loop: OpaquePointer?
@@ -106,11 +108,12 @@ public final class EventLoop {
     private func iterate(waiting microseconds: UInt64) throws(SystemError) -> Bool {
         var found = sd_event_prepare(handle)
         if found == 0 {
-            let completes = isTurnRequested && !isBusy
+            let completes = isTurnRequested && (busyRounds == 0 || busyRounds >= Self.busyLimit)
             if completes { runTurn() }
             // Without waiting after a turn, because it may have armed timers, which only the next step sets.
             found = sd_event_wait(handle, isTurnRequested || completes ? 0 : microseconds)
-            isBusy = found > 0 && (isTurnRequested || completes)
+            let isBusy = found > 0 && (isTurnRequested || completes)
+            busyRounds = isBusy && busyRounds < Self.busyLimit ? busyRounds + 1 : 0
             if found == 0 { return completes || isTurnRequested }
         }
         try check(found, "wait in", "the event loop")

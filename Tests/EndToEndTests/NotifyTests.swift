@@ -46,11 +46,12 @@ struct NotifyTests {
             handlers: [
                 "shell": manifest(
                     [script], user: Machine.isRoot ? "nobody" : nil,
-                    "notify: true, ready: \"explicit\", ack: \"delivery\"")
+                    "notify: true, ready: \"explicit\", ack: \"delivery\", timers: { linger: \"1s\" }")
             ], replay: trace)
         let isDone = try await wait(20) { lines(of: seen).count == 4 && daemon.leaves.areFrozen }
-        #expect(isDone, "\(daemon.running.talk)")
-        #expect(try await daemon.tool("status").output.contains("it says: counting beats"))
+        let status = try await daemon.tool("status").output
+        #expect(isDone, "\(lines(of: seen)) \(daemon.running.talk) \(status)")
+        #expect(status.contains("it says: counting beats"))
         #expect(try await daemon.tool("why", "shell").output.contains("it says: counting beats"))
         #expect(try await daemon.tool("handlers", "--json").output.contains("counting beats"))
         #expect(names(in: scratch.file("run/notify")).count == 1)

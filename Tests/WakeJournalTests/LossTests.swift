@@ -21,6 +21,14 @@ struct LossTests {
         #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
     }
 
+    @Test("A journal that dies right after it was begun, before it set any number aside, has lost nothing")
+    func diedAtBirth() throws {
+        _ = try scratch.journal()
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost == nil)
+        #expect(recovery.next == Sequence(1))
+    }
+
     @Test("What was acknowledged long before a reboot is not told as lost")
     func rebootIsClose() throws {
         var journal: Journal? = try scratch.ready()

@@ -28,6 +28,24 @@ private func turn(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool
         #expect(try loop.runOnce(timeout: .zero) == false)
     }
 
+    @Test("a turn that was asked for comes although a source is ready without end")
+    func turnUnderFlood() throws {
+        let loop = try EventLoop()
+        let pipe = try Pipe(ours: .both)
+        _ = try pipe.writeEnd.write([1])
+        var calls = 0
+        var turns = 0
+        loop.completeTurn = { turns += 1 }
+        // Nobody reads what is there, so it is ready again at once.
+        let watch = try loop.watch(pipe.readEnd.raw, for: .readable) { _ in
+            calls += 1
+            loop.requestTurn()
+        }
+        while calls < 1000 { try loop.runOnce(timeout: .zero) }
+        #expect(turns >= 9)
+        watch.cancel()
+    }
+
     @Test("a watch that is let go of calls no more")
     func released() throws {
         let loop = try EventLoop()

@@ -84,6 +84,7 @@ final class ReplyReader {
         guard isAsleep, !isEnding else { return }
         drain = nil
         isAsleep = false
+        updateWatch()
         // What it owes from before may not be paid by now.
         if isThrottled { listen() }
     }
@@ -195,7 +196,8 @@ final class ReplyReader {
         }
     }
 
+    /// Who would not listen does not watch: a socket that is ready for nobody would keep the loop turning.
     private func updateWatch() {
-        if !hasEnded, drain != nil || !(isHeld || isWaiting) { watch?.enable() } else { watch?.disable() }
+        if !hasEnded, drain != nil || !(isHeld || isWaiting || isAsleep) { watch?.enable() } else { watch?.disable() }
     }
 }

@@ -51,12 +51,23 @@ public struct BusSignal {
     public let member: String
     public let arguments: [BusValue]
 
+    package init(sender: String, path: String, interface: String, member: String, arguments: [BusValue]) {
+        self.sender = sender
+        self.path = path
+        self.interface = interface
+        self.member = member
+        self.arguments = arguments
+    }
+}
+
+extension BusSignal {
     init(_ message: OpaquePointer) throws(BusError) {
-        sender = sd_bus_message_get_sender(message).map { String(cString: $0) } ?? ""
-        path = sd_bus_message_get_path(message).map { String(cString: $0) } ?? ""
-        interface = sd_bus_message_get_interface(message).map { String(cString: $0) } ?? ""
-        member = sd_bus_message_get_member(message).map { String(cString: $0) } ?? ""
-        arguments = try BusMessage.values(of: message)
+        self.init(
+            sender: sd_bus_message_get_sender(message).map { String(cString: $0) } ?? "",
+            path: sd_bus_message_get_path(message).map { String(cString: $0) } ?? "",
+            interface: sd_bus_message_get_interface(message).map { String(cString: $0) } ?? "",
+            member: sd_bus_message_get_member(message).map { String(cString: $0) } ?? "",
+            arguments: try BusMessage.values(of: message))
     }
 }
 

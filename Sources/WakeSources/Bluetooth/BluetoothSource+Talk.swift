@@ -21,16 +21,12 @@ extension BluetoothSource {
         case .failure(let failure): answer(.failure(failure))
         case .success(let target):
             // Bluetoothd tells a read's value as if the peripheral had said it; the machine knows which one not to believe.
-            step(source, .reading(uuid))
+            step(source, .handlerReads(uuid))
             client.call(
                 target.path, BluezInterface.characteristic, "ReadValue", [.properties([])], within: Self.transaction
             ) { [weak self] result in
                 let answered = result.map { $0.first?.bytes ?? [] }.mapError { TalkFailure($0) }
-                if case .failure(let failure) = answered {
-                    self?.step(source, .answered(.read(uuid), .other("\(failure)")))
-                } else {
-                    self?.step(source, .answered(.read(uuid), nil))
-                }
+                self?.step(source, .handlerRead(uuid, try? answered.get()))
                 answer(answered)
             }
         }

@@ -33,13 +33,15 @@ public final class BluezClient {
 
     // MARK: Calls
 
-    /// Calls a method of bluetoothd. The answer comes exactly once while the bus is there, at the latest after `time`.
+    /// Calls a method of bluetoothd. The answer comes exactly once while the bus is there, at the latest after `time`; at
+    /// once where nobody is there to ask.
     public func call(
         _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [], within time: TimeSpan,
         _ answer: @escaping (Result<[BusValue], BusError>) -> Void
     ) {
-        guard let bus, !bus.isLost else { return answer(.failure(.gone)) }
-        let call = BusCall(BluezInterface.service, path, interface, member, arguments)
+        // By its unique name: a call to the name that everybody knows would have the bus start another bluetoothd.
+        guard let bus, !bus.isLost, !owner.isEmpty else { return answer(.failure(.gone)) }
+        let call = BusCall(owner, path, interface, member, arguments)
         bus.call(call, within: time, answer)
     }
 
@@ -111,6 +113,8 @@ public final class BluezClient {
             case .failure(let error):
                 log.error(
                     "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
+                // It is slow, or hangs and may come to itself: without its objects we would be deaf for all its life.
+                if error.isTimeout { look() }
             }
         }
     }
@@ -126,8 +130,8 @@ public final class BluezClient {
 }
 
 extension BusError {
-    /// There is no bus to ask on.
-    static let gone = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "the message bus is gone")
+    /// There is nobody to ask.
+    static let gone = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "bluetoothd is not there")
 }
 
 extension BusRule {

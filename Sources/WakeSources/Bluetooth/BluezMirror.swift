@@ -15,9 +15,9 @@ public enum BluezInterface {
 
 public enum BluezChange: Hashable, Sendable {
     case adapter(String)
-    case adapterGone(String)
-    case peripheral(String, PeripheralFacts)
     /// With what was known of it last.
+    case adapterGone(String, BluezAdapter)
+    case peripheral(String, PeripheralFacts)
     case peripheralGone(String, BluezPeripheral)
     /// Its services, characteristics or descriptors came or went.
     case database(peripheral: String)
@@ -52,12 +52,12 @@ public struct BluezMirror: Sendable {
     /// Bluetoothd has come, or gone: nothing that was known holds.
     public mutating func begin() -> [BluezChange] {
         let gone = peripherals
-        let adaptersGone = adapters.keys.sorted()
+        let adaptersGone = adapters
         let next = generation + 1
         self = BluezMirror()
         generation = next
         return gone.sorted { $0.key < $1.key }.map { .peripheralGone($0.key, $0.value) }
-            + adaptersGone.map { .adapterGone($0) }
+            + adaptersGone.sorted { $0.key < $1.key }.map { .adapterGone($0.key, $0.value) }
     }
 
     /// The answer of GetManagedObjects. What a signal has told meanwhile is told again, which does no harm.
@@ -65,7 +65,7 @@ public struct BluezMirror: Sendable {
         var changes: [BluezChange] = []
         // By path, so that adapters come before their peripherals, and services before what is in them.
         for entry in (snapshot.entries ?? []).sorted(by: { ($0.key.string ?? "") < ($1.key.string ?? "") }) {
-            changes += add(entry.key.string ?? "", entry.value)
+            changes += add(entry.key.string, entry.value)
         }
         return changes
     }
@@ -76,15 +76,17 @@ public struct BluezMirror: Sendable {
         case "PropertiesChanged" where arguments.count == 3:
             return change(
                 signal.path, arguments[0].string ?? "", arguments[1], (arguments[2].array ?? []).compactMap(\.string))
-        case "InterfacesAdded" where arguments.count == 2: return add(arguments[0].string ?? "", arguments[1])
+        case "InterfacesAdded" where arguments.count == 2: return add(arguments[0].string, arguments[1])
         case "InterfacesRemoved" where arguments.count == 2:
             return remove(arguments[0].string ?? "", (arguments[1].array ?? []).compactMap(\.string))
         default: return []
         }
     }
 
-    private mutating func add(_ path: String, _ interfaces: BusValue) -> [BluezChange] {
-        (interfaces.entries ?? []).flatMap { entry -> [BluezChange] in
+    /// - Parameter path: nil where bluetoothd named the object by something that is no path.
+    private mutating func add(_ path: String?, _ interfaces: BusValue) -> [BluezChange] {
+        guard let path else { return [] }
+        return (interfaces.entries ?? []).flatMap { entry -> [BluezChange] in
             let properties = entry.value
             switch entry.key.string {
             case BluezInterface.adapter:
@@ -132,7 +134,8 @@ public struct BluezMirror: Sendable {
     private mutating func remove(_ path: String, _ interfaces: [String]) -> [BluezChange] {
         interfaces.flatMap { interface -> [BluezChange] in
             switch interface {
-            case BluezInterface.adapter: return adapters.removeValue(forKey: path) == nil ? [] : [.adapterGone(path)]
+            case BluezInterface.adapter:
+                return adapters.removeValue(forKey: path).map { [.adapterGone(path, $0)] } ?? []
             case BluezInterface.peripheral:
                 for characteristic in databases.removeValue(forKey: path) ?? [] { forget(characteristic) }
                 return peripherals.removeValue(forKey: path).map { [.peripheralGone(path, $0)] } ?? []
@@ -140,8 +143,9 @@ public struct BluezMirror: Sendable {
                 forget(path)
                 return noteDatabase(path, contains: false)
             case BluezInterface.descriptor:
-                if configurations[path.parent] == path { configurations[path.parent] = nil }
-                return []
+                guard configurations[path.parent] == path else { return [] }
+                configurations[path.parent] = nil
+                return [.database(peripheral: path.parent.parent.parent)]
             default: return []
             }
         }

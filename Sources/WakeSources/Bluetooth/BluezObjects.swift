@@ -27,6 +27,8 @@ public struct BluezPeripheral: Hashable, Sendable {
     public var isTrusted = false
     public var isBlocked = false
     public var isConnected = false
+    /// How often it was told to be connected: where it went and came back at once, bluetoothd may tell no more than that.
+    public var connections = 0
     public var areServicesResolved = false
     /// dBm; only while it is heard advertising.
     public var signal: Int?
@@ -35,9 +37,9 @@ public struct BluezPeripheral: Hashable, Sendable {
 
     public var isBonded: Bool { hasBond ?? isPaired }
     /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,
-    /// 1.3.2): a random address whose two highest bits are 01.
+    /// 1.3.2): a random address whose two highest bits are not both set, be it resolvable or not.
     public var hasPrivateAddress: Bool {
-        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 == 1 } ?? false
+        !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 != 0b11 } ?? false
     }
     /// True where somebody has given it a name of its own.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
@@ -83,7 +85,9 @@ extension BluezPeripheral {
     /// Takes one property and says what it is about; nothing for what the bridge does not use.
     mutating func take(_ name: String, _ value: BusValue) -> PeripheralFacts {
         switch name {
-        case "Connected": return set(\.isConnected, value.boolean, .link)
+        case "Connected":
+            if value.boolean == true { connections += 1 }
+            return set(\.isConnected, value.boolean, .link)
         case "ServicesResolved": return set(\.areServicesResolved, value.boolean, .link)
         case "Paired": return set(\.isPaired, value.boolean, .bond)
         case "Bonded": return set(\.hasBond, value.boolean, .bond)

@@ -9,6 +9,8 @@ final class GattApplication {
     private let services: [BluetoothUUID]
     private var objects: [BusObject] = []
     private var adapters: Set<String> = []
+    /// Counts the lives of bluetoothd, so that an answer of an earlier one is known as such.
+    private var life = 0
     private let log = Log("bluetooth")
 
     private static let root = "/org/wakebridge"
@@ -23,11 +25,14 @@ final class GattApplication {
     func register(with adapter: String) {
         guard !services.isEmpty, adapters.insert(adapter).inserted else { return }
         offer()
+        let life = life
         client.call(
             adapter, "org.bluez.GattManager1", "RegisterApplication",
             [.objectPath(Self.root), .properties([])], within: .seconds(10)
         ) { [weak self] result in
-            guard let self, case .failure(let error) = result else { return }
+            guard let self, self.life == life, case .failure(let error) = result else { return }
+            // An earlier call of ours that was not answered in time was heard all the same.
+            guard error.name != "org.bluez.Error.AlreadyExists" else { return }
             adapters.remove(adapter)
             log.warning(
                 "could not register with \(adapter): \(error); peripherals are connected when they advertise instead")
@@ -38,6 +43,7 @@ final class GattApplication {
 
     /// The bus or bluetoothd is gone, and our registration with it.
     func reset() {
+        life += 1
         adapters = []
         objects = []
     }

@@ -17,98 +17,93 @@ struct ChannelArming: Hashable, Sendable {
     var path: String
     var stage = Stage.starting
     var repairs = 0
+    /// On this link, so that what is switched on after it is surely written.
+    var wasSwitchedOff = false
     /// When to ask again what could not be asked now.
     var retryAt: Instant?
 
-    var isSettled: Bool {
-        switch stage {
-        case .proven, .failed: true
-        case .starting, .checking, .stopping: false
-        }
-    }
+    var failure: LinkFailure? { if case .failed(let failure) = stage { failure } else { nil } }
+    var isSettled: Bool { stage == .proven || failure != nil }
     /// StartNotify was asked for.
-    var isAsked: Bool { if case .failed = stage { false } else { true } }
+    var isAsked: Bool { failure == nil }
+
+    mutating func settle(_ stage: Stage) {
+        self.stage = stage
+        retryAt = nil
+    }
 }
 
 extension LinkMachine {
     private static let repairLimit = 2
 
     mutating func beginArming(_ step: inout LinkStep) -> Bool {
-        arming = arming.filter { facts.channels[$0.key]?.path == $0.value.path && $0.value.stage == .proven }
-        for uuid in plan.notify where arming[uuid] == nil { start(uuid, &step) }
-        return move(to: .arming(until: step.now + patience.arming), &step)
+        let missing = Set(plan.notify).subtracting(facts.channels.keys)
+        guard plan.notify.isEmpty || missing.count < plan.notify.count else { return getStuck(.unknownObject, &step) }
+        absent = missing
+        arming = [:]
+        for uuid in plan.notify { start(uuid, &step) }
+        return move(to: .arming(until: step.now + patience.arming))
     }
 
+    /// Asks for notifications. What has spoken on this link is armed already, but perhaps for another program only.
     private mutating func start(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
         guard let channel = facts.channels[uuid] else { return }
-        arming[uuid] = ChannelArming(path: channel.path, repairs: arming[uuid]?.repairs ?? 0)
-        step.request(.startNotify(uuid))
+        absent.remove(uuid)
+        var entry = arming[uuid] ?? ChannelArming(path: channel.path)
+        // A StopNotify of an earlier link that is still at work would undo it.
+        let isStopping = requests.isAsked(.stopNotify(uuid))
+        entry.settle(isStopping ? .stopping : .starting)
+        arming[uuid] = entry
+        guard !isStopping else { return }
+        if voice.heardSince[uuid] != nil { arming[uuid]?.settle(.proven) }
+        ask(.startNotify(uuid), &step)
     }
 
     mutating func advanceArming(_ until: Instant, _ step: inout LinkStep) -> Bool {
-        retryDue(&step)
+        for uuid in plan.notify where isDue(uuid, step.now) { start(uuid, &step) }
         if arming.values.allSatisfy(\.isSettled) { return settleArming(&step) }
-        return step.now >= until ? giveUp("its notifications could not be switched on in time", &step) : false
+        guard step.now >= until else { return false }
+        guard arming.values.contains(where: { $0.stage == .proven }) else {
+            return giveUp("its notifications could not be switched on in time", &step)
+        }
+        for (uuid, channel) in arming where !channel.isSettled { arming[uuid]?.settle(.failed(.timedOut)) }
+        return settleArming(&step)
     }
 
-    private mutating func retryDue(_ step: inout LinkStep) {
-        for (uuid, channel) in arming {
-            guard let due = channel.retryAt, step.now >= due else { continue }
-            start(uuid, &step)
-        }
+    /// It is to be asked again, or was offered only now.
+    private func isDue(_ uuid: BluetoothUUID, _ now: Instant) -> Bool {
+        guard let channel = arming[uuid] else { return facts.channels[uuid] != nil }
+        return channel.retryAt.map { now >= $0 } ?? false
     }
 
     /// Some may be refused: a battery that cannot be heard is no reason not to hear the heart.
     private mutating func settleArming(_ step: inout LinkStep) -> Bool {
-        let failed = arming.compactMap { uuid, channel -> (BluetoothUUID, LinkFailure)? in
-            if case .failed(let failure) = channel.stage { (uuid, failure) } else { nil }
-        }
+        let failed = plan.notify.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
         guard failed.isEmpty || failed.count < arming.count else { return getStuck(failed[0].1, &step) }
         for (uuid, failure) in failed {
             step.tell("its characteristic \(uuid) could not be listened to (\(failure.sentence)), ignoring it")
         }
+        noteSuccess()
         announce(&step)
-        return move(to: .ready, &step)
-    }
-
-    /// Listening, surely: what may have been said unheard before it is told, then that it is there, then what it said.
-    private mutating func announce(_ step: inout LinkStep) {
-        failures = 0
-        wasToldBondInvalid = false
-        let now = step.stamp.wall
-        let until = earlySince ?? now
-        let gap = Gap(cause: .link, count: nil, first: nil, last: nil, from: min(heardUntil ?? until, until), to: until)
-        step.raise(.gap(gap))
-        heardUntil = now
-        step.raise(.connected(folded: 0))
-        for kind in early { step.raise(kind) }
-        early = []
-        earlySince = nil
-        for uuid in plan.read where facts.channels[uuid] != nil || !plan.notify.contains(uuid) {
-            reading[uuid] = .some(nil)
-            step.request(.read(uuid))
-        }
+        beginReads(&step)
+        return move(to: .ready)
     }
 
     private mutating func getStuck(_ failure: LinkFailure, _ step: inout LinkStep) -> Bool {
+        endLink("not-usable", &step)
         failures += 1
-        disarm()
         step.tell("could not listen to it: \(failure.sentence)")
-        if failure == .unauthenticated, !wasToldBondInvalid {
-            wasToldBondInvalid = true
-            step.raise(
-                .attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
-        }
-        return move(to: .stuck(until: step.now + patience.backOff(after: failures + 9)), &step)
+        if failure == .unauthenticated { tellBondInvalid(&step) }
+        return move(to: .stuck(until: step.now + patience.backOff(after: failures + 9)))
     }
 
     /// Other firmware, or a database read anew: the characteristic that was armed is another object now.
     mutating func keepArmed(_ step: inout LinkStep) -> Bool {
-        let stale = arming.contains { uuid, channel in facts.channels[uuid].map { $0.path != channel.path } ?? true }
-        let isNew = facts.channels.keys.contains { plan.notify.contains($0) && arming[$0] == nil }
-        guard stale || isNew else { return false }
-        loseLink("services-changed", &step)
-        return move(to: .gathering(until: step.now + patience.gathering), &step)
+        let isStale = arming.contains { uuid, channel in facts.channels[uuid]?.path != channel.path }
+        let isNew = plan.notify.contains { facts.channels[$0] != nil && arming[$0] == nil }
+        guard isStale || isNew && phase == .ready else { return false }
+        endLink("services-changed", &step)
+        return move(to: .gathering(until: step.now + patience.gathering))
     }
 
     // MARK: Answers
@@ -120,97 +115,71 @@ extension LinkMachine {
             _ = endAttempt(failure.sentence, &step)
         case .disconnect: break
         case .startNotify(let uuid): noteStarted(uuid, failure, &step)
-        case .stopNotify(let uuid):
-            guard arming[uuid]?.stage == .stopping else { return }
-            start(uuid, &step)
-        case .readConfiguration(let uuid):
-            guard arming[uuid]?.stage == .checking, failure != nil else { return }
-            // It cannot be read, so switching it on once more is all that can be done.
-            if arming[uuid]?.repairs == 0 { repair(uuid, &step) } else { arming[uuid]?.stage = .proven }
-        case .read(let uuid): endRead(uuid, isRefused: failure != nil, &step)
+        case .stopNotify(let uuid): noteStopped(uuid, failure, &step)
+        case .readConfiguration(let uuid): if let failure { noteUnread(uuid, failure, &step) }
+        case .read(let uuid): endRead(uuid, &step)
         }
     }
 
     private mutating func noteStarted(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
-        guard arming[uuid]?.stage == .starting, let channel = facts.channels[uuid] else { return }
+        guard arming[uuid]?.stage == .starting else { return }
         switch failure {
-        case nil where channel.hasConfiguration:
+        case nil where facts.channels[uuid]?.hasConfiguration == true:
             arming[uuid]?.stage = .checking
-            step.request(.readConfiguration(uuid))
-        case nil:
-            if arming[uuid]?.repairs == 0 { repair(uuid, &step) } else { arming[uuid]?.stage = .proven }
-        case .inProgress, .notConnected: arming[uuid]?.retryAt = step.now + patience.inProgress
+            ask(.readConfiguration(uuid), &step)
+        case nil: believe(uuid, &step)
+        case .inProgress, .notConnected: startLater(uuid, &step)
         case .unauthenticated, .unknownObject, .timedOut, .other:
-            arming[uuid]?.stage = .failed(failure ?? .timedOut)
+            arming[uuid]?.settle(.failed(failure ?? .timedOut))
         }
+    }
+
+    private mutating func noteStopped(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+        guard arming[uuid]?.stage == .stopping else { return }
+        guard failure == nil else { return startLater(uuid, &step) }
+        arming[uuid]?.wasSwitchedOff = true
+        start(uuid, &step)
+    }
+
+    private mutating func startLater(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+        arming[uuid]?.stage = .starting
+        arming[uuid]?.retryAt = step.now + patience.inProgress
     }
 
     /// The two bits that matter: notifications, indications (Core Specification, Vol 3, Part G, 3.3.3.3).
     mutating func noteConfiguration(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .checking else { return }
-        if (bytes.first ?? 0) & 3 != 0 {
-            arming[uuid]?.stage = .proven
-        } else {
-            repair(uuid, &step)
+        if (bytes.first ?? 0) & 3 != 0 { prove(uuid, &step) } else { repair(uuid, &step) }
+    }
+
+    private mutating func noteUnread(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+        guard arming[uuid]?.stage == .checking else { return }
+        switch failure {
+        // The link is at fault, which says nothing of the configuration: all of it once more.
+        case .inProgress, .notConnected: startLater(uuid, &step)
+        case .unauthenticated, .timedOut: arming[uuid]?.settle(.failed(failure))
+        case .unknownObject, .other: believe(uuid, &step)
         }
+    }
+
+    /// Nothing can be read back: switched off and on once, so that it was surely written, is all that can be done.
+    private mutating func believe(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+        if arming[uuid]?.wasSwitchedOff == true { prove(uuid, &step) } else { repair(uuid, &step) }
+    }
+
+    private mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+        arming[uuid]?.settle(.proven)
+        voice.prove(uuid, step.stamp.wall)
     }
 
     private mutating func repair(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        guard var channel = arming[uuid] else { return }
-        if channel.repairs >= Self.repairLimit {
-            channel.stage = .failed(.other("the peripheral does not keep its notifications switched on"))
-        } else {
-            channel.repairs += 1
-            channel.stage = .stopping
-            step.request(.stopNotify(uuid))
-        }
-        arming[uuid] = channel
-    }
-
-    // MARK: Values
-
-    mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
-        if case .some(let held) = reading[uuid] {
-            // One of these is the read's own; the last before its answer.
-            reading[uuid] = .some(bytes)
-            if let held { tell(uuid, held, &step) }
+        guard let channel = arming[uuid] else { return }
+        guard channel.repairs < Self.repairLimit else {
+            arming[uuid]?.settle(.failed(.other("the peripheral does not keep its notifications switched on")))
             return
         }
-        if arming[uuid] != nil { arming[uuid]?.stage = .proven }
-        tell(uuid, bytes, &step)
-    }
-
-    private mutating func tell(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        guard isReady else {
-            earlySince = earlySince ?? step.stamp.wall
-            return early.append(.data(.characteristic(uuid), bytes))
-        }
-        heardUntil = step.stamp.wall
-        step.raise(.data(.characteristic(uuid), bytes))
-    }
-
-    mutating func noteRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        guard reading.removeValue(forKey: uuid) != nil, isReady else { return }
-        step.raise(.data(.characteristic(uuid), bytes))
-    }
-
-    /// Where it was refused, what was held for it was said by the peripheral.
-    private mutating func endRead(_ uuid: BluetoothUUID, isRefused: Bool, _ step: inout LinkStep) {
-        guard case .some(.some(let held)) = reading.removeValue(forKey: uuid), isRefused else { return }
-        tell(uuid, held, &step)
-    }
-}
-
-extension LinkFailure {
-    var sentence: String {
-        switch self {
-        case .inProgress: "another request is still at work"
-        case .notConnected: "it is not connected"
-        case .unauthenticated: "it refuses without a valid bond"
-        case .unknownObject: "the characteristic is gone"
-        case .timedOut: "no answer in time"
-        case .other(let text): text
-        }
+        arming[uuid]?.repairs += 1
+        arming[uuid]?.settle(.stopping)
+        ask(.stopNotify(uuid), &step)
     }
 }

@@ -1,0 +1,99 @@
+// Which peripherals are watched, under which name, and what is true of each now.
+import WakeLoop
+import WakeModel
+
+extension BluetoothSource {
+    /// To trust a peripheral is to want it watched. A private address that no bond resolves would be another tomorrow.
+    func adopt(_ peripheral: BluezPeripheral, at path: String) {
+        noteBond(peripheral, at: path)
+        let source = "/bluetooth/\(peripheral.address)"
+        // With its pairing a peripheral may have told who it is.
+        if let known = sources[path], known != source { release(path) }
+        let session = watched[source]?.machine.session ?? host?.session(of: source) ?? .open
+        let isWanted =
+            (peripheral.isTrusted || session == .closed) && (peripheral.isBonded || !peripheral.hasPrivateAddress)
+        guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: peripheral) else {
+            return release(path)
+        }
+        guard !isBetterKnown(source, than: peripheral, at: path) else { return }
+        if let other = watched[source]?.path, other != path { sources[other] = nil }
+        sources[path] = source
+        let device = Device(
+            source: source, alias: alias(of: peripheral, plan.profile), profile: plan.profile, mode: .bluetoothCentral)
+        watch(device, at: path, plan.link, session)
+        watched[source]?.wasBonded = peripheral.isBonded
+    }
+
+    private func watch(_ device: Device, at path: String, _ plan: LinkPlan, _ session: LinkSession) {
+        let source = device.source
+        if watched[source]?.device != device { host?.bluetooth(knows: device) }
+        guard let known = watched[source] else {
+            let heardUntil = host?.heardUntil(source: source)
+            let machine = LinkMachine(plan, session: session, heardUntil: heardUntil, patience: patience)
+            watched[source] = Watched(path: path, device: device, machine: machine)
+            return
+        }
+        watched[source]?.path = path
+        watched[source]?.device = device
+        if known.machine.plan != plan { step(source, .plan(plan)) }
+    }
+
+    /// Two adapters may know one peripheral: it stays with the one that it was found on, unless the other has the link.
+    private func isBetterKnown(_ source: String, than peripheral: BluezPeripheral, at path: String) -> Bool {
+        guard let known = watched[source], known.path != path, sources[known.path] == source,
+            let other = client.mirror.peripherals[known.path]
+        else { return false }
+        return other.isConnected || !peripheral.isConnected
+    }
+
+    private func noteBond(_ peripheral: BluezPeripheral, at path: String) {
+        guard let source = sources[path], watched[source]?.wasBonded == true, !peripheral.isBonded else { return }
+        watched[source]?.wasBonded = false
+        step(source, .bondLost)
+    }
+
+    /// It is not trusted any more.
+    private func release(_ path: String) {
+        guard let source = sources.removeValue(forKey: path) else { return }
+        refresh(source)
+        watched[source] = nil
+    }
+
+    private func alias(of peripheral: BluezPeripheral, _ profile: String) -> String {
+        if peripheral.isNamedByPeople { return peripheral.alias }
+        return "\(profile)-" + peripheral.address.filter { $0 != ":" }.suffix(4).lowercased()
+    }
+
+    // MARK: Facts
+
+    /// Tells its machine what is true of it now.
+    func refresh(_ source: String) {
+        guard let entry = watched[source] else { return }
+        step(source, .facts(facts(of: entry)))
+    }
+
+    private func facts(of entry: Watched) -> LinkFacts {
+        var facts = LinkFacts()
+        let isKnown = sources[entry.path] == entry.device.source
+        let peripheral = isKnown ? client.mirror.peripherals[entry.path] : nil
+        facts.absence = absence(client.mirror.adapters[entry.path.parent], isPresent: peripheral != nil)
+        guard let peripheral else { return facts }
+        facts.isConnected = peripheral.isConnected
+        facts.connection = peripheral.connections
+        facts.areServicesResolved = peripheral.areServicesResolved
+        for (path, characteristic) in client.mirror.characteristics(of: entry.path) {
+            guard entry.machine.plan.notify.contains(characteristic.uuid), characteristic.canNotify,
+                facts.channels[characteristic.uuid] == nil
+            else { continue }
+            let hasConfiguration = client.mirror.configuration(of: path) != nil
+            facts.channels[characteristic.uuid] = .init(path: path, hasConfiguration: hasConfiguration)
+        }
+        return facts
+    }
+
+    private func absence(_ adapter: BluezAdapter?, isPresent: Bool) -> LinkFacts.Absence? {
+        guard client.isThere else { return .bluetoothdGone }
+        guard let adapter, adapter.isPowered else { return .adapterDown }
+        return isPresent ? nil : .removed
+    }
+}

@@ -1,0 +1,153 @@
+// The words in which a link machine is spoken to, and in which it answers.
+import WakeModel
+
+/// What is true of a peripheral now, as far as bluetoothd tells.
+public struct LinkFacts: Hashable, Sendable {
+    /// A characteristic that the profile wants to hear.
+    public struct Channel: Hashable, Sendable {
+        /// Its object path: another one is another characteristic, whatever its UUID.
+        public var path: String
+        /// Its client configuration can be read back.
+        public var hasConfiguration: Bool
+        public init(path: String, hasConfiguration: Bool) {
+            self.path = path
+            self.hasConfiguration = hasConfiguration
+        }
+    }
+
+    /// Why it is not reachable, in the word that `disconnected` gives.
+    public enum Absence: String, Hashable, Sendable {
+        case bluetoothdGone = "bluetoothd-gone"
+        case adapterDown = "adapter-down"
+        /// Bluetoothd does not know it any more, or nobody trusts it any more.
+        case removed
+    }
+
+    /// Nil while bluetoothd is there, its adapter is powered, and it knows the peripheral.
+    public var absence: Absence? = .bluetoothdGone
+    public var isConnected = false
+    /// Counts its connections: a new one that is told without the end of the one before it is a new one.
+    public var connection = 0
+    public var areServicesResolved = false
+    public var channels: [BluetoothUUID: Channel] = [:]
+
+    public init() {}
+
+    var isReachable: Bool { absence == nil }
+    var isUp: Bool { isReachable && isConnected }
+}
+
+/// What the profile asks of the link.
+public struct LinkPlan: Hashable, Sendable {
+    public var notify: [BluetoothUUID]
+    public var read: [BluetoothUUID]
+
+    public init(notify: [BluetoothUUID], read: [BluetoothUUID]) {
+        self.notify = notify
+        self.read = read
+    }
+}
+
+/// The user's switch, kept over restarts.
+public enum LinkSession: String, Hashable, Sendable, CaseIterable {
+    case open
+    /// The link stays, nothing is heard.
+    case paused
+    /// The link is given up.
+    case closed
+}
+
+public enum LinkInput: Hashable, Sendable {
+    case facts(LinkFacts)
+    /// It was heard advertising.
+    case advertised
+    case session(LinkSession)
+    /// The profile asks something else from now on.
+    case plan(LinkPlan)
+    /// Why the link went down, where somebody knows better than bluetoothd: told before the facts that follow.
+    case dropped(reason: String)
+    /// Bluetoothd has no bond with it any more.
+    case bondLost
+    case value(BluetoothUUID, [UInt8])
+    case answered(LinkRequest, LinkFailure?)
+    /// What a read brought.
+    case read(BluetoothUUID, [UInt8])
+    /// A handler's own read of it is asked for, and its end with what it brought; nil where it was refused.
+    case handlerReads(BluetoothUUID)
+    case handlerRead(BluetoothUUID, [UInt8]?)
+    case configuration(BluetoothUUID, [UInt8])
+    case tick
+}
+
+/// What is asked of bluetoothd. Every one is answered, by an error where its time runs out.
+public enum LinkRequest: Hashable, Sendable {
+    case connect
+    case disconnect
+    case startNotify(BluetoothUUID)
+    case stopNotify(BluetoothUUID)
+    case readConfiguration(BluetoothUUID)
+    case read(BluetoothUUID)
+}
+
+public enum LinkFailure: Hashable, Sendable {
+    /// Somebody's earlier request is still at work.
+    case inProgress
+    /// The link is gone, or never was.
+    case notConnected
+    /// The peer or bluetoothd wants a bond that is not there any more.
+    case unauthenticated
+    /// The object is gone, or was never offered.
+    case unknownObject
+    case timedOut
+    /// Everything else, in bluetoothd's words.
+    case other(String)
+
+    var sentence: String {
+        switch self {
+        case .inProgress: "another request is still at work"
+        case .notConnected: "it is not connected"
+        case .unauthenticated: "it refuses without a valid bond"
+        case .unknownObject: "what its profile listens to is not there"
+        case .timedOut: "no answer in time"
+        case .other(let text): text
+        }
+    }
+}
+
+public enum LinkEffect: Hashable, Sendable {
+    case request(LinkRequest)
+    case raise(DeviceEvent.Kind)
+    /// A sentence for the log.
+    case tell(String)
+}
+
+/// How long each stage may take; the figures are those that other projects came to after years.
+public struct LinkPatience: Hashable, Sendable {
+    /// A peripheral with many services needs 15 to 20 s.
+    public var resolving = TimeSpan.seconds(30)
+    /// A link that bluetoothd lost with its life is resolved at once or never.
+    public var leftOver = TimeSpan.milliseconds(300)
+    /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come anew.
+    public var leftOverWindow = TimeSpan.milliseconds(250)
+    public var gathering = TimeSpan.seconds(2)
+    public var arming = TimeSpan.seconds(35)
+    public var connecting = TimeSpan.seconds(20)
+    /// Bluetoothd takes two to three seconds to take a link down.
+    public var dropping = TimeSpan.seconds(6)
+    /// How long the kernel's own reconnection is waited for, once it is heard advertising.
+    public var beforeConnect = TimeSpan.seconds(3)
+    /// How long an advertisement says that a peripheral is there.
+    public var freshness = TimeSpan.seconds(10)
+    public var inProgress = TimeSpan.milliseconds(500)
+
+    public init() {}
+
+    func backOff(after failures: Int) -> TimeSpan {
+        switch failures {
+        case ...1: .milliseconds(250)
+        case 2...9: .seconds(1)
+        case 10...20: .seconds(4)
+        default: .seconds(60)
+        }
+    }
+}

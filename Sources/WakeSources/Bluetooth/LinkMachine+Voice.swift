@@ -1,0 +1,126 @@
+// What a peripheral says: told in order between `connected` and `disconnected`, and the time in which it may have spoken
+// unheard told as a gap. Nothing that was heard is lost, whatever becomes of the link.
+import WakeModel
+
+/// What was heard on the link that is up, and until when it was surely listened to.
+struct LinkVoice: Hashable, Sendable {
+    struct Read: Hashable, Sendable {
+        /// A value that the read may have caused: bluetoothd tells a read's value as if it had been notified, and that just
+        /// before it answers.
+        var held: [UInt8]?
+        /// The handler gets what it brings; nobody else does.
+        var isForHandler = false
+    }
+
+    /// What it said before `connected` could be told, and until when.
+    private(set) var early: [DeviceEvent.Kind] = []
+    private(set) var earlyUntil: WallTime?
+    /// Since when each characteristic is surely heard on this link: its first word, or the proof.
+    private(set) var heardSince: [BluetoothUUID: WallTime] = [:]
+    /// Until when the bridge surely listened: what came after may be lost.
+    var heardUntil: WallTime?
+    var reads: [BluetoothUUID: Read] = [:]
+
+    var hasEarly: Bool { !early.isEmpty }
+
+    mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) { heardSince[uuid] = heardSince[uuid] ?? now }
+
+    mutating func keep(_ kind: DeviceEvent.Kind, _ now: WallTime) {
+        early.append(kind)
+        earlyUntil = now
+    }
+
+    mutating func takeEarly() -> [DeviceEvent.Kind] {
+        defer { early = [] }
+        return early
+    }
+
+    /// The link is gone. When it was last listened to stays.
+    mutating func leaveLink() {
+        self = LinkVoice(heardUntil: heardUntil)
+    }
+
+    init(heardUntil: WallTime? = nil) { self.heardUntil = heardUntil }
+}
+
+extension LinkMachine {
+    /// The link is of no use any more. What it said is told before that, and for that it was there.
+    mutating func endLink(_ reason: String, _ step: inout LinkStep) {
+        if phase == .ready {
+            for uuid in plan.read { endRead(uuid, &step) }
+        } else if voice.hasEarly {
+            announce(&step)
+        }
+        if phase == .ready || voice.earlyUntil != nil { step.raise(.disconnected(reason: reason, folded: 0)) }
+        arming = [:]
+        voice.leaveLink()
+        requests.leaveLink()
+    }
+
+    /// What may have been said unheard, then that it is there, then what it said already.
+    mutating func announce(_ step: inout LinkStep) {
+        if !plan.notify.isEmpty {
+            let until = deafUntil(step.stamp.wall)
+            let from = min(voice.heardUntil ?? until, until)
+            step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: until)))
+            voice.heardUntil = max(until, voice.earlyUntil ?? until)
+        }
+        step.raise(.connected(folded: 0))
+        for kind in voice.takeEarly() { step.raise(kind) }
+    }
+
+    /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
+    private func deafUntil(_ now: WallTime) -> WallTime {
+        let expected = plan.notify.filter { !absent.contains($0) }
+        return expected.map { voice.heardSince[$0] ?? now }.max() ?? now
+    }
+
+    mutating func beginReads(_ step: inout LinkStep) {
+        for uuid in plan.read where facts.channels[uuid] != nil || !plan.notify.contains(uuid) {
+            voice.reads[uuid] = LinkVoice.Read()
+            ask(.read(uuid), &step)
+        }
+    }
+
+    mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+        guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
+        // While it is being switched off it will soon be deaf again, so this proves nothing.
+        if !requests.isAsked(.stopNotify(uuid)) {
+            voice.prove(uuid, step.stamp.wall)
+            arming[uuid]?.settle(.proven)
+        }
+        guard phase == .ready else { return voice.keep(.data(.characteristic(uuid), bytes), step.stamp.wall) }
+        voice.heardUntil = step.stamp.wall
+        guard let read = voice.reads[uuid] else { return tell(uuid, bytes, &step) }
+        if let held = read.held { tell(uuid, held, &step) }
+        voice.reads[uuid]?.held = bytes
+    }
+
+    private func tell(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+        step.raise(.data(.characteristic(uuid), bytes))
+    }
+
+    /// What is held and equal came from the read; anything else was said by the peripheral.
+    mutating func noteRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+        guard let read = voice.reads.removeValue(forKey: uuid) else { return }
+        if let held = read.held, held != bytes { tell(uuid, held, &step) }
+        tell(uuid, bytes, &step)
+    }
+
+    /// It was not answered, so what is held was said by the peripheral.
+    mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+        if let held = voice.reads.removeValue(forKey: uuid)?.held { tell(uuid, held, &step) }
+    }
+
+    /// Only of what also speaks by itself need the read's own value be told apart.
+    mutating func noteHandlerReads(_ uuid: BluetoothUUID) {
+        guard phase == .ready, plan.notify.contains(uuid), voice.reads[uuid] == nil else { return }
+        voice.reads[uuid] = LinkVoice.Read(isForHandler: true)
+    }
+
+    mutating func noteHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
+        guard let read = voice.reads[uuid], read.isForHandler else { return }
+        voice.reads[uuid] = nil
+        if let held = read.held, held != bytes { tell(uuid, held, &step) }
+    }
+}

@@ -1,0 +1,60 @@
+// The requests of one link machine that are not answered yet: of each kind at most one, and answers that come too late
+// are known as such.
+
+struct LinkRequests: Hashable, Sendable {
+    /// Which link each was asked on.
+    private var asked: [LinkRequest: UInt64] = [:]
+    /// To be asked when the one of an earlier link is answered.
+    private var waiting: Set<LinkRequest> = []
+    private var link: UInt64 = 0
+
+    /// True where it is to be asked now; otherwise it follows the one in flight.
+    mutating func begin(_ request: LinkRequest) -> Bool {
+        guard asked[request] == nil else {
+            waiting.insert(request)
+            return false
+        }
+        asked[request] = link
+        return true
+    }
+
+    enum Answer {
+        case valid
+        /// It answers what was asked on an earlier link.
+        case late
+        /// Late, and now the turn of the one that waits for it.
+        case next
+    }
+
+    mutating func end(_ request: LinkRequest) -> Answer {
+        guard let number = asked.removeValue(forKey: request) else { return .late }
+        if waiting.remove(request) != nil {
+            asked[request] = link
+            return .next
+        }
+        return number == link || request.outlivesLink ? .valid : .late
+    }
+
+    func isAsked(_ request: LinkRequest) -> Bool { asked[request] != nil }
+
+    /// What is answered from now on was asked on a link that is no more.
+    mutating func leaveLink() {
+        link += 1
+        waiting = []
+    }
+
+    /// Nobody is left to answer.
+    mutating func forget() {
+        leaveLink()
+        asked = [:]
+    }
+}
+
+extension LinkRequest {
+    fileprivate var outlivesLink: Bool {
+        switch self {
+        case .connect, .disconnect, .stopNotify: true
+        case .startNotify, .readConfiguration, .read: false
+        }
+    }
+}

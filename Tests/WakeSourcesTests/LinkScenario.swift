@@ -1,0 +1,164 @@
+// A stage for stories of one link: virtual time, a bluetoothd that answers as it is told to, and what was raised.
+import Testing
+import WakeModel
+
+@testable import WakeSources
+
+let heart = BluetoothUUID(short: 0x2a37)
+let battery = BluetoothUUID(short: 0x2a19)
+
+final class LinkScenario {
+    private(set) var machine: LinkMachine
+    private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
+    var facts = LinkFacts()
+    /// What is answered at once to each request; what is not here stays unanswered.
+    var answers: [LinkRequest: LinkFailure?] = [:]
+    /// What the peripheral's configurations read; nil where they cannot be read.
+    var configuration: [UInt8]? = [1, 0]
+    private(set) var requests: [LinkRequest] = []
+    private(set) var raised: [DeviceEvent.Kind] = []
+    private(set) var told: [String] = []
+
+    static let origin: Int64 = 1_700_000_000_000_000
+
+    init(
+        notify: [BluetoothUUID] = [heart], read: [BluetoothUUID] = [], session: LinkSession = .open,
+        heardUntil: TimeSpan? = nil
+    ) {
+        machine = LinkMachine(
+            LinkPlan(notify: notify, read: read), session: session,
+            heardUntil: heardUntil.map { WallTime(microseconds: Self.origin) + $0 }, patience: LinkPatience())
+        facts.absence = .bluetoothdGone
+        for uuid in notify {
+            answers[.startNotify(uuid)] = .some(nil)
+            answers[.stopNotify(uuid)] = .some(nil)
+        }
+    }
+
+    /// Seconds since the story began, as `gap` says them.
+    var elapsed: Double { (now - Instant(nanoseconds: 1_000_000_000_000)).seconds }
+    var stamp: Stamp {
+        let wall = WallTime(microseconds: Self.origin) + (now - Instant(nanoseconds: 1_000_000_000_000))
+        return Stamp(moment: Moment(monotonic: now, boottime: now), wall: wall)
+    }
+
+    // MARK: What happens
+
+    func step(_ input: LinkInput) {
+        for effect in machine.step(input, at: stamp) {
+            switch effect {
+            case .raise(let kind): raised.append(kind)
+            case .tell(let sentence): told.append(sentence)
+            case .request(let request):
+                requests.append(request)
+                answer(request)
+            }
+        }
+        // A machine whose time has come must move, or the loop would never rest.
+        if let deadline = machine.deadline { #expect(deadline > now || input != .tick, "\(machine.phase)") }
+    }
+
+    private var queue: [LinkInput] = []
+    private var isAnswering = false
+
+    private func answer(_ request: LinkRequest) {
+        if case .readConfiguration(let uuid) = request {
+            if let answer = answers[request] {
+                queue.append(.answered(request, answer))
+            } else if let configuration {
+                queue.append(.configuration(uuid, configuration))
+            }
+        } else if let answer = answers[request] {
+            queue.append(.answered(request, answer))
+        }
+        guard !isAnswering else { return }
+        isAnswering = true
+        while !queue.isEmpty { step(queue.removeFirst()) }
+        isAnswering = false
+    }
+
+    func tell(_ change: (inout LinkFacts) -> Void) {
+        change(&facts)
+        step(.facts(facts))
+    }
+
+    /// Lets time pass; deadlines on the way are kept.
+    func advance(_ span: TimeSpan) {
+        let end = now + span
+        while let deadline = machine.deadline, deadline <= end {
+            now = max(now, deadline)
+            step(.tick)
+        }
+        now = end
+    }
+
+    // MARK: As bluetoothd tells it
+
+    func appear() { tell { $0.absence = nil } }
+    func offer(_ uuids: BluetoothUUID..., from first: Int = 1, hasConfiguration: Bool = true) {
+        tell { facts in
+            for (index, uuid) in uuids.enumerated() {
+                facts.channels[uuid] = .init(path: "/char\(first + index)", hasConfiguration: hasConfiguration)
+            }
+        }
+    }
+    func connect() { tell { $0.isConnected = true } }
+    func resolve() { tell { $0.areServicesResolved = true } }
+    func drop() {
+        tell {
+            $0.isConnected = false
+            $0.areServicesResolved = false
+        }
+    }
+    func lose(_ absence: LinkFacts.Absence = .bluetoothdGone) {
+        facts = LinkFacts()
+        tell { $0.absence = absence }
+    }
+    func say(_ bytes: UInt8..., on uuid: BluetoothUUID = heart) { step(.value(uuid, bytes)) }
+
+    /// Bonded, known and away, with its objects as bluetoothd keeps them.
+    func settle() {
+        appear()
+        offer(heart)
+    }
+
+    /// Up to `ready`, as a first connect.
+    func makeReady() {
+        settle()
+        connect()
+        advance(.milliseconds(200))
+        resolve()
+        #expect(machine.isReady)
+    }
+
+    // MARK: Reading
+
+    /// What was raised since the last look, in short.
+    func news() -> [String] {
+        defer { raised = [] }
+        return raised.map { kind in
+            switch kind {
+            case .connected: "connected"
+            case .disconnected(let reason, _): "disconnected \(reason)"
+            case .data(_, let bytes): "data \(bytes.map(String.init).joined(separator: ","))"
+            case .gap(let gap): "gap \(seconds(gap.from))-\(seconds(gap.to))"
+            case .attention(let attention, _): "attention \(attention.rawValue)"
+            }
+        }
+    }
+
+    private func seconds(_ wall: WallTime) -> String {
+        let tenths = (wall.microseconds - Self.origin) / 100_000
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// What was asked since the last look.
+    func asked() -> [LinkRequest] {
+        defer { requests = [] }
+        return requests
+    }
+    func sentences() -> [String] {
+        defer { told = [] }
+        return told
+    }
+}

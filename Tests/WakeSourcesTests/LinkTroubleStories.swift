@@ -1,0 +1,485 @@
+// Stories of a link in trouble: what fails, hangs, flaps, goes away and comes back, and what the user switches.
+import Testing
+import WakeModel
+
+@testable import WakeSources
+
+@Suite("Link trouble")
+struct LinkTroubleStories {
+    @Test("services that are never resolved: the link is taken down, and back it is waited for anew")
+    func neverResolves() {
+        let story = LinkScenario()
+        story.settle()
+        story.connect()
+        story.advance(.seconds(29))
+        #expect(story.asked() == [])
+        story.advance(.seconds(1))
+        #expect(story.asked() == [.disconnect])
+        // It never goes: as if it had just come.
+        story.advance(.seconds(6))
+        story.resolve()
+        #expect(story.machine.isReady)
+    }
+
+    @Test("an arming that nobody answers: the link is taken down after its time")
+    func neverArms() {
+        let story = LinkScenario()
+        story.answers[.startNotify(heart)] = nil
+        story.settle()
+        story.connect()
+        story.resolve()
+        story.advance(.seconds(35))
+        #expect(story.asked() == [.startNotify(heart), .disconnect])
+        story.drop()
+        story.connect()
+        story.resolve()
+        // The first is not answered yet, so the second waits for it.
+        #expect(story.asked() == [])
+        story.answers[.startNotify(heart)] = .some(nil)
+        story.step(.answered(.startNotify(heart), .timedOut))
+        #expect(story.asked() == [.startNotify(heart), .readConfiguration(heart)])
+        #expect(story.machine.isReady)
+    }
+
+    @Test("one that is not answered does not take down the other, which is proved")
+    func settlesForOne() {
+        let story = LinkScenario(notify: [heart, battery])
+        story.answers[.startNotify(battery)] = nil
+        story.appear()
+        story.offer(heart, battery)
+        story.connect()
+        story.resolve()
+        story.advance(.seconds(35))
+        #expect(story.machine.isReady)
+        #expect(story.news() == ["gap 0.0-35.0", "connected"])
+    }
+
+    @Test("a link that flaps in any stage leaves nothing behind")
+    func flaps() {
+        let stages: [(LinkScenario) -> Void] = [
+            { $0.connect() },
+            { story in
+                story.tell { $0.channels = [:] }
+                story.connect()
+                story.resolve()
+            },
+            { story in
+                story.answers[.startNotify(heart)] = .some(.inProgress)
+                story.connect()
+                story.resolve()
+            },
+            { story in
+                story.configuration = [0, 0]
+                story.connect()
+                story.resolve()
+            },
+            { story in
+                story.connect()
+                story.advance(.seconds(30))
+            },
+        ]
+        for (number, stage) in stages.enumerated() {
+            let story = LinkScenario()
+            story.settle()
+            stage(story)
+            #expect(!story.machine.isReady && story.machine.deadline != nil, "\(number)")
+            story.drop()
+            #expect(story.machine.phase == .away && story.machine.deadline == nil, "\(number)")
+            story.answers[.startNotify(heart)] = .some(nil)
+            story.configuration = [1, 0]
+            story.offer(heart)
+            story.connect()
+            story.resolve()
+            #expect(story.news() == ["gap 0.0-\(story.elapsed)", "connected"], "\(number)")
+        }
+    }
+
+    @Test("a flap that bluetoothd tells only by its services is a flap")
+    func flapsUnseen() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = (story.news(), story.asked())
+        story.tell { $0.areServicesResolved = false }
+        #expect(story.news() == ["disconnected link-lost"])
+        story.resolve()
+        #expect(story.asked() == [.startNotify(heart), .readConfiguration(heart)])
+        #expect(story.news() == ["gap 0.2-0.2", "connected"])
+    }
+
+    @Test("a flap that bluetoothd tells only by connected once more is a flap, in every stage")
+    func flapsAtOnce() {
+        let story = LinkScenario()
+        story.settle()
+        story.connect()
+        story.say(1)
+        story.advance(.seconds(1))
+        story.tell { $0.connection += 1 }
+        #expect(story.news() == ["gap 0.0-0.0", "connected", "data 1", "disconnected link-lost"])
+        story.resolve()
+        #expect(story.news() == ["gap 0.0-1.0", "connected"])
+        story.tell {
+            $0.connection += 1
+            $0.areServicesResolved = false
+        }
+        #expect(story.news() == ["disconnected link-lost"])
+    }
+
+    @Test("services changed while ready: disconnected, and connected when the moved characteristic is armed")
+    func changesServices() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.say(1)
+        _ = (story.news(), story.asked())
+        story.advance(.seconds(1))
+        story.tell { $0.channels = [:] }
+        #expect(story.news() == ["disconnected services-changed"])
+        story.advance(.milliseconds(200))
+        story.offer(heart, from: 7)
+        #expect(story.asked() == [.startNotify(heart), .readConfiguration(heart)])
+        #expect(story.news() == ["gap 0.2-1.4", "connected"])
+    }
+
+    @Test("services that change while they are armed are armed where they are then")
+    func changesServicesEarly() {
+        let story = LinkScenario()
+        story.answers[.startNotify(heart)] = nil
+        story.settle()
+        story.connect()
+        story.resolve()
+        story.tell { $0.channels = [:] }
+        story.offer(heart, from: 7)
+        story.answers[.startNotify(heart)] = .some(nil)
+        story.step(.answered(.startNotify(heart), .unknownObject))
+        #expect(story.machine.isReady)
+    }
+
+    @Test("a lost bond is told once, however often it is tried, and again after it had been mended")
+    func losesBond() {
+        let story = LinkScenario()
+        story.answers[.startNotify(heart)] = .some(.unauthenticated)
+        story.settle()
+        for _ in 0..<3 {
+            story.connect()
+            story.resolve()
+            story.advance(.seconds(10))
+            story.drop()
+        }
+        #expect(story.news() == ["attention bond-invalid"])
+        story.answers[.startNotify(heart)] = .some(nil)
+        story.connect()
+        story.resolve()
+        _ = story.news()
+        story.step(.dropped(reason: "key-missing"))
+        story.drop()
+        story.step(.bondLost)
+        #expect(story.news() == ["attention bond-invalid", "disconnected key-missing"])
+    }
+
+    @Test("a configuration that wants a bond says that the bond is gone")
+    func losesBondAtCheck() {
+        let story = LinkScenario()
+        story.answers[.readConfiguration(heart)] = .some(.unauthenticated)
+        story.settle()
+        story.connect()
+        story.resolve()
+        #expect(story.news() == ["attention bond-invalid"])
+    }
+
+    // MARK: bluetoothd and its adapter
+
+    @Test("bluetoothd is gone and back with a link of ours that it does not take up: down within 300 ms")
+    func takesDownLeftOver() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = (story.news(), story.asked())
+        story.advance(.seconds(5))
+        story.lose()
+        #expect(story.news() == ["disconnected bluetoothd-gone"])
+        story.advance(.seconds(1))
+        story.appear()
+        story.advance(.milliseconds(5))
+        story.connect()
+        story.advance(.milliseconds(299))
+        #expect(story.asked() == [])
+        story.advance(.milliseconds(1))
+        #expect(story.asked() == [.disconnect])
+        story.drop()
+        story.connect()
+        story.offer(heart)
+        story.resolve()
+        #expect(story.news() == ["gap 0.2-6.5", "connected"])
+    }
+
+    @Test("a link that is up at first sight is somebody's: waited for, used, but never taken down")
+    func leavesForeignLink() {
+        let story = LinkScenario()
+        story.facts.absence = nil
+        story.connect()
+        story.advance(.seconds(31))
+        #expect(story.asked() == [] && story.machine.deadline != nil)
+        story.lose()
+        story.facts.absence = nil
+        story.connect()
+        story.advance(.seconds(31))
+        #expect(story.asked() == [])
+        story.offer(heart)
+        story.resolve()
+        #expect(story.machine.isReady)
+    }
+
+    @Test("a link that comes some time after bluetoothd is new: it has all the time to resolve")
+    func trustsNewLinks() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.lose()
+        story.appear()
+        story.advance(.milliseconds(400))
+        story.connect()
+        _ = story.asked()
+        story.advance(.seconds(20))
+        #expect(story.asked() == [])
+    }
+
+    @Test("what was asked of a bluetoothd that is gone is asked again of the next")
+    func forgetsRequests() {
+        let story = LinkScenario()
+        story.answers[.startNotify(heart)] = nil
+        story.settle()
+        story.connect()
+        story.resolve()
+        story.lose()
+        story.step(.answered(.startNotify(heart), .other("NoReply")))
+        story.answers[.startNotify(heart)] = .some(nil)
+        story.appear()
+        story.advance(.seconds(1))
+        story.connect()
+        story.offer(heart)
+        story.resolve()
+        #expect(story.machine.isReady)
+    }
+
+    @Test("an adapter that goes down ends the link in its own words")
+    func losesAdapter() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = story.news()
+        story.tell { $0.absence = .adapterDown }
+        #expect(story.news() == ["disconnected adapter-down"])
+        #expect(story.machine.deadline == nil)
+    }
+
+    @Test("a better reason than bluetoothd's is told, and only once")
+    func knowsReasons() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = story.news()
+        story.step(.dropped(reason: "timeout"))
+        story.drop()
+        story.connect()
+        story.resolve()
+        story.drop()
+        let news = story.news().filter { $0.hasPrefix("disconnected") }
+        #expect(news == ["disconnected timeout", "disconnected link-lost"])
+    }
+
+    // MARK: Connecting
+
+    @Test("one advertisement is enough: the kernel is given three seconds, then it is dialled")
+    func dials() {
+        let story = LinkScenario()
+        story.settle()
+        story.step(.advertised)
+        story.advance(.milliseconds(2900))
+        #expect(story.asked() == [])
+        story.advance(.milliseconds(100))
+        #expect(story.asked() == [.connect])
+        story.connect()
+        story.resolve()
+        #expect(story.machine.isReady)
+    }
+
+    @Test("what the kernel brings back is not dialled")
+    func leavesToKernel() {
+        let story = LinkScenario()
+        story.settle()
+        story.step(.advertised)
+        story.connect()
+        story.resolve()
+        story.drop()
+        story.advance(.seconds(60))
+        #expect(!story.asked().contains(.connect) && story.machine.deadline == nil)
+    }
+
+    @Test("a dial that fails waits longer each time, and for the next advertisement")
+    func backsOff() {
+        let story = LinkScenario()
+        story.answers[.connect] = .some(.other("le-connection-abort-by-local"))
+        story.settle()
+        for _ in 0..<12 {
+            story.step(.advertised)
+            story.advance(.seconds(5))
+        }
+        #expect(story.asked().filter { $0 == .connect }.count == 12)
+        story.advance(.seconds(600))
+        #expect(story.asked() == [] && story.machine.deadline == nil)
+    }
+
+    @Test("a dial that is never answered is called off, and not repeated while it may still be at work")
+    func callsOff() {
+        let story = LinkScenario()
+        story.settle()
+        story.step(.advertised)
+        story.advance(.seconds(23))
+        #expect(story.asked() == [.connect, .disconnect])
+        for _ in 0..<5 {
+            story.step(.advertised)
+            story.advance(.seconds(4))
+        }
+        #expect(story.asked() == [])
+        story.step(.advertised)
+        story.step(.answered(.connect, .timedOut))
+        story.advance(.seconds(4))
+        #expect(story.asked() == [.connect])
+    }
+
+    // MARK: The session
+
+    @Test("paused in any phase: no more is heard, the link stays, and opened it is armed again")
+    func pauses() {
+        let phases: [(LinkScenario) -> Void] = [
+            { _ in }, { $0.connect() },
+            { story in
+                story.answers[.startNotify(heart)] = nil
+                story.connect()
+                story.resolve()
+            },
+            { story in
+                story.connect()
+                story.resolve()
+            },
+            { story in
+                story.configuration = [0, 0]
+                story.connect()
+                story.resolve()
+            },
+        ]
+        for (number, phase) in phases.enumerated() {
+            let story = LinkScenario()
+            story.settle()
+            phase(story)
+            let wasReady = story.machine.isReady
+            let wasAsked = story.asked().contains(.startNotify(heart)) && number < 4
+            _ = story.news()
+            story.step(.session(.paused))
+            #expect(story.news() == (wasReady ? ["disconnected session-paused"] : []), "\(number)")
+            #expect(story.asked() == (wasAsked ? [.stopNotify(heart)] : []), "\(number)")
+            story.say(1)
+            story.advance(.seconds(100))
+            #expect(story.news() == [] && story.machine.deadline == nil, "\(number)")
+            story.step(.answered(.startNotify(heart), nil))
+            story.answers[.startNotify(heart)] = .some(nil)
+            story.configuration = [1, 0]
+            story.connect()
+            story.resolve()
+            story.step(.session(.open))
+            #expect(story.machine.isReady, "\(number)")
+        }
+    }
+
+    @Test("closed: the link that is ours is taken down, again if it comes back, and nothing spins meanwhile")
+    func closes() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = (story.news(), story.asked())
+        story.step(.session(.closed))
+        #expect(story.news() == ["disconnected session-closed"])
+        #expect(story.asked() == [.stopNotify(heart), .disconnect])
+        story.step(.answered(.disconnect, nil))
+        story.advance(.seconds(6))
+        #expect(story.asked() == [.disconnect])
+        story.drop()
+        #expect(story.machine.deadline == nil)
+        story.step(.advertised)
+        story.advance(.seconds(60))
+        #expect(story.asked() == [] && story.news() == [])
+        story.step(.session(.open))
+        story.connect()
+        story.resolve()
+        #expect(story.news() == ["gap 0.2-\(story.elapsed)", "connected"])
+    }
+
+    @Test("closed while it is dialled: the dial is called off")
+    func closesDial() {
+        let story = LinkScenario()
+        story.settle()
+        story.step(.advertised)
+        story.advance(.seconds(3))
+        story.step(.session(.closed))
+        #expect(story.asked() == [.connect, .disconnect])
+        #expect(story.machine.phase == .away)
+    }
+
+    @Test("closed, a link that somebody else made is left alone")
+    func closesForeign() {
+        let story = LinkScenario(session: .closed)
+        story.facts.absence = nil
+        story.connect()
+        story.resolve()
+        #expect(story.asked() == [] && story.machine.deadline == nil)
+    }
+
+    @Test("a profile that asks something else is armed anew, and what it asks no more is switched off")
+    func changesPlan() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = (story.news(), story.asked())
+        story.answers[.startNotify(battery)] = .some(nil)
+        story.step(.plan(LinkPlan(notify: [battery], read: [])))
+        story.offer(battery, from: 2)
+        #expect(story.asked() == [.stopNotify(heart), .startNotify(battery), .readConfiguration(battery)])
+        #expect(story.news() == ["disconnected profile-changed", "gap 0.2-0.2", "connected"])
+        story.step(.plan(LinkPlan(notify: [battery], read: [])))
+        #expect(story.news() == [])
+    }
+
+    // MARK: Reading
+
+    @Test("the value that a read causes is told once, and what is notified meanwhile is told too, in order")
+    func reads() {
+        let story = LinkScenario(read: [heart])
+        story.makeReady()
+        #expect(story.asked().last == .read(heart))
+        _ = story.news()
+        story.say(1)
+        story.say(2)
+        story.say(3)
+        story.step(.read(heart, [3]))
+        #expect(story.news() == ["data 1", "data 2", "data 3"])
+        story.say(3)
+        #expect(story.news() == ["data 3"])
+    }
+
+    @Test("what was notified while a read was at work is told whatever becomes of the read")
+    func readsInVain() {
+        let story = LinkScenario(read: [heart])
+        story.makeReady()
+        _ = story.news()
+        story.say(1)
+        story.step(.answered(.read(heart), .other("Read not permitted")))
+        #expect(story.news() == ["data 1"])
+        story.drop()
+        story.connect()
+        story.resolve()
+        _ = story.news()
+        story.say(2)
+        story.step(.read(heart, [9]))
+        #expect(story.news() == ["data 2", "data 9"])
+        story.drop()
+        story.connect()
+        story.resolve()
+        _ = story.news()
+        story.say(3)
+        story.drop()
+        #expect(story.news() == ["data 3", "disconnected link-lost"])
+    }
+}

@@ -1,0 +1,339 @@
+// A peripheral that never stops speaking, a bluetoothd with all its faults and a kernel between them, in virtual time.
+import WakeModel
+
+@testable import WakeSources
+
+final class LinkWorld {
+    private(set) var machine: LinkMachine
+    private(set) var accounts = LinkAccounts()
+    private var dice: Dice
+    private let channels: [BluetoothUUID]
+    private var now = Instant.zero
+    private var queue: [(at: Instant, number: Int, body: () -> Void)] = []
+    private var number = 0
+    /// What the machine was told and did, for whoever looks at a seed that failed.
+    private(set) var trace: [String] = []
+    var keepsTrace = false
+    /// No more faults: all must come right by itself.
+    var isCalm = false
+
+    // The peripheral.
+    private var isInRange = true
+    private var isConfigured: Set<BluetoothUUID> = []
+    private let keepsConfiguration: Int
+    private let hasReadableConfiguration: Bool
+
+    // The kernel's link, and how often there was another.
+    private var isLinkUp = false
+    private var link = 0
+
+    // bluetoothd.
+    private var life = 0
+    private var facts = LinkFacts()
+    private var clients: Set<BluetoothUUID> = []
+    private var pathNumber = 0
+    private var isTrusted = true
+
+    init(seed: UInt64) {
+        var dice = Dice(state: seed)
+        channels = dice.isOne(in: 2) ? [heart] : [heart, battery]
+        keepsConfiguration = dice.below(3)
+        hasReadableConfiguration = !dice.isOne(in: 4)
+        let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
+        machine = LinkMachine(
+            LinkPlan(notify: channels, read: reads), heardUntil: WallTime(microseconds: 0), patience: LinkPatience())
+        self.dice = dice
+        after(0) { [unowned self] in comeBack() }
+        for (index, channel) in channels.enumerated() { speak(channel, every: .seconds(1), after: Int64(index) * 250) }
+    }
+
+    // MARK: Time
+
+    private var stamp: Stamp {
+        Stamp(
+            moment: Moment(monotonic: now, boottime: now),
+            wall: WallTime(microseconds: 1_000_000 + now.nanoseconds / 1000))
+    }
+
+    private func after(_ milliseconds: Int, _ body: @escaping () -> Void) {
+        number += 1
+        // A tenth of a microsecond off any round instant, so that nothing coincides with a word.
+        let at =
+            now + .milliseconds(Int64(milliseconds)) + TimeSpan(nanoseconds: 100_300 + Int64(dice.below(90)) * 1000)
+        queue.append((at, number, body))
+    }
+
+    func run(for span: TimeSpan) {
+        let end = now + span
+        while accounts.complaints.isEmpty {
+            let next = queue.min { ($0.at, $0.number) < ($1.at, $1.number) }
+            let due = [next?.at, machine.deadline].compactMap { $0 }.min() ?? end
+            guard due <= end else { break }
+            now = max(now, due)
+            if let next, next.at <= now {
+                queue.removeAll { $0.number == next.number }
+                next.body()
+            } else {
+                step(.tick)
+                if let deadline = machine.deadline, deadline <= now { complain("spins in \(machine.phase)") }
+            }
+        }
+        now = end
+    }
+
+    // MARK: The machine
+
+    private func step(_ input: LinkInput) {
+        let effects = machine.step(input, at: stamp)
+        if keepsTrace { trace.append("\(now.nanoseconds / 1_000_000) \(input) -> \(machine.phase) \(effects)") }
+        for effect in effects {
+            switch effect {
+            case .raise(let kind): accounts.raise(kind, at: stamp.wall)
+            case .tell: break
+            case .request(let request):
+                accounts.ask(request, at: stamp.wall)
+                serve(request)
+            }
+        }
+        let needsNothing = machine.phase == .away || machine.phase == .ready
+        if machine.deadline == nil, !needsNothing { complain("waits for ever in \(machine.phase)") }
+    }
+
+    private func complain(_ text: String) { accounts.complain(text, stamp.wall) }
+
+    private func tell(_ change: (inout LinkFacts) -> Void) {
+        change(&facts)
+        step(.facts(facts))
+    }
+
+    func close() {
+        if !machine.isReady { complain("is not ready at last, but \(machine.phase): \(facts)") }
+        accounts.close()
+    }
+
+    // MARK: The peripheral
+
+    private func speak(_ channel: BluetoothUUID, every span: TimeSpan, after milliseconds: Int64) {
+        number += 1
+        let at =
+            Instant(nanoseconds: (now.nanoseconds / 1_000_000_000 + 1) * 1_000_000_000) + .milliseconds(milliseconds)
+        queue.append(
+            (
+                at, number,
+                { [unowned self] in
+                    let isHeard = isLinkUp && facts.isUp && isConfigured.contains(channel) && clients.contains(channel)
+                    let wasPassedOn = isHeard && machine.session == .open
+                    // What is refused on this link is passed over, and the log says so.
+                    let isOwed = !(machine.isReady && machine.arming[channel]?.failure != nil)
+                    let bytes = accounts.say(
+                        on: channel, at: stamp.wall, wasPassedOn: wasPassedOn, isOwed: isOwed || wasPassedOn)
+                    if isHeard { step(.value(channel, bytes)) }
+                    speak(channel, every: span, after: milliseconds)
+                }
+            ))
+    }
+
+    // MARK: The link
+
+    private func linkUp(isUnseen: Bool = false) {
+        guard !isLinkUp, isInRange, facts.isReachable, !facts.isConnected || isUnseen else { return }
+        isLinkUp = true
+        link += 1
+        if dice.below(3) >= keepsConfiguration { isConfigured = [] }
+        tell {
+            $0.isConnected = true
+            $0.connection += 1
+        }
+        if !isCalm, dice.isOne(in: 15) { return }
+        let offersLate = !isCalm && dice.isOne(in: 5)
+        onThisLink(after: dice.isOne(in: 10) ? dice.below(20_000) : dice.below(900)) { [unowned self] in
+            if !offersLate { offer() }
+            tell { $0.areServicesResolved = true }
+            if offersLate { onThisLink(after: dice.below(1500)) { [unowned self] in offer() } }
+        }
+    }
+
+    private func onThisLink(after milliseconds: Int, _ body: @escaping () -> Void) {
+        let (link, life) = (link, life)
+        after(milliseconds) { [unowned self] in
+            if self.link == link, self.life == life, isLinkUp, facts.isUp { body() }
+        }
+    }
+
+    private func offer() {
+        guard facts.channels.isEmpty else { return }
+        tell { facts in
+            for channel in channels {
+                facts.channels[channel] = .init(path: "/\(pathNumber)/\(channel)", hasConfiguration: true)
+            }
+        }
+    }
+
+    /// The link ends, and bluetoothd tells so after a while; or tells only that the services went, when it is back.
+    private func linkDown(isUnseen: Bool = false) {
+        guard isLinkUp else { return }
+        isLinkUp = false
+        link += 1
+        let (link, life) = (link, life)
+        after(dice.isOne(in: 3) ? dice.below(3000) : 0) { [unowned self] in
+            guard self.link == link, self.life == life, facts.isReachable else { return }
+            let isUnseen = isUnseen && isInRange
+            tell {
+                $0.areServicesResolved = false
+                $0.isConnected = isUnseen
+            }
+            if isUnseen { linkUp(isUnseen: true) } else { bringBack() }
+        }
+    }
+
+    private func bringBack() {
+        guard isTrusted else { return }
+        after(dice.isOne(in: 4) ? dice.below(8000) : dice.below(300)) { [unowned self] in linkUp() }
+    }
+
+    // MARK: bluetoothd
+
+    private func die() {
+        life += 1
+        clients = []
+        facts = LinkFacts()
+        step(.facts(facts))
+        for request in accounts.inFlight {
+            accounts.answer(request)
+            step(.answered(request, .other("NoReply")))
+        }
+        after(200 + dice.below(3000)) { [unowned self] in comeBack() }
+    }
+
+    private func comeBack() {
+        facts.absence = nil
+        if dice.isOne(in: 2) { facts.isConnected = isLinkUp }
+        step(.facts(facts))
+        after(5) { [unowned self] in
+            if isLinkUp { tell { $0.isConnected = true } } else { bringBack() }
+        }
+    }
+
+    private func serve(_ request: LinkRequest) {
+        let life = life
+        let (isLost, delay) = (!isCalm && dice.isOne(in: 25), dice.isOne(in: 6) ? dice.below(2500) : dice.below(60))
+        after(isLost ? (request == .connect ? 25_000 : 15_000) : delay) { [unowned self] in
+            // What died with bluetoothd was answered by the bus.
+            guard self.life == life else { return }
+            accounts.answer(request)
+            step(isLost ? .answered(request, .timedOut) : answer(request))
+        }
+    }
+
+    private func answer(_ request: LinkRequest) -> LinkInput {
+        let fault: LinkFailure? =
+            isCalm || !dice.isOne(in: 8)
+            ? nil : [.inProgress, .notConnected, .other("Failed"), .unauthenticated, .timedOut][dice.below(5)]
+        switch request {
+        case .connect:
+            if isLinkUp || !isInRange || fault != nil { return .answered(request, fault ?? .other("abort")) }
+            linkUp()
+            return .answered(request, nil)
+        case .disconnect:
+            linkDown()
+            return .answered(request, nil)
+        case .startNotify(let uuid), .stopNotify(let uuid), .readConfiguration(let uuid), .read(let uuid):
+            guard isLinkUp, facts.isUp, facts.areServicesResolved else { return .answered(request, .notConnected) }
+            guard fault == nil else { return .answered(request, fault) }
+            return answer(request, of: uuid)
+        }
+    }
+
+    private func answer(_ request: LinkRequest, of uuid: BluetoothUUID) -> LinkInput {
+        switch request {
+        case .connect, .disconnect: break
+        // Written only if bluetoothd believes it must.
+        case .startNotify: if clients.insert(uuid).inserted { isConfigured.insert(uuid) }
+        case .stopNotify:
+            clients.remove(uuid)
+            isConfigured.remove(uuid)
+        case .readConfiguration:
+            guard hasReadableConfiguration else { return .answered(request, .other("Read not permitted")) }
+            return .configuration(uuid, isConfigured.contains(uuid) ? [1, 0] : [0, 0])
+        case .read: return .answered(request, .other("Read not permitted"))
+        }
+        return .answered(request, nil)
+    }
+
+    // MARK: What befalls them
+
+    func befall() {
+        if dice.isOne(in: 2) { return mend() }
+        switch dice.below(18) {
+        case 0..<5: linkDown()
+        case 5: linkDown(isUnseen: true)
+        case 6: isInRange.toggle()
+        case 7, 8: linkUp()
+        case 9: if facts.isReachable { die() }
+        case 10: togglePower()
+        case 11: changeServices()
+        case 12: step(.session([.open, .paused, .closed][dice.below(3)]))
+        case 13: step(.session(.open))
+        case 14: step(.dropped(reason: "timeout"))
+        default: if isInRange, !isLinkUp { step(.advertised) }
+        }
+        isTrusted = machine.session != .closed
+    }
+
+    private func togglePower() {
+        switch facts.absence {
+        case nil:
+            isLinkUp = false
+            link += 1
+            tell {
+                $0.isConnected = false
+                $0.areServicesResolved = false
+                $0.absence = .adapterDown
+            }
+        case .adapterDown:
+            tell { $0.absence = nil }
+            bringBack()
+        case .bluetoothdGone, .removed: break
+        }
+    }
+
+    private func changeServices() {
+        guard isLinkUp, facts.isUp, facts.areServicesResolved else { return }
+        pathNumber += 1
+        clients = []
+        isConfigured = []
+        tell { $0.channels = [:] }
+        onThisLink(after: dice.below(3000)) { [unowned self] in offer() }
+    }
+
+    /// All faults end.
+    func calm() {
+        isCalm = true
+        mend()
+    }
+
+    /// It is in range, powered, opened and trusted.
+    private func mend() {
+        isInRange = true
+        isTrusted = true
+        if facts.absence == .adapterDown { togglePower() }
+        step(.session(.open))
+        if !isLinkUp { bringBack() }
+    }
+
+    func dally() { run(for: .milliseconds(Int64(dice.isOne(in: 4) ? dice.below(20_000) : dice.below(2500)))) }
+}
+
+/// SplitMix64: the same seed walks the same way everywhere.
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+    mutating func isOne(in chances: Int) -> Bool { below(chances) == 0 }
+}
