@@ -4,6 +4,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import time
 import traceback
 
@@ -11,6 +12,8 @@ import dbus
 import dbus.mainloop.glib
 import dbus.service
 from gi.repository import GLib
+
+import capture
 
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 
@@ -147,8 +150,8 @@ class Air:
             os.unlink("/tmp/bt-server-le")
         self.btvirt = Process(self.folder, "btvirt", "btvirt", "-L", f"-l{self.radios}", "-s")
         until(lambda: os.path.exists("/tmp/bt-server-le"))
-        # The kernel's monitor channel holds everything that goes over the air.
-        self.btmon = Process(self.folder, "btmon", "btmon", "-w", os.path.join(self.folder, "air.btsnoop"))
+        sys.argv[1:] = [os.path.join(self.folder, "air.btsnoop")]
+        self.capture = forked(capture.main, os.path.join(self.folder, "capture.err"))
 
     def start_bluetoothd(self, wait=True):
         self.bluetoothd = Process(self.folder, "bluetoothd", BLUETOOTHD, "-n", "-d")
@@ -232,8 +235,9 @@ class Air:
     def end(self):
         for strap in self.straps:
             strap.kill()
-        for process in (self.bluetoothd, self.btmon, self.btvirt, self.bus_process):
-            process.kill(signal.SIGTERM if process is self.btmon else signal.SIGKILL)
+        for process in (self.bluetoothd, self.btvirt, self.bus_process):
+            process.kill()
+        end(self.capture)
         for place in ("/var/lib/bluetooth", "/run/dbus"):
             subprocess.run(["umount", "-l", place], check=False)
         until(lambda: not os.listdir("/sys/class/bluetooth"), 10)

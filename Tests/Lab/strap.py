@@ -93,6 +93,7 @@ class Strap:
         self.connection = None
         self.wants_advertising = not options.silent
         self.sent, self.firmware = 0, 1
+        self.shouting = asyncio.Lock()
 
     # What it offers.
 
@@ -153,27 +154,27 @@ class Strap:
         await asyncio.start_unix_server(self.serve, os.path.join(self.options.dir, f"strap{self.options.number}.sock"))
         self.log("ready", address=self.address)
         self.log.flush()
-        shouting = asyncio.create_task(self.shout())
-        await self.beat()
-        await shouting
+        await asyncio.gather(self.beat(), self.shout())
 
     async def advertise(self):
-        if self.wants_advertising and not self.connection:
-            await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
-            self.log("advertising")
+        async with self.shouting:
+            if self.wants_advertising and not self.connection:
+                await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
+                self.log("advertising")
 
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
         def turn(on):
             return self.device.send_sync_command(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=on))
         while True:
-            await asyncio.sleep(0.5)
-            if self.device.is_advertising and not self.connection:
-                try:
-                    await turn(0)
-                    await turn(0 if self.connection or not self.wants_advertising else 1)
-                except Exception as error:                   # it was connected meanwhile
-                    self.log("hushed", error=repr(error))
+            await asyncio.sleep(1)
+            async with self.shouting:
+                if self.device.is_advertising and not self.connection:
+                    try:
+                        await turn(0)
+                        await turn(1)
+                    except Exception as error:               # it was connected meanwhile
+                        self.log("hushed", error=repr(error))
 
     def on_connection(self, connection):
         self.connection, self.deaf = connection, self.deafness
@@ -264,7 +265,8 @@ class Strap:
 
     async def do_vanish(self):
         self.wants_advertising = False
-        await self.device.stop_advertising()
+        async with self.shouting:
+            await self.device.stop_advertising()
         await self.do_drop()
 
     async def do_appear(self):
