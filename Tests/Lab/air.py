@@ -14,6 +14,7 @@ import dbus.service
 from gi.repository import GLib
 
 import capture
+import dongle
 
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 
@@ -128,9 +129,11 @@ class Consent(dbus.service.Object):
 
 
 class Air:
-    def __init__(self, folder, radios=1):
-        self.folder, self.radios = folder, radios
-        self.straps = []
+    """`radios` adapters that stay, or one that can be unplugged, which costs more time."""
+
+    def __init__(self, folder, radios=1, dongles=False):
+        self.folder, self.radios, self.dongles = folder, radios, dongles
+        self.straps, self.dongle = [], None
         for place, options in (("/var/lib/bluetooth", "mode=0700"), ("/run/dbus", "mode=0755")):
             os.makedirs(place, exist_ok=True)
             subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True)
@@ -148,10 +151,20 @@ class Air:
     def start_radios(self):
         if os.path.exists("/tmp/bt-server-le"):
             os.unlink("/tmp/bt-server-le")
-        self.btvirt = Process(self.folder, "btvirt", "btvirt", "-L", f"-l{self.radios}", "-s")
+        fixed = [] if self.dongles else ["-L", f"-l{self.radios}"]
+        self.btvirt = Process(self.folder, "btvirt", "btvirt", *fixed, "-s")
         until(lambda: os.path.exists("/tmp/bt-server-le"))
+        if self.dongles:
+            self.plug()
         sys.argv[1:] = [os.path.join(self.folder, "air.btsnoop")]
         self.capture = forked(capture.main, os.path.join(self.folder, "capture.err"))
+
+    def plug(self):
+        self.dongle = forked(dongle.main, os.path.join(self.folder, "dongle.err"))
+
+    def unplug(self):
+        end(self.dongle)
+        self.dongle = None
 
     def start_bluetoothd(self, wait=True):
         self.bluetoothd = Process(self.folder, "bluetoothd", BLUETOOTHD, "-n", "-d")
@@ -237,7 +250,8 @@ class Air:
             strap.kill()
         for process in (self.bluetoothd, self.btvirt, self.bus_process):
             process.kill()
-        end(self.capture)
+        for pid in filter(None, (self.capture, self.dongle)):
+            end(pid)
         for place in ("/var/lib/bluetooth", "/run/dbus"):
             subprocess.run(["umount", "-l", place], check=False)
         until(lambda: not os.listdir("/sys/class/bluetooth"), 10)

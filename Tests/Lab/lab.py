@@ -42,14 +42,14 @@ class Lab:
 
     # What there is.
 
-    def start(self, radios=1):
-        self.air = Air(self.folder, radios)
+    def start(self, **air):
+        self.air = Air(self.folder, **air)
         self.bridge = Bridge(self.folder, self.programs)
         return self.air, self.bridge
 
-    def paired(self, *options, alias="strap"):
+    def paired(self, *options, alias="strap", **air):
         """The air, a strap on it that is bonded and watched, and the bridge that has heard its first beats."""
-        self.start()
+        self.start(**air)
         strap = self.air.strap(*options)
         self.air.pair(strap, alias)
         if not until(lambda: self.bridge.beats(), 60):
