@@ -187,6 +187,25 @@ struct LinkTroubleStories {
 
     // MARK: bluetoothd and its adapter
 
+    @Test("bluetoothd, on a busy machine, tells late of a link that it does not take up: down within 1.5 s, not 30")
+    func takesDownLeftOverLate() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.lose()
+        story.appear()
+        story.advance(.milliseconds(900))
+        _ = story.asked()
+        story.connect()
+        story.advance(.milliseconds(1499))
+        #expect(story.asked() == [])
+        story.advance(.milliseconds(1))
+        #expect(story.asked() == [.disconnect])
+        story.drop()
+        story.connect()
+        story.advance(.seconds(29))
+        #expect(story.asked() == [])
+    }
+
     @Test("bluetoothd is gone and back with a link of ours that it does not take up: down within 300 ms")
     func takesDownLeftOver() {
         let story = LinkScenario()
@@ -233,7 +252,7 @@ struct LinkTroubleStories {
         story.makeReady()
         story.lose()
         story.appear()
-        story.advance(.milliseconds(400))
+        story.advance(.milliseconds(5100))
         story.connect()
         _ = story.asked()
         story.advance(.seconds(20))

@@ -45,7 +45,7 @@ public struct LinkMachine: Sendable {
     private var isOurs = false
     /// It was up, and ours, when bluetoothd was lost: the kernel keeps it, and the next bluetoothd does not take it up.
     private var wasLost = false
-    private var isLeftOver = false
+    private var leftOverTime: TimeSpan?
     private var reachableSince: Instant?
     private var wasToldBondInvalid = false
 
@@ -152,7 +152,7 @@ public struct LinkMachine: Sendable {
         if next.isUp, !facts.isUp {
             // Without a moment when it was reachable and down, a link that is up is somebody's.
             isOurs = isOurs || facts.isReachable
-            isLeftOver = wasLost && reachableSince.map { step.now - $0 <= patience.leftOverWindow } ?? false
+            leftOverTime = wasLost ? reachableSince.flatMap { patience.leftOverTime(after: step.now - $0) } : nil
             wasLost = false
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
@@ -180,8 +180,8 @@ public struct LinkMachine: Sendable {
         advertisedAt = nil
         mayConnectAt = nil
         if voice.heardUntil == nil { voice.heardUntil = step.stamp.wall }
-        let time = isLeftOver ? patience.leftOver : patience.resolving
-        isLeftOver = false
+        let time = leftOverTime ?? patience.resolving
+        leftOverTime = nil
         return move(to: .resolving(until: step.now + time))
     }
 
