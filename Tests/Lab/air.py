@@ -133,7 +133,7 @@ class Air:
 
     def __init__(self, folder, radios=1, dongles=False):
         self.folder, self.radios, self.dongles = folder, radios, dongles
-        self.straps, self.dongle = [], None
+        self.straps, self.connections, self.dongle = [], [], None
         for place, options in (("/var/lib/bluetooth", "mode=0700"), ("/run/dbus", "mode=0755")):
             os.makedirs(place, exist_ok=True)
             subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True)
@@ -186,7 +186,11 @@ class Air:
     # What an operator would do by hand.
 
     def bus(self):
-        return dbus.SystemBus(private=True)
+        """One connection for each life of the bus, never let go: a forked strap that frees it would hang."""
+        if not self.connections or not self.connections[-1].get_is_connected():
+            self.connections.append(dbus.SystemBus(private=True))
+            self.connections[-1].set_exit_on_disconnect(False)
+        return self.connections[-1]
 
     def objects(self):
         try:

@@ -4,6 +4,13 @@
 IN_THE_AIR = 0.5
 
 
+def rearmed(entries, cut, end):
+    """When the strap was subscribed to on the first link after `cut`."""
+    link = min((at for at, word, _ in entries if word == "connected" and at > cut), default=end)
+    return min((at for at, word, fields in entries if word == "subscription" and at > link and fields["uuid"] == "2A37"
+                and fields["cccd"][1] == "1"), default=end)
+
+
 class Reckoning:
     """Every beat of the strap between the first gap's begin and now.
 
@@ -14,7 +21,7 @@ class Reckoning:
     disorder    pairs heard in the wrong order
 
     `cuts` are instants when the way from the radio to the bridge was cut, as by the death of bluetoothd: from then to the
-    next link the strap may believe to have a subscriber, and has none.
+    next subscription on another link the strap may believe to have a subscriber, and has none.
     """
 
     def __init__(self, strap, bridge, cuts=(), settle=0.7):
@@ -26,8 +33,7 @@ class Reckoning:
         sent = [(at, word, int(fields["n"]) & 0xFFFF) for at, word, fields in entries
                 if word in ("notify", "unsubscribed", "alone") and begin <= at <= end]
         falls = [at for at, word, _ in entries if word == "disconnected"]
-        links = [at for at, word, _ in entries if word == "connected"]
-        dead = [(cut, min((at for at in links if at > cut), default=end)) for cut in cuts]
+        dead = [(cut, rearmed(entries, cut, end)) for cut in cuts]
         events = {}
         for one in bridge.beats():
             events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
@@ -43,7 +49,7 @@ class Reckoning:
                 continue
             told = sum(begin <= at <= end for begin, end in self.gaps)
             fell = any(at <= fall <= at + IN_THE_AIR for fall in falls)
-            nobody = any(cut - IN_THE_AIR <= at <= link for cut, link in dead)
+            nobody = any(cut - IN_THE_AIR <= at <= again for cut, again in dead)
             if word == "notify" and not fell and not nobody:
                 self.lost.append(number)
             if told == 0:
