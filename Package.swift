@@ -13,6 +13,8 @@ let package = Package(
         // The C boundary.
         .target(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        // Takes headers of libbluetooth-dev alone, and links nothing of it.
+        .target(name: "CBluetooth"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
         .systemLibrary(name: "CWords"),
@@ -25,7 +27,7 @@ let package = Package(
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
         // Thin edges.
-        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux"]),
+        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth"]),
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
@@ -46,14 +48,14 @@ let package = Package(
 
         .target(
             name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
-            path: "Tests/TestBench"),
+            path: "Tests/TestBench", exclude: ["bluez.py"]),
         .testTarget(
             name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
                 "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
-            ]),
+            ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
         .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
         .testTarget(name: "WakeCoreTests", dependencies: ["WakeCore"]),

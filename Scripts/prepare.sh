@@ -62,6 +62,7 @@ need libc6-dev test -e /usr/include/stdlib.h
 need g++ links libstdc++.so
 need pkg-config command -v pkg-config
 need libsystemd-dev pkg-config --exists libsystemd
+need libbluetooth-dev test -e /usr/include/bluetooth/hci.h
 need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need libcurl4-openssl-dev pkg-config --exists libcurl
@@ -69,6 +70,8 @@ need python3 command -v python3
 need curl command -v curl
 need dbus-daemon command -v dbus-daemon
 need dbus-bin command -v dbus-send
+need python3-gi test -d /usr/lib/python3/dist-packages/gi
+need python3-dbus test -d /usr/lib/python3/dist-packages/dbus
 need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
 
 [ "$(swift_major)" -ge 6 ] && has_swift=yes || has_swift=no

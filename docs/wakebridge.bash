@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="replay import run watch status handlers start stop reload attach simulate dead-letters why logs help"
+    local verbs="scan pair forget devices replay import export record run watch status handlers start stop reload attach simulate dead-letters why logs help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -20,19 +20,26 @@ _wakebridge() {
         esac
     done
     case $previous in
-        --socket|--manifest|--decisions|--output|--replay|-m|-d|-o|-r) compopt -o default; return ;;
+        --socket|--manifest|--decisions|--output|--air|--replay|-m|-d|-o|-r) compopt -o default; return ;;
         --runtime) compopt -o dirnames; return ;;
+        --for) COMPREPLY=($(compgen -W "60s 5m 1h" -- "$current")); return ;;
         --speed|-s) COMPREPLY=($(compgen -W "1 2 10 max" -- "$current")); return ;;
         --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
         --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
         --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
-        --lines|-n|--profile) return ;;
+        --adapter|--alias|--passkey|--for|--lines|-n|--profile) return ;;
     esac
     case $verb in
         "") words=$verbs; options="--socket --runtime --help --version" ;;
         help) words=$verbs ;;
+        scan) options="--profile --all --for --adapter --json --help" ;;
+        pair) options="--alias --yes --passkey --no-bond --adapter --json --help" ;;
+        forget) options="--adapter --json --help"; words=$(_wakebridge_ask devices alias) ;;
+        devices) options=$daemon ;;
         replay) options="--speed --manifest --decisions --json --help" ;;
         import) options="--output --partial --json --help" ;;
+        export) options="--output --json --help" ;;
+        record) options="--output --air --for $daemon"; words=$(_wakebridge_ask status alias) ;;
         run) options="--manifest --profile --device --replay --speed --json --help" ;;
         status|reload) options=$daemon ;;
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
@@ -55,7 +62,7 @@ _wakebridge() {
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     else
         COMPREPLY=($(compgen -W "$words" -- "$current"))
-        [[ $verb == replay || $verb == import ]] && compopt -o default
+        [[ $verb == replay || $verb == import || $verb == export ]] && compopt -o default
     fi
 }
 

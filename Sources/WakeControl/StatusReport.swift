@@ -65,14 +65,40 @@ public struct HandlerStatus: Hashable, Sendable {
 }
 
 public struct DeviceStatus: Hashable, Sendable {
+    /// What its profile asks of a device: who has it in a trace gets the same profile again.
+    public struct Match: Hashable, Sendable {
+        public struct Property: Hashable, Sendable {
+            public var name: String
+            public var value: String
+
+            public init(name: String, value: String) {
+                self.name = name
+                self.value = value
+            }
+        }
+
+        public var services: [BluetoothUUID]
+        public var namePrefix: String?
+        public var properties: [Property]
+
+        public init(services: [BluetoothUUID], namePrefix: String? = nil, properties: [Property] = []) {
+            self.services = services
+            self.namePrefix = namePrefix
+            self.properties = properties
+        }
+    }
+
     public var device: Device
+    /// Nil where no profile knows it.
+    public var match: Match?
     /// `connected`, `disconnected`, or `unknown` before the first word of it.
     public var link: String
     /// When data last came; nil for never.
     public var lastData: WallTime?
 
-    public init(device: Device, link: String, lastData: WallTime? = nil) {
+    public init(device: Device, match: Match? = nil, link: String, lastData: WallTime? = nil) {
         self.device = device
+        self.match = match
         self.link = link
         self.lastData = lastData
     }
@@ -144,9 +170,30 @@ extension JSONWriter {
         field("source", status.device.source)
         key("profile")
         if let profile = status.device.profile { string(profile) } else { null() }
+        key("match")
+        if let match = status.match { self.match(match) } else { null() }
         field("link", status.link)
         key("last_data")
         if let time = status.lastData { self.time(time) } else { null() }
+        endObject()
+    }
+    private mutating func match(_ match: DeviceStatus.Match) {
+        beginObject()
+        key("services")
+        beginArray()
+        for service in match.services { string(service.description) }
+        endArray()
+        key("name_prefix")
+        if let prefix = match.namePrefix { string(prefix) } else { null() }
+        key("properties")
+        beginArray()
+        for property in match.properties {
+            beginObject()
+            field("name", property.name)
+            field("value", property.value)
+            endObject()
+        }
+        endArray()
         endObject()
     }
 }

@@ -93,4 +93,18 @@ extension Channel {
         case .advertisement: ("stream", "advertisement")
         }
     }
+    /// Reads what ``written`` tells as its text; nil for anything else.
+    public init?(written text: some StringProtocol) {
+        switch text {
+        case "serial": self = .serial
+        case "input": self = .input
+        case "advertisement": self = .advertisement
+        case _ where text.hasPrefix("report-"):
+            guard let number = UInt8(text.dropFirst(7)), text == "report-\(number)" else { return nil }
+            self = .report(number)
+        default:
+            guard let uuid = BluetoothUUID(text) else { return nil }
+            self = .characteristic(uuid)
+        }
+    }
 }

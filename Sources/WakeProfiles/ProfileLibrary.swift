@@ -66,6 +66,7 @@ public struct ProfileLibrary: Sendable {
 
     /// In alphabetical order.
     public var names: [String] { profiles.map(\.name) }
+    public var all: [Profile] { profiles }
     public func name(_ index: ProfileIndex) -> String { self[index].name }
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 

@@ -15,15 +15,11 @@ struct HCIPacket {
 }
 
 struct BtsnoopRecords {
-    private enum DataLink { case unencapsulated, h4, monitor }
-
-    /// Microseconds from the year 0 to 1970.
-    private static let epoch: Int64 = 0x00dc_ddb3_0f2f_8000
     /// No HCI packet comes near it; what claims more is not a record.
     private static let recordLimit = 1 << 20
 
     private let bytes: [UInt8]
-    private let dataLink: DataLink
+    private let dataLink: BtsnoopDataLink
     private var position = 16
     private(set) var count = 0
     /// Records that the recorder itself had shortened.
@@ -37,14 +33,12 @@ struct BtsnoopRecords {
         guard version == 1 else {
             throw ImportError(offset: 8, reason: "btsnoop version \(version) is not known; known is 1")
         }
-        switch bytes.bigEndian(12, 4) {
-        case 1001: dataLink = .unencapsulated
-        case 1002: dataLink = .h4
-        case 2001: dataLink = .monitor
-        case let other:
+        let link = bytes.bigEndian(12, 4)
+        guard let dataLink = BtsnoopDataLink(rawValue: UInt32(link)) else {
             let known = "1001 (HCI), 1002 (HCI H4) and 2001 (Linux Monitor)"
-            throw ImportError(offset: 12, reason: "btsnoop data link \(other) is not known; known are \(known)")
+            throw ImportError(offset: 12, reason: "btsnoop data link \(link) is not known; known are \(known)")
         }
+        self.dataLink = dataLink
         self.bytes = bytes
     }
 
@@ -77,7 +71,7 @@ struct BtsnoopRecords {
         let stamp = Int64(bitPattern: bytes.bigEndian(start + 16, 8))
         var packet = HCIPacket(
             kind: .other, isReceived: flags & 1 == 1, adapter: 0,
-            time: stamp.subtractingReportingOverflow(Self.epoch).partialValue,
+            time: stamp.subtractingReportingOverflow(BtsnoopDataLink.epoch).partialValue,
             offset: start, bytes: bytes[range])
         guard bytes.bigEndian(start, 4) == UInt64(range.count) else {
             shortened.append(start)

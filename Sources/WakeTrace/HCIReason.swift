@@ -23,3 +23,10 @@ func disconnectReason(_ code: UInt8) -> String {
     default: "0x" + [code].hexadecimal
     }
 }
+
+/// The code behind a word or digits of ``disconnectReason(_:)``; nil for words that are not HCI's.
+func disconnectCode(_ reason: String) -> UInt8? {
+    let word = reason.lowercased()
+    if word.hasPrefix("0x") { return UInt8(word.dropFirst(2), radix: 16) }
+    return (UInt8.min...UInt8.max).first { disconnectReason($0) == word }
+}

@@ -7,17 +7,20 @@ extension LinkFollower {
         guard let code = bytes.byte(0), let length = bytes.byte(1), let body = bytes.slice(2, Int(length)) else {
             return warn("an HCI event is shorter than it says", at: packet.offset)
         }
-        switch code {
-        case 0x03: classicConnected(body, packet)
-        case 0x05: disconnected(body, packet)
-        case 0x3e: takeLowEnergy(body, packet)
-        default: break
+        do {
+            switch try LinkEvent(code: code, body: body) {
+            case .connected(let handle, let address): connected(handle, address, packet)
+            case .classicConnected(let handle): classicConnected(handle, packet)
+            case .disconnected(let handle, let reason): disconnected(handle, reason, packet)
+            case .nothing: if code == 0x3e { takeLowEnergy(body, packet) }
+            }
+        } catch {
+            warn(error.reason, at: packet.offset)
         }
     }
 
     private mutating func takeLowEnergy(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         switch body.first {
-        case 0x01, 0x0a, 0x29: connected(body, packet)
         case 0x02: takeAdvertising(body, packet)
         case 0x0d: takeExtendedAdvertising(body, packet)
         case nil: warn("an LE event has no code", at: packet.offset)
@@ -25,12 +28,8 @@ extension LinkFollower {
         }
     }
 
-    private mutating func connected(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
-        guard let status = body.byte(1), let handle = body.word(2), let address = address(body, 6) else {
-            return warn("an LE connection event is too short", at: packet.offset)
-        }
-        guard status == 0 else { return }
-        let key = LinkKey(adapter: packet.adapter, handle: handle & 0x0fff)
+    private mutating func connected(_ handle: UInt16, _ address: String, _ packet: HCIPacket) {
+        let key = LinkKey(adapter: packet.adapter, handle: handle)
         let peer = peer(at: address)
         links[key] = ImportedLink(peer: peer)
         classic.remove(key)
@@ -38,23 +37,15 @@ extension LinkFollower {
         add(.connected, peer: peer)
     }
 
-    private mutating func classicConnected(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
-        guard let status = body.byte(0), let handle = body.word(1) else {
-            return warn("a connection event is too short", at: packet.offset)
-        }
-        guard status == 0 else { return }
-        let key = LinkKey(adapter: packet.adapter, handle: handle & 0x0fff)
+    private mutating func classicConnected(_ handle: UInt16, _ packet: HCIPacket) {
+        let key = LinkKey(adapter: packet.adapter, handle: handle)
         links[key] = nil
         classic.insert(key)
         counts.classicLinks += 1
     }
 
-    private mutating func disconnected(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
-        guard let status = body.byte(0), let handle = body.word(1), let reason = body.byte(3) else {
-            return warn("a disconnection event is too short", at: packet.offset)
-        }
-        guard status == 0 else { return }
-        let key = LinkKey(adapter: packet.adapter, handle: handle & 0x0fff)
+    private mutating func disconnected(_ handle: UInt16, _ reason: UInt8, _ packet: HCIPacket) {
+        let key = LinkKey(adapter: packet.adapter, handle: handle)
         classic.remove(key)
         if let link = links.removeValue(forKey: key) { add(.disconnected(reason), peer: link.peer) }
     }
@@ -63,7 +54,7 @@ extension LinkFollower {
     private mutating func takeAdvertising(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         var place = 2
         for _ in 0..<(body.byte(1) ?? 0) {
-            guard let address = address(body, place + 2), let length = body.byte(place + 8),
+            guard let address = body.address(place + 2), let length = body.byte(place + 8),
                 let data = body.slice(place + 9, Int(length))
             else { return warn("an advertising report is shorter than it says", at: packet.offset) }
             advertise(address, data)
@@ -74,7 +65,7 @@ extension LinkFollower {
     private mutating func takeExtendedAdvertising(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         var place = 2
         for _ in 0..<(body.byte(1) ?? 0) {
-            guard let address = address(body, place + 3), let length = body.byte(place + 23),
+            guard let address = body.address(place + 3), let length = body.byte(place + 23),
                 let data = body.slice(place + 24, Int(length))
             else { return warn("an advertising report is shorter than it says", at: packet.offset) }
             advertise(address, data)
@@ -93,11 +84,5 @@ extension LinkFollower {
         peers.append(advertised.removeValue(forKey: address) ?? ImportedPeer(address: address))
         peerByAddress[address] = peers.count - 1
         return peers.count - 1
-    }
-
-    private func address(_ body: ArraySlice<UInt8>, _ place: Int) -> String? {
-        body.slice(place, 6).map { bytes in
-            bytes.reversed().map { [$0].hexadecimal.uppercased() }.joined(separator: ":")
-        }
     }
 }

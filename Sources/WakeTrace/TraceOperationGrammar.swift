@@ -20,13 +20,8 @@ extension TraceLine {
     private mutating func channel() throws(TraceError) -> Channel {
         let range = try token("the channel")
         if let uuid = uuid(range) { return .characteristic(uuid) }
-        if matches(range, "serial") { return .serial }
-        if matches(range, "input") { return .input }
-        if matches(range, "advertisement") { return .advertisement }
         let name = text(range)
-        if name.hasPrefix("report-"), let number = UInt8(name.dropFirst(7)), "report-\(number)" == name {
-            return .report(number)
-        }
+        if let channel = Channel(written: name) { return channel }
         throw error(
             "`\(name)` is no channel: a UUID of 4, 8 or 36 characters, `serial`, `input`, `advertisement`, or `report-0` "
                 + "to `report-255`",

@@ -27,6 +27,12 @@ public struct TraceWriter: Sendable {
         }
     }
 
+    /// A sentence for people, which readers pass over. Whatever would end the line becomes a space.
+    public func writeComment(_ sentence: String, to bytes: inout [UInt8]) {
+        let text = sentence.utf8.prefix(TraceLimit.payloadBytes).map { $0 < 0x20 ? UInt8(ascii: " ") : $0 }
+        bytes.append(contentsOf: "# ".utf8 + text + [UInt8(ascii: "\n")])
+    }
+
     /// The last line; a trace without it reads as cut.
     public func writeEnd(to bytes: inout [UInt8]) { bytes.append(contentsOf: "end\n".utf8) }
 

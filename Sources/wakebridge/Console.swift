@@ -41,12 +41,19 @@ enum Console {
 }
 
 extension String {
-    /// Without control characters: what devices, handlers and files say must not steer the terminal.
+    /// Without control characters and those that turn the direction of writing: what devices, handlers and files say must
+    /// not steer the terminal, nor look like something else.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{fffd}" : $0 }))
     }
 }
 
 extension Unicode.Scalar {
-    fileprivate var isControl: Bool { value < 0x20 && value != 0x09 || (0x7f...0x9f).contains(value) }
+    fileprivate var isControl: Bool {
+        switch value {
+        case 0x09: false
+        case 0..<0x20, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
 }

@@ -15,7 +15,7 @@ struct ControlClient {
     }
 
     /// How a stream came to its end.
-    enum Ending { case closed, interrupted }
+    enum Ending { case closed, interrupted, enough }
 
     /// Asks and waits for the whole answer, at most 30 s. An answer that refuses is thrown as its own sentence.
     func ask(_ method: Method, _ path: String, body: [UInt8] = []) throws(Complaint) -> ControlAnswer {
@@ -35,16 +35,19 @@ struct ControlClient {
         }
     }
 
-    /// Calls `line` with each line of an answer that goes on, without its line end, until either side ends it.
-    func follow(_ method: Method, _ path: String, _ line: @escaping (ArraySlice<UInt8>) -> Void) throws(Complaint)
-        -> Ending
-    {
+    /// Calls `line` with each line of an answer that goes on, without its line end, until either side ends it. `pace` is
+    /// called after every wait and says how long the next may be; nil is enough of it.
+    func follow(
+        _ method: Method, _ path: String, pace: () -> TimeSpan? = { .seconds(60) },
+        _ line: @escaping (ArraySlice<UInt8>) -> Void
+    ) throws(Complaint) -> Ending {
         let transfer = try Transfer(to: socketPath, method, path, body: [], timeoutMilliseconds: 0)
         transfer.onLine = line
         let interrupt = wake_interrupt_descriptor()
         defer { if interrupt >= 0 { close(interrupt) } }
         while true {
-            switch transfer.turn(interrupt: interrupt, waitMilliseconds: 60_000) {
+            guard let wait = pace() else { return .enough }
+            switch transfer.turn(interrupt: interrupt, waitMilliseconds: Int32(clamping: wait.wholeMilliseconds)) {
             case WAKE_CURL_GOES_ON: continue
             case WAKE_CURL_INTERRUPTED: return .interrupted
             case WAKE_CURL_DONE:

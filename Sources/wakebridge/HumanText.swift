@@ -1,5 +1,6 @@
 // Numbers as people say them: spans of time, sizes in memory, times of day.
 import WakeModel
+import WakeWords
 
 extension TimeSpan {
     /// Two units at most: `350 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.
@@ -34,4 +35,20 @@ func spokenBytes(_ count: Int64) -> String {
 func spokenTimeOfDay(_ text: String) -> String {
     guard WallTime(rfc3339: text) != nil else { return text }
     return String(text.dropFirst(11).prefix { $0 != "Z" }.prefix(12))
+}
+
+extension ParsedWords {
+    /// A span such as `500ms`, `10s`, `2min` or `1h`, at most a day; nil where the option is not given.
+    func time(_ name: String) throws(Complaint) -> TimeSpan? {
+        guard let text = value(name) else { return nil }
+        let units: [(name: String, span: TimeSpan)] = [
+            ("ms", .milliseconds(1)), ("min", .seconds(60)), ("h", .seconds(3600)), ("s", .seconds(1)),
+        ]
+        for unit in units where text.hasSuffix(unit.name) {
+            guard let count = Int64(text.dropLast(unit.name.utf8.count)), count > 0 else { break }
+            let span = unit.span * count
+            if span <= .seconds(86_400) { return span }
+        }
+        throw .usage("--\(name) '\(text)' is no time such as 500ms, 10s, 2min or 1h")
+    }
 }

@@ -28,9 +28,10 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .replay, .import, .run, .watch, .status, .handlers, .start, .stop, .reload, .attach, .simulate,
-            .deadLetters,
-            .why, .logs,
+            .scan, .pair, .forget, .devices, .replay, .import, .export, .record, .run, .watch, .status, .handlers,
+            .start,
+            .stop, .reload, .attach, .simulate,
+            .deadLetters, .why, .logs,
         ]
     }
 

@@ -23,7 +23,7 @@ extension Verb {
     /// Ctrl-C is how a stream is meant to end; the daemon's ending it is not.
     static func finish(_ ending: ControlClient.Ending, _ sentence: String) throws(Complaint) -> Int32 {
         switch ending {
-        case .interrupted: return 0
+        case .interrupted, .enough: return 0
         case .closed: throw .failure(sentence)
         }
     }

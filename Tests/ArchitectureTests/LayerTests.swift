@@ -11,7 +11,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeHandler", ["WakeModel", "Glibc"]),
     ("WakeWords", ["WakeModel", "CWords", "Glibc"]),
     ("WakeJournal", ["WakeModel", "CSQLite", "Glibc"]),
-    ("WakeSystem", ["WakeModel", "CLinux", "Glibc", "Synchronization"]),
+    ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "Glibc", "Synchronization"]),
     ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
     ("WakeSources", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop"]),
     ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
@@ -26,7 +26,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
     (
         "wakebridge",
         [
-            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeSources",
+            // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
+            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeLoop", "WakeSources",
             "WakeControl", "WakeDaemon", "CCurl", "Glibc",
         ]
     ),
@@ -74,7 +75,7 @@ struct LayerTests {
         "each system library has one importer",
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
-            "CWords": "WakeWords", "CCurl": "wakebridge",
+            "CBluetooth": "WakeSystem", "CWords": "WakeWords", "CCurl": "wakebridge",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))

@@ -57,6 +57,17 @@ import WakeWords
             (["run", "--manifest", "m", "--profile", "p", "--", "h"], "leave out --profile"),
             (["run", "-s", "2", "--", "h"], "goes with --replay only"),
             (["import"], "a FILE must be named"), (["import", "x", "--json"], "goes with -o only"),
+            (["scan", "--for", "soon"], "no time such as"), (["scan", "--for", "0s"], "no time"),
+            (["scan", "-a", "-p", "x"], "exclude each other"),
+            (["pair", "--passkey", "1000000"], "not a number from 0 to 999999"),
+            (["pair", "--passkey", "abc"], "not a number"), (["pair", "--alias", "/x"], "cannot be a name"),
+            (["pair", "--alias", ""], "cannot be a name"), (["pair", "a", "b"], "one word too many"),
+            (["forget"], "a DEVICE must be named"), (["devices", "x"], "one word too many"),
+            (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
+            (["record", "-o", "x"], "a DEVICE must be named"), (["record", "strap"], "say where the recording goes"),
+            (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
+            (["record", "--air", "x", "strap"], "leave out 'strap'"),
+            (["record", "--air", "x", "-o", "y"], "leave out --output"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {

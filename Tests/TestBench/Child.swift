@@ -9,10 +9,11 @@ package final class Child {
     package private(set) var exit: Int32 = -1
     private var hasExited = false
 
-    package init(_ arguments: [String]) throws {
+    /// - Parameter input: what it reads; nil for nothing.
+    package init(_ arguments: [String], input: Int32? = nil) throws {
         let (output, talk) = (try Gatherer(), try Gatherer())
         process = try spawn(
-            arguments, output: .descriptor(output.writing), talk: .descriptor(talk.writing))
+            arguments, input: input, output: .descriptor(output.writing), talk: .descriptor(talk.writing))
         streams = [output, talk]
         for stream in streams { stream.closeWriting() }
     }

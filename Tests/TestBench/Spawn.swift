@@ -9,12 +9,16 @@ package enum Outlet {
     case file(String, replaces: Bool = false)
 }
 
-/// Starts a program, found on PATH, with nothing on its standard input.
-package func spawn(_ words: [String], output: Outlet, talk: Outlet) throws -> pid_t {
+/// Starts a program, found on PATH; without `input` there is nothing on its standard input.
+package func spawn(_ words: [String], input: Int32? = nil, output: Outlet, talk: Outlet) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    if let input {
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+    } else {
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
     for (number, outlet) in [(Int32(1), output), (2, talk)] {
         switch outlet {
         case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)

@@ -23,7 +23,9 @@ final class BluetoothWatch: BluetoothHost {
         let services = profiles.names.compactMap { profiles.index(named: $0) }.map { profiles[$0] }
             .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
         let clock = bridge.engine.clock
-        source = try BluetoothSource(on: bridge.loop, bus: bus, services: services) { clock.stamp() }
+        source = try BluetoothSource(
+            on: bridge.loop, bus: bus, services: services, air: AirMonitor.ifAllowed(on: bridge.loop)
+        ) { clock.stamp() }
         source.host = self
         bridge.stage.access = self
     }

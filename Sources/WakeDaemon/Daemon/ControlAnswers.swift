@@ -97,7 +97,15 @@ final class ControlAnswers {
     private func devices() -> [DeviceStatus] {
         bridge.catalog.devices.compactMap { $0 }.map { entry in
             let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
-            return DeviceStatus(device: entry.device, link: link, lastData: entry.lastData)
+            return DeviceStatus(device: entry.device, match: match(entry), link: link, lastData: entry.lastData)
+        }
+    }
+
+    private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {
+        entry.profile.map { bridge.catalog.profiles[$0].match }.map { match in
+            DeviceStatus.Match(
+                services: match.services, namePrefix: match.namePrefix,
+                properties: match.properties.map { .init(name: $0.name, value: $0.value) })
         }
     }
 

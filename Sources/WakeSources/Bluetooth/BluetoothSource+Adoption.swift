@@ -19,7 +19,8 @@ extension BluetoothSource {
         if let other = watched[source]?.path, other != path { sources[other] = nil }
         sources[path] = source
         let device = Device(
-            source: source, alias: alias(of: peripheral, plan.profile), profile: plan.profile, mode: .bluetoothCentral)
+            source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
+            mode: .bluetoothCentral)
         watch(device, at: path, plan.link, session)
         watched[source]?.wasBonded = peripheral.isBonded
     }
@@ -57,11 +58,6 @@ extension BluetoothSource {
         guard let source = sources.removeValue(forKey: path) else { return }
         refresh(source)
         watched[source] = nil
-    }
-
-    private func alias(of peripheral: BluezPeripheral, _ profile: String) -> String {
-        if peripheral.isNamedByPeople { return peripheral.alias }
-        return "\(profile)-" + peripheral.address.filter { $0 != ":" }.suffix(4).lowercased()
     }
 
     // MARK: Facts

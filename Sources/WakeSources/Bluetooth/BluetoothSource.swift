@@ -54,18 +54,21 @@ public final class BluetoothSource {
     private var inputs: [(source: String, input: LinkInput, stamp: Stamp)] = []
     private var isStepping = false
     let log = Log("bluetooth")
+    private let air: AirMonitor?
 
-    /// `services` are those that the profiles know.
+    /// `services` are those that the profiles know. `air` knows why links end, where it can be had.
     public init(
         on loop: EventLoop, bus: SystemBus, services: [BluetoothUUID], patience: LinkPatience = LinkPatience(),
-        clock: @escaping () -> Stamp
+        air: AirMonitor? = nil, clock: @escaping () -> Stamp
     ) throws(SystemError) {
+        self.air = air
         self.clock = clock
         self.patience = patience
         client = BluezClient(bus)
         application = GattApplication(client, services: services)
         timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
         client.listener = self
+        air?.onDrop = { [weak self] address, reason in self?.noteDrop(of: address, reason) }
     }
 
     // MARK: The user's switch
@@ -114,6 +117,11 @@ public final class BluetoothSource {
         case .raise(let kind): host?.bluetooth(source, did: kind, at: stamp)
         case .request(let request): ask(request, of: source, entry)
         }
+    }
+
+    /// Bluetoothd tells of it after this, and without the reason.
+    private func noteDrop(of address: String, _ reason: String) {
+        step("/bluetooth/\(address)", .dropped(reason: reason))
     }
 
     // MARK: Time

@@ -20,9 +20,12 @@ public final class BluezClient {
 
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
+    private let patience: TimeSpan
     private let log = Log("bluetooth")
 
-    public init(_ bus: SystemBus) {
+    /// `patience` is how long it may take to list its objects.
+    public init(_ bus: SystemBus, patience: TimeSpan = .seconds(20)) {
+        self.patience = patience
         bus.listen { [unowned self] change in
             switch change {
             case .connected(let connection): begin(connection)
@@ -85,7 +88,8 @@ public final class BluezClient {
         changeOwner(to: "")
     }
 
-    private var owner = ""
+    /// Bluetoothd's unique name; empty where there is none.
+    private(set) var owner = ""
 
     private func changeOwner(to next: String) {
         guard next != owner else { return }
@@ -102,7 +106,7 @@ public final class BluezClient {
 
     private func look() {
         let generation = mirror.generation
-        call("/", BluezInterface.objects, "GetManagedObjects", within: .seconds(20)) { [unowned self] result in
+        call("/", BluezInterface.objects, "GetManagedObjects", within: patience) { [unowned self] result in
             guard mirror.generation == generation, !owner.isEmpty else { return }
             switch result {
             case .success(let values):

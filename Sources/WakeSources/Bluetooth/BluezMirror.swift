@@ -6,6 +6,7 @@ public enum BluezInterface {
     public static let service = "org.bluez"
     public static let adapter = "org.bluez.Adapter1"
     public static let peripheral = "org.bluez.Device1"
+    public static let battery = "org.bluez.Battery1"
     public static let gattService = "org.bluez.GattService1"
     public static let characteristic = "org.bluez.GattCharacteristic1"
     public static let descriptor = "org.bluez.GattDescriptor1"
@@ -94,7 +95,11 @@ public struct BluezMirror: Sendable {
                 return [.adapter(path)]
             case BluezInterface.peripheral:
                 let facts = peripherals[path, default: BluezPeripheral()].take(properties)
+                note(battery: interfaces[BluezInterface.battery], of: path)
                 return [.peripheral(path, facts)]
+            case BluezInterface.battery:
+                note(battery: properties, of: path)
+                return []
             case BluezInterface.characteristic:
                 characteristics[path, default: BluezCharacteristic()].take(properties)
                 return noteDatabase(path, contains: true)
@@ -123,6 +128,9 @@ public struct BluezMirror: Sendable {
             for name in invalidated { facts.formUnion(peripheral.forget(name)) }
             peripherals[path] = peripheral
             return facts.isEmpty ? [] : [.peripheral(path, facts)]
+        case BluezInterface.battery:
+            note(battery: changed, of: path)
+            return []
         case BluezInterface.adapter:
             guard adapters[path] != nil else { return [] }
             adapters[path]?.take(changed)
@@ -139,6 +147,9 @@ public struct BluezMirror: Sendable {
             case BluezInterface.peripheral:
                 for characteristic in databases.removeValue(forKey: path) ?? [] { forget(characteristic) }
                 return peripherals.removeValue(forKey: path).map { [.peripheralGone(path, $0)] } ?? []
+            case BluezInterface.battery:
+                peripherals[path]?.battery = nil
+                return []
             case BluezInterface.characteristic:
                 forget(path)
                 return noteDatabase(path, contains: false)
@@ -160,6 +171,12 @@ public struct BluezMirror: Sendable {
             databases[peripheral]?.remove(characteristic)
         }
         return [.database(peripheral: peripheral)]
+    }
+
+    /// Kept for who asks, never told: nobody acts on it.
+    private mutating func note(battery properties: BusValue?, of path: String) {
+        guard let percentage = properties?["Percentage"]?.integer else { return }
+        peripherals[path]?.battery = Int(percentage)
     }
 
     private mutating func forget(_ characteristic: String) {

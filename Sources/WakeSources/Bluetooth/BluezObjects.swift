@@ -34,6 +34,8 @@ public struct BluezPeripheral: Hashable, Sendable {
     public var signal: Int?
     public var manufacturerData: [UInt16: [UInt8]] = [:]
     public var serviceData: [BluetoothUUID: [UInt8]] = [:]
+    /// Per cent, as org.bluez.Battery1 tells while it is connected.
+    public var battery: Int?
 
     public var isBonded: Bool { hasBond ?? isPaired }
     /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,

@@ -1,0 +1,60 @@
+// The ear on the kernel's monitor channel: why links end, which bluetoothd does not tell, and which controllers there are.
+import WakeLoop
+import WakeModel
+import WakeSystem
+import WakeTrace
+
+/// Costs nothing while no link comes or goes: the kernel drops every other packet before the loop would be woken for it.
+public final class AirMonitor {
+    /// The link of the peripheral at this address ended; bluetoothd tells of it later.
+    public var onDrop: (_ address: String, _ reason: String) -> Void = { _, _ in }
+    public private(set) var follower = AirFollower()
+    private var socket: MonitorSocket
+    private var watch: Watch?
+
+    /// By index, those that are there now.
+    public var controllers: [AirController] { follower.controllers.values.sorted { $0.index < $1.index } }
+
+    public convenience init(on loop: EventLoop) throws(SystemError) {
+        try self.init(MonitorSocket(linksOnly: true), on: loop)
+    }
+
+    init(_ socket: consuming MonitorSocket, on loop: EventLoop) throws(SystemError) {
+        self.socket = socket
+        listen()
+        // Before the bus, so that the reason is known when bluetoothd says that the link is gone.
+        watch = try loop.watch(self.socket.raw, for: .readable, priority: .important) { [unowned self] _ in listen() }
+    }
+
+    /// Nil where the channel cannot be had; then links end for reasons that nobody knows, and the log says so once.
+    public static func ifAllowed(on loop: EventLoop) -> AirMonitor? {
+        do { return try AirMonitor(on: loop) } catch {
+            Log("bluetooth").notice("why links end will not be known: \(error)")
+            return nil
+        }
+    }
+
+    /// The controllers as the kernel introduces them to whoever begins to listen.
+    public static func controllersNow() throws(SystemError) -> [AirController] {
+        var socket = try MonitorSocket(linksOnly: true)
+        var follower = AirFollower()
+        while let record = try socket.receive() { _ = follower.take(record.bytes) }
+        return follower.controllers.values.sorted { $0.index < $1.index }
+    }
+
+    private func listen() {
+        do {
+            while let record = try socket.receive() { take(record) }
+        } catch {
+            Log("bluetooth").warning("why links end will not be known any more: \(error)")
+            watch = nil
+        }
+    }
+
+    private func take(_ record: MonitorRecord) {
+        switch follower.take(record.bytes) {
+        case .linkDropped(let address, let reason): onDrop(address, reason)
+        case .linkUp, .controller, .controllerGone, nil: break
+        }
+    }
+}

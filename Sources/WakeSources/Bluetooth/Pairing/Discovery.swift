@@ -1,0 +1,117 @@
+// A scan on some adapters: begun with patience, begun again where it ends by itself, and always ended.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// What follows on a try to scan; pure. An adapter is never reset for it, because that would end everybody's links.
+public struct DiscoveryPatience: Hashable, Sendable {
+    public private(set) var attempts = 0
+
+    public init() {}
+
+    static let mostAttempts = 4
+
+    /// How long to wait before the next try; nil where there were enough.
+    public mutating func next() -> TimeSpan? {
+        attempts += 1
+        guard attempts < Self.mostAttempts else { return nil }
+        return .milliseconds(500) * (1 << Int64(attempts - 1))
+    }
+
+    public mutating func succeed() { attempts = 0 }
+}
+
+public final class Discovery {
+    /// It cannot be, and why.
+    public var didFail: (String) -> Void = { _ in }
+
+    private let client: BluezClient
+    private let services: [BluetoothUUID]
+    private let loop: EventLoop
+    private var adapters: [String: Adapter] = [:]
+    private var isStopping = false
+
+    private struct Adapter {
+        var patience = DiscoveryPatience()
+        var isScanning = false
+        var timer: Timer?
+    }
+
+    /// Nothing is filtered out by an empty list of services. What is heard still has to be looked at one by one:
+    /// bluetoothd merges the filters of all who scan.
+    public init(of services: [BluetoothUUID], on adapters: [String], over client: BluezClient, on loop: EventLoop) {
+        self.client = client
+        self.services = services
+        self.loop = loop
+        for path in adapters { self.adapters[path] = Adapter() }
+    }
+
+    public func begin() { for path in adapters.keys.sorted() { begin(path) } }
+
+    /// A scan that an earlier life of this connection or a lost race left over answers InProgress for ever, so each try
+    /// ends it first.
+    private func begin(_ path: String) {
+        guard !isStopping, client.mirror.adapters[path] != nil else { return }
+        ask(path, "StopDiscovery", []) { _ in }
+        ask(path, "SetDiscoveryFilter", [filter]) { _ in }
+        ask(path, "StartDiscovery", []) { [weak self] result in
+            guard let self, !isStopping else { return }
+            switch result {
+            case .success:
+                adapters[path]?.isScanning = true
+                adapters[path]?.patience.succeed()
+            case .failure(let error): retry(path, error)
+            }
+        }
+    }
+
+    private func retry(_ path: String, _ error: BusError) {
+        guard let wait = adapters[path]?.patience.next() else {
+            let address = client.mirror.adapters[path]?.address ?? path
+            return didFail(
+                "adapter \(address) does not scan: \(error); end other programs that scan, or 'systemctl restart bluetooth'"
+            )
+        }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.begin(path) }
+        timer?.arm(at: SystemClock.monotonic() + wait)
+        adapters[path]?.timer = timer
+    }
+
+    /// To be told of every change: a scan that somebody else's doing ended is begun again.
+    public func note(_ change: BluezChange) {
+        guard case .adapter(let path) = change, adapters[path]?.isScanning == true else { return }
+        guard let adapter = client.mirror.adapters[path], !adapter.isDiscovering, adapter.isPowered else { return }
+        adapters[path]?.isScanning = false
+        begin(path)
+    }
+
+    /// Ends the scan on every adapter, then calls `done`.
+    public func stop(_ done: @escaping () -> Void) {
+        guard !isStopping else { return done() }
+        isStopping = true
+        let paths = adapters.keys.filter { client.mirror.adapters[$0] != nil }
+        var left = paths.count
+        if left == 0 { return done() }
+        for path in paths {
+            adapters[path]?.timer = nil
+            ask(path, "StopDiscovery", []) { _ in
+                left -= 1
+                if left == 0 { done() }
+            }
+        }
+    }
+
+    private func ask(
+        _ path: String, _ member: String, _ arguments: [BusValue],
+        _ answer: @escaping (Result<[BusValue], BusError>) -> Void
+    ) {
+        let time = TimeSpan.seconds(member == "StopDiscovery" ? 5 : 15)
+        client.call(path, BluezInterface.adapter, member, arguments, within: time, answer)
+    }
+
+    private var filter: BusValue {
+        var pairs: [(String, BusValue)] = [("Transport", .string("le")), ("DuplicateData", .boolean(false))]
+        if !services.isEmpty { pairs.append(("UUIDs", .array(of: "s", services.map { .string($0.full) }))) }
+        return .properties(pairs)
+    }
+}

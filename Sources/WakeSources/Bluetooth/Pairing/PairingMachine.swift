@@ -1,0 +1,335 @@
+// Pairing with one peripheral, from the operator's word to a bond that is there: pure, and level-triggered like
+// LinkMachine. Facts, answers and time go in; what to ask of bluetoothd and of the operator comes out.
+import WakeModel
+
+/// Bluetoothd answers `Pair` late, or never when services were still being resolved, though bonding succeeds: so services
+/// are awaited first, and what is believed is the property, never the reply.
+public struct PairingMachine: Sendable {
+    enum Phase: Hashable, Sendable {
+        case starting
+        case connecting(until: Instant)
+        /// The link broke as it came up, which is normal on a busy radio: tried again then.
+        case pausing(until: Instant)
+        case resolving(until: Instant)
+        case pairing
+        /// Bluetoothd says that it is done: the properties are awaited, and trust and name are set.
+        case settling(until: Instant)
+        /// There is a bond already: whether the peripheral still holds its side shows when it is connected.
+        case proving(until: Instant)
+        case ended
+    }
+
+    let wish: PairingWish
+    private(set) var phase = Phase.starting
+    private(set) var facts = PairingFacts()
+    private(set) var question: PairingQuestion?
+    private(set) var proof = Proof.none
+    private var begin: Instant?
+    private var bond = PairingOutcome.Bond.none
+    private var attempts = 0
+    private var isConnecting = false
+    private var isOurLink = false
+    private var isPairPending = false
+    private var hasAsked: Set<PairingRequest> = []
+
+    /// What the two sides compared, which tells what went wrong where they disagree.
+    enum Proof: Hashable, Sendable {
+        case none
+        case typed(UInt32)
+        case shown(String)
+        case compared(UInt32)
+    }
+
+    public init(_ wish: PairingWish) { self.wish = wish }
+
+    static let patience = TimeSpan.seconds(60)
+    static let connectPatience = TimeSpan.seconds(25)
+    static let resolvePatience = TimeSpan.seconds(25)
+    static let settlePatience = TimeSpan.seconds(5)
+    static let provePatience = TimeSpan.seconds(10)
+    static let pause = TimeSpan.milliseconds(500)
+    static let mostAttempts = 5
+
+    public var hasEnded: Bool { phase == .ended }
+
+    /// When something follows although nothing else happens.
+    public var deadline: Instant? {
+        guard !hasEnded, let begin else { return nil }
+        let end = begin + Self.patience
+        switch phase {
+        case .connecting(let until), .pausing(let until), .resolving(let until), .settling(let until),
+            .proving(let until):
+            return min(until, end)
+        case .starting, .pairing, .ended: return end
+        }
+    }
+
+    public mutating func step(_ input: PairingInput, at now: Instant) -> [PairingEffect] {
+        if hasEnded {
+            if case .asked = input { return [.reply(.no)] }
+            return []
+        }
+        if begin == nil { begin = now }
+        var effects = take(input, now)
+        while !hasEnded, let next = advance(now) { effects += next }
+        return effects
+    }
+
+    // MARK: What comes in
+
+    private mutating func take(_ input: PairingInput, _ now: Instant) -> [PairingEffect] {
+        switch input {
+        case .facts(let new):
+            let wasConnected = facts.isConnected
+            facts = new
+            return wasConnected && !new.isConnected ? noteLoss(now) : []
+        case .answered(let request, let failure): return note(request, failure, now)
+        case .asked(let question): return answer(question)
+        case .display(let passkey, let entered):
+            let isNew = proof != .shown(passkey)
+            proof = .shown(passkey)
+            return isNew ? [.show("type \(passkey) on \(wish.label)")] : [.show("\(entered) of \(passkey.count) typed")]
+        case .withdrawn:
+            return takeBack()
+        case .said(let line): return hear(line)
+        case .refusedAsAgent(let reason):
+            return fail("bluetoothd does not let this program pair: \(reason); end other pairing agents and try again")
+        case .interrupted: return fail("pairing with \(wish.label) was interrupted; nothing was kept")
+        case .tick: return []
+        }
+    }
+
+    private mutating func noteLoss(_ now: Instant) -> [PairingEffect] {
+        switch phase {
+        case .proving: return fail(PairingText.staleBond(wish))
+        case .connecting, .resolving: return pause(now, PairingText.broken(wish))
+        case .starting, .pausing, .pairing, .settling, .ended: return []
+        }
+    }
+
+    private mutating func note(
+        _ request: PairingRequest, _ failure: PairingFailure?, _ now: Instant
+    ) -> [PairingEffect] {
+        switch request {
+        case .connect:
+            isConnecting = false
+            return failure.map { noteNoLink($0, now) } ?? []
+        case .pair:
+            isPairPending = false
+            guard let failure else {
+                if phase == .pairing { phase = .settling(until: now + Self.settlePatience) }
+                return []
+            }
+            return noteRefusal(failure, now)
+        case .trust, .name:
+            guard let failure else { return [] }
+            return fail("bluetoothd would not keep the trust and name of \(wish.label): \(PairingText.said(failure))")
+        case .cancelPairing, .disconnect: return []
+        }
+    }
+
+    private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
+        switch (phase, failure) {
+        case (.proving, .authenticationFailed), (.proving, .rejected): return fail(PairingText.staleBond(wish))
+        // Ours would come later than the end of this phase, so bluetoothd died: the facts will tell.
+        case (.proving, .noReply): return []
+        case (.proving, _):
+            phase = .settling(until: now + Self.settlePatience)
+            return []
+        case (.connecting, .inProgress), (.connecting, .alreadyExists), (.connecting, .noReply): return []
+        case (.connecting, _): return pause(now, PairingText.unconnected(wish, failure))
+        default: return []
+        }
+    }
+
+    private mutating func noteRefusal(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
+        guard phase == .pairing else { return [] }
+        switch failure {
+        // Its word counts for nothing, its properties do.
+        case .noReply, .inProgress: return []
+        case .alreadyExists:
+            phase = .settling(until: now + Self.settlePatience)
+            return []
+        case .authenticationFailed, .rejected, .cancelled, .authenticationTimedOut, .other:
+            return facts.isBonded ? [] : fail(PairingText.refused(wish, failure, proof))
+        }
+    }
+
+    // MARK: What follows
+
+    /// Nil where there is nothing to do.
+    private mutating func advance(_ now: Instant) -> [PairingEffect]? {
+        if let begin, now >= begin + Self.patience { return fail(PairingText.late(wish, phase)) }
+        guard facts.isReachable else {
+            return phase == .starting ? nil : fail(PairingText.gone(wish, phase))
+        }
+        switch phase {
+        case .starting: return start(now)
+        case .connecting(let until): return connected(now, until)
+        case .pausing(let until): return now < until ? nil : connect(now)
+        case .resolving(let until):
+            guard facts.areServicesResolved || now >= until else { return nil }
+            phase = .pairing
+            isPairPending = true
+            return [.request(.pair)]
+        case .pairing:
+            guard facts.isBonded else { return nil }
+            phase = .settling(until: now + Self.settlePatience)
+            return []
+        case .settling(let until): return settle(now, until)
+        case .proving(let until): return prove(now, until)
+        case .ended: return nil
+        }
+    }
+
+    private mutating func start(_ now: Instant) -> [PairingEffect] {
+        if facts.isBonded {
+            bond = .kept(isProved: false)
+            phase = .proving(until: now + Self.provePatience)
+            return facts.isConnected ? [] : requestConnection()
+        }
+        guard wish.wantsBond else {
+            if facts.hasPrivateAddress { return fail(PairingText.nameless(wish)) }
+            phase = .settling(until: now + Self.settlePatience)
+            return []
+        }
+        bond = .new
+        return facts.isConnected ? resolve(now) : connect(now)
+    }
+
+    private mutating func connect(_ now: Instant) -> [PairingEffect] {
+        if facts.isConnected { return resolve(now) }
+        phase = .connecting(until: now + Self.connectPatience)
+        return requestConnection()
+    }
+
+    private mutating func requestConnection() -> [PairingEffect] {
+        attempts += 1
+        isConnecting = true
+        isOurLink = true
+        return [.request(.connect)]
+    }
+
+    private mutating func connected(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        if facts.isConnected { return resolve(now) }
+        return now < until ? nil : fail(PairingText.unreached(wish))
+    }
+
+    private mutating func resolve(_ now: Instant) -> [PairingEffect] {
+        phase = .resolving(until: now + Self.resolvePatience)
+        return []
+    }
+
+    private mutating func pause(_ now: Instant, _ sentence: String) -> [PairingEffect] {
+        if attempts >= Self.mostAttempts { return fail(sentence) }
+        phase = .pausing(until: now + Self.pause)
+        return []
+    }
+
+    private mutating func prove(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        if !facts.isBonded {
+            // Bluetoothd has seen that the other side forgot, and did so too: a new bond can be made at once.
+            bond = .new
+            return facts.isConnected ? resolve(now) : connect(now)
+        }
+        if facts.isConnected, facts.areServicesResolved {
+            bond = .kept(isProved: true)
+        } else if now < until {
+            return nil
+        }
+        phase = .settling(until: now + Self.settlePatience)
+        // An absent peripheral is not dialled for ever: that blinds the adapter.
+        return isConnecting && !facts.isConnected ? [.request(.disconnect)] : []
+    }
+
+    private mutating func settle(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        guard facts.isBonded || bond == .none else {
+            return now < until ? nil : fail(PairingText.unbonded(wish, facts))
+        }
+        let wanted = [
+            facts.isTrusted ? nil : PairingRequest.trust,
+            facts.alias == facts.wantedAlias ? nil : .name(facts.wantedAlias),
+        ].compactMap { $0 }
+        if wanted.isEmpty { return end([.done(PairingOutcome(bond: bond, isTold: facts.hasBond != nil))]) }
+        let news = wanted.filter { hasAsked.insert($0).inserted }
+        if !news.isEmpty {
+            phase = .settling(until: now + Self.settlePatience)
+            return news.map { .request($0) }
+        }
+        return now < until ? nil : fail(PairingText.unsettled(wish))
+    }
+
+    // MARK: The end
+
+    private mutating func end(_ effects: [PairingEffect]) -> [PairingEffect] {
+        let open = question == nil ? [] : [.reply(.no)] + takeBack()
+        phase = .ended
+        return open + effects
+    }
+
+    /// Takes back what was begun: a link that we brought up, a pairing that is not through.
+    private mutating func fail(_ sentence: String) -> [PairingEffect] {
+        var undone: [PairingEffect] = []
+        if isPairPending { undone.append(.request(.cancelPairing)) }
+        if isOurLink, facts.isConnected || isConnecting { undone.append(.request(.disconnect)) }
+        return end(undone + [.failed(sentence)])
+    }
+}
+
+// MARK: Questions
+
+extension PairingMachine {
+    private mutating func answer(_ asked: PairingQuestion) -> [PairingEffect] {
+        question = asked
+        switch asked {
+        case .passkey, .pin:
+            if let passkey = wish.passkey { return type(passkey) }
+        case .comparison(let number):
+            if wish.saysYes {
+                proof = .compared(number)
+                return reply(.yes) + [.show("agreed to \(PairingText.digits(number)) without comparing, as --yes says")]
+            }
+        // The operator named the peripheral, and there is nothing to compare.
+        case .consent: return reply(.yes)
+        }
+        return wish.canAsk ? [.ask(PairingText.prompt(asked, wish))] : fail(PairingText.unanswerable(asked, wish))
+    }
+
+    private mutating func hear(_ line: String?) -> [PairingEffect] {
+        guard let question else { return [] }
+        guard let line else { return fail("nobody answered the question of \(wish.label); nothing was kept") }
+        switch question {
+        case .passkey, .pin:
+            guard let passkey = PairingText.passkey(line) else {
+                return [.ask("a passkey is a number from 0 to 999999; " + PairingText.prompt(question, wish))]
+            }
+            return type(passkey)
+        case .comparison(let number):
+            guard let agrees = PairingText.agreement(line) else { return [.ask(PairingText.prompt(question, wish))] }
+            if agrees {
+                proof = .compared(number)
+                return reply(.yes)
+            }
+            return fail("the numbers differ, so something else may be answering in place of \(wish.label); not paired")
+        case .consent: return []
+        }
+    }
+
+    private mutating func type(_ passkey: UInt32) -> [PairingEffect] {
+        let isPIN = question == .pin
+        proof = .typed(passkey)
+        return reply(isPIN ? .pin(PairingText.digits(passkey)) : .passkey(passkey))
+    }
+
+    /// What nobody was asked need not be taken back from them.
+    private mutating func takeBack() -> [PairingEffect] {
+        guard question != nil else { return [] }
+        question = nil
+        return wish.canAsk ? [.withdraw] : []
+    }
+
+    private mutating func reply(_ reply: PairingReply) -> [PairingEffect] {
+        question = nil
+        return [.reply(reply)]
+    }
+}

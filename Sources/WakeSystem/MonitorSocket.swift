@@ -1,0 +1,80 @@
+// The kernel's Bluetooth monitor channel: every packet between this machine and its controllers, or those alone that tell of
+// links. Needs CAP_NET_RAW.
+import CBluetooth
+import Glibc
+import WakeModel
+
+/// One packet of the monitor channel, with the six bytes of its own header, and when it passed.
+public struct MonitorRecord: Hashable, Sendable {
+    public var bytes: [UInt8]
+    public var time: WallTime
+
+    public init(bytes: [UInt8], time: WallTime) {
+        self.bytes = bytes
+        self.time = time
+    }
+}
+
+public struct MonitorSocket: ~Copyable {
+    private let descriptor: FileDescriptor
+    private var space: [UInt8]
+
+    /// Six bytes of header and the largest HCI packet.
+    private static let packetBytes = 6 + 65_540
+    /// An HCI event has two bytes of header and at most 255 more.
+    private static let linkPacketBytes = 6 + 257
+    /// What waits unread at most: seconds of a busy air.
+    private static let bufferBytes = 4 << 20
+
+    public var raw: Int32 { descriptor.raw }
+
+    /// With `linksOnly` the kernel drops all but what tells of links and controllers, so that nobody is woken for the rest.
+    public init(linksOnly: Bool) throws(SystemError) {
+        let made = FileDescriptor(owning: Int32(try Self.check(wake_monitor_socket(), "open")))
+        try Self.prepare(made, linksOnly: linksOnly)
+        _ = try Self.check(wake_monitor_bind(made.raw), "listen to")
+        self.init(owning: made, packetBytes: linksOnly ? Self.linkPacketBytes : Self.packetBytes)
+    }
+
+    /// Takes a socket that carries packets of the channel.
+    package init(owning descriptor: consuming FileDescriptor, packetBytes: Int) {
+        self.descriptor = descriptor
+        space = [UInt8](repeating: 0, count: packetBytes)
+    }
+
+    /// The filter comes before the first packet.
+    static func prepare(_ descriptor: borrowing FileDescriptor, linksOnly: Bool) throws(SystemError) {
+        wake_monitor_prepare(descriptor.raw, Int32(linksOnly ? bufferBytes >> 6 : bufferBytes))
+        if linksOnly { _ = try check(wake_monitor_keep_links(descriptor.raw), "filter") }
+    }
+
+    /// The next packet; nil while there is none.
+    public mutating func receive() throws(SystemError) -> MonitorRecord? {
+        var time = SystemClock.wall().microseconds
+        let (number, size) = (raw, space.count)
+        switch attemptC({ wake_monitor_receive(number, &space, size, &time) }) {
+        case .value(let count):
+            return MonitorRecord(bytes: Array(space[..<count]), time: WallTime(microseconds: time))
+        case .failure(.wouldBlock): return nil
+        case .failure(let errno): throw SystemError("read", Self.subject, errno)
+        }
+    }
+
+    private static let subject = "the Bluetooth monitor channel"
+
+    private static func check(_ code: Int32, _ attempted: String) throws(SystemError) -> Int {
+        switch attemptC({ code }) {
+        case .value(let value): return value
+        case .failure(let errno): throw SystemError(attempted, subject, errno, advice: advice(errno))
+        }
+    }
+
+    private static func advice(_ errno: Errno) -> String? {
+        switch errno.code {
+        case EAFNOSUPPORT, EPROTONOSUPPORT:
+            "this kernel has no Bluetooth; load it with 'modprobe bluetooth', or use one that has it"
+        case EPERM, EACCES: "it needs CAP_NET_RAW; run it as root, with sudo"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// What the packets of the Linux monitor channel tell, as they pass: links that end and why, controllers that come and go.
+// And the same packets as a capture, record by record, as "btmon -w" writes them.
+import WakeModel
+
+/// A Bluetooth controller, as the kernel introduces it.
+public struct AirController: Hashable, Sendable {
+    /// `hci0` is 0; counts anew with every controller that comes.
+    public var index: UInt16
+    public var address: String
+    /// The kernel's name for it: `hci0`.
+    public var name: String?
+    /// The company that made it, by its number in Bluetooth's list; nil before the kernel knows.
+    public var manufacturer: UInt16?
+
+    /// The company's name, of those whose controllers are common.
+    public var maker: String? {
+        switch manufacturer {
+        case 0x0002: "Intel"
+        case 0x000a: "Cambridge Silicon Radio"
+        case 0x000d: "Texas Instruments"
+        case 0x000f: "Broadcom"
+        case 0x001d: "Qualcomm"
+        case 0x0046: "MediaTek"
+        case 0x005d: "Realtek"
+        case 0x0131: "Cypress"
+        default: nil
+        }
+    }
+}
+
+public struct AirFollower: Sendable {
+    public enum Happening: Hashable, Sendable {
+        case linkUp(address: String)
+        /// `reason` is a word such as `remote-user`, or `0x3f` where there is none.
+        case linkDropped(address: String, reason: String)
+        case controller(AirController)
+        case controllerGone(index: UInt16)
+    }
+
+    private struct LinkKey: Hashable {
+        var adapter: UInt16
+        var handle: UInt16
+    }
+
+    /// Those that are there, by index.
+    public private(set) var controllers: [UInt16: AirController] = [:]
+    private var links: [LinkKey: String] = [:]
+
+    public init() {}
+
+    /// Nil for whatever is about something else, or broken.
+    public mutating func take(_ record: [UInt8]) -> Happening? {
+        guard let packet = MonitorPacket(record) else { return nil }
+        switch packet.opcode {
+        case 0: return introduce(packet)
+        case 1: return remove(packet.adapter)
+        case 3: return takeEvent(packet)
+        case 10: return inform(packet)
+        default: return nil
+        }
+    }
+
+    private mutating func takeEvent(_ packet: MonitorPacket) -> Happening? {
+        guard let code = packet.bytes.byte(0), let length = packet.bytes.byte(1),
+            let body = packet.bytes.slice(2, Int(length)), let event = try? LinkEvent(code: code, body: body)
+        else { return nil }
+        switch event {
+        case .connected(let handle, let address):
+            links[LinkKey(adapter: packet.adapter, handle: handle)] = address
+            return .linkUp(address: address)
+        case .classicConnected(let handle):
+            links[LinkKey(adapter: packet.adapter, handle: handle)] = nil
+            return nil
+        case .disconnected(let handle, let reason):
+            return links.removeValue(forKey: LinkKey(adapter: packet.adapter, handle: handle)).map {
+                .linkDropped(address: $0, reason: disconnectReason(reason))
+            }
+        case .nothing: return nil
+        }
+    }
+
+    /// New Index: two bytes of kind, the address, a name of eight bytes.
+    private mutating func introduce(_ packet: MonitorPacket) -> Happening? {
+        guard let address = packet.bytes.address(2) else { return nil }
+        let name = packet.bytes.dropFirst(8).prefix(8).prefix { $0 != 0 }
+        let text = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+        return note(AirController(index: packet.adapter, address: address, name: text))
+    }
+
+    /// Index Information: the address, now that it is known for sure, and the manufacturer.
+    private mutating func inform(_ packet: MonitorPacket) -> Happening? {
+        guard let address = packet.bytes.address(0), let manufacturer = packet.bytes.word(6) else { return nil }
+        let name = controllers[packet.adapter]?.name
+        return note(AirController(index: packet.adapter, address: address, name: name, manufacturer: manufacturer))
+    }
+
+    private mutating func note(_ controller: AirController) -> Happening {
+        controllers[controller.index] = controller
+        return .controller(controller)
+    }
+
+    private mutating func remove(_ adapter: UInt16) -> Happening? {
+        links = links.filter { $0.key.adapter != adapter }
+        return controllers.removeValue(forKey: adapter).map { _ in .controllerGone(index: adapter) }
+    }
+}
+
+/// A capture of the monitor channel, in pieces to be appended to a file.
+public enum AirCapture {
+    public static let header = BtsnoopWriter(.monitor).bytes
+
+    /// Nil for what is shorter than it says.
+    public static func record(_ bytes: [UInt8], at time: WallTime) -> [UInt8]? {
+        guard let packet = MonitorPacket(bytes) else { return nil }
+        var writer = BtsnoopWriter()
+        writer.add(packet.bytes, flags: UInt32(packet.adapter) << 16 | UInt32(packet.opcode), at: time)
+        return writer.bytes
+    }
+}
+
+/// Opcode, index and length, each of two bytes, then the packet.
+private struct MonitorPacket {
+    var opcode: UInt16
+    var adapter: UInt16
+    var bytes: ArraySlice<UInt8>
+
+    init?(_ record: [UInt8]) {
+        let all = record[...]
+        guard let opcode = all.word(0), let adapter = all.word(2), let length = all.word(4),
+            let bytes = all.slice(6, Int(length)), record.count == 6 + Int(length)
+        else { return nil }
+        (self.opcode, self.adapter, self.bytes) = (opcode, adapter, bytes)
+    }
+}

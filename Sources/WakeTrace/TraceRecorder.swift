@@ -1,0 +1,134 @@
+// Event lines, as the control API streams them, become a trace while they come: pure, so that bytes go in and bytes go out.
+import WakeModel
+
+/// Gives the bytes to append to the trace: the header, then what each line adds, then the end.
+public struct TraceRecorder: Sendable {
+    public struct Counts: Hashable, Sendable {
+        public var values = 0
+        public var connects = 0
+        public var disconnects = 0
+        /// Gaps and attentions, which stand in the trace as comments.
+        public var remarks = 0
+    }
+
+    public private(set) var counts = Counts()
+    /// Why the stream says that it ends before its time; what came after is not in the trace.
+    public private(set) var cutShort: String?
+    private let header: TraceHeader
+    private var writer: TraceWriter
+    private var isUp: [Bool]
+    /// By what event lines call them.
+    private var places: [String: Int] = [:]
+    private var offset = TimeSpan.zero
+    private var latest: WallTime?
+
+    /// What differs by more cannot be the time at which a line came.
+    private static let patience: Int64 = 5_000_000
+
+    /// `isUp` tells, for each device, whether its link is up already: then the trace begins with its connect.
+    public init(_ devices: [TraceDevice], isUp: [Bool], start: WallTime) {
+        header = TraceHeader(start: start, devices: devices)
+        writer = TraceWriter(header: header)
+        self.isUp = devices.indices.map { $0 < isUp.count && isUp[$0] }
+        for (place, device) in devices.enumerated() { places[device.source] = place }
+    }
+
+    public mutating func begin() -> [UInt8] {
+        var bytes: [UInt8] = []
+        writer.writeHeader(to: &bytes)
+        for place in isUp.indices where isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
+        return bytes
+    }
+
+    public func end() -> [UInt8] {
+        var bytes: [UInt8] = []
+        writer.writeEnd(to: &bytes)
+        return bytes
+    }
+
+    /// A line that is no event of a recorded device adds nothing. `now` is when it came.
+    public mutating func take(_ line: some Collection<UInt8>, at now: WallTime) -> [UInt8] {
+        var bytes: [UInt8] = []
+        guard let event = try? JSONValue(parsing: line) else { return bytes }
+        if let gap = event["gap"] {
+            let sentence = gap["message"]?.string ?? "the stream of events was cut"
+            cutShort = sentence
+            writer.writeComment("lost: \(sentence)", to: &bytes)
+            return bytes
+        }
+        guard let place = event["source"]?.string.flatMap({ places[$0] }), let time = event["time"]?.string,
+            let wall = WallTime(rfc3339: time), let type = event["type"]?.string
+        else { return bytes }
+        advance(to: wall, at: now)
+        let data = event["data"] ?? .null
+        if let kind = Self.kind(type, data) {
+            add(kind, of: place, to: &bytes)
+        } else if let remark = Self.remark(type, data) {
+            counts.remarks += 1
+            writer.writeComment("\(time) \(event["subject"]?.string ?? "") \(remark)", to: &bytes)
+        }
+        return bytes
+    }
+
+    /// The first event stands where it came; every other one so long after it as their times say. A daemon that plays a
+    /// trace tells that trace's times. A clock that is set meanwhile stands still once.
+    private mutating func advance(to wall: WallTime, at now: WallTime) {
+        guard let latest else {
+            latest = wall
+            let isOfNow = (-Self.patience...Self.patience).contains(now.microseconds &- wall.microseconds)
+            let since = (isOfNow ? wall : now).microseconds &- header.start.microseconds
+            offset = TimeSpan.microseconds(max(0, since))
+            return
+        }
+        let step = TimeSpan.microseconds(wall.microseconds &- latest.microseconds)
+        self.latest = wall
+        guard step > .zero, offset + step <= TraceLimit.span else { return }
+        offset = offset + step
+    }
+
+    private mutating func add(_ kind: DeviceEvent.Kind, of place: Int, to bytes: inout [UInt8]) {
+        switch kind {
+        case .connected:
+            isUp[place] = true
+            counts.connects += 1
+        case .disconnected:
+            isUp[place] = false
+            counts.disconnects += 1
+        case .data(.advertisement, _): counts.values += 1
+        case .data:
+            // It came up between the question whether it is up and the first line of the stream.
+            if !isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
+            counts.values += 1
+        case .gap, .attention: return
+        }
+        writer.write(TraceOperation(offset: offset, device: place, kind: kind), to: &bytes)
+    }
+
+    private static func kind(_ type: String, _ data: JSONValue) -> DeviceEvent.Kind? {
+        let folded = UInt32(exactly: data["folded"]?.integer ?? 0) ?? 0
+        switch type {
+        case "wakebridge.device.connected": return .connected(folded: folded)
+        case "wakebridge.device.disconnected":
+            return .disconnected(reason: data["reason"]?.string ?? "unspecified", folded: folded)
+        case "wakebridge.device.data":
+            guard let name = data["characteristic"]?.string ?? data["stream"]?.string,
+                let channel = Channel(written: name),
+                let bytes = data["raw"]?.string.flatMap({ [UInt8](hexadecimal: $0) })
+            else { return nil }
+            return .data(channel, bytes)
+        default: return nil
+        }
+    }
+
+    private static func remark(_ type: String, _ data: JSONValue) -> String? {
+        switch type {
+        case "wakebridge.device.gap":
+            let count = data["count"]?.integer.map { "\($0)" } ?? "nobody knows how many"
+            return "lost events: \(count), cause \(data["cause"]?.string ?? "unknown")"
+        case "wakebridge.device.attention":
+            let detail = data["detail"]?.string.map { ": \($0)" } ?? ""
+            return "wants a person: \(data["kind"]?.string ?? "unknown")\(detail)"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,213 @@
+// The tool's own way to bluetoothd: opened, waited for, and where something is missing, a sentence with what mends it.
+import Glibc
+import WakeDaemon
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+import WakeWords
+
+final class BluetoothStation {
+    let loop: EventLoop
+    let client: BluezClient
+    let profiles: ProfileLibrary
+    var didChange: (BluezChange) -> Void = { _ in }
+    private(set) var isInterrupted = false
+    private var didInterrupt: () -> Void = {}
+    private let bus: SystemBus
+    private var signals: [SignalWatch] = []
+
+    /// Comes back when bluetoothd's objects are known.
+    init() throws(Complaint) {
+        let folders = ProfileFolder.shipped() + [DaemonOptions().configurationDirectory + "/Devices"]
+        let (profiles, errors) = ProfileFolder.load(folders)
+        for error in errors { Console.say("warning: \(error.description)") }
+        self.profiles = profiles
+        do {
+            loop = try EventLoop()
+            // One that is let go of again: it tells at once what SystemBus would wait for.
+            _ = try BusConnection(on: loop)
+            bus = SystemBus(on: loop)
+            client = BluezClient(bus)
+            try bus.open()
+            for number in [SIGINT, SIGTERM, SIGHUP] {
+                signals.append(try loop.onSignal(number) { [unowned self] in interrupt() })
+            }
+        } catch {
+            throw .failure("\(error.description); start the message bus with 'systemctl start dbus'")
+        }
+        client.listener = self
+        try findBluetoothd()
+    }
+
+    private func interrupt() {
+        isInterrupted = true
+        didInterrupt()
+    }
+
+    /// Calls `body` at Ctrl-C while `work` goes on.
+    func onInterrupt(_ body: @escaping () -> Void) { didInterrupt = body }
+
+    /// Turns the loop until `condition` holds or `deadline` has come; false for the latter, and where it was interrupted.
+    @discardableResult
+    func turn(until deadline: Instant? = nil, stopsAtInterrupt: Bool = true, _ condition: () -> Bool) throws(Complaint)
+        -> Bool
+    {
+        while !condition() {
+            if isInterrupted, stopsAtInterrupt { return false }
+            let left = deadline.map { $0 - SystemClock.monotonic() }
+            if let left, left <= .zero { return false }
+            do {
+                try loop.runOnce(timeout: left)
+            } catch {
+                throw .failure("\(error.description); try again")
+            }
+        }
+        return true
+    }
+
+    /// Bluetoothd is started by the first who asks for it, where the system is set up that way.
+    private func findBluetoothd() throws(Complaint) {
+        var refusal: BusError?
+        bus.connection?.call(.ofBus("NameHasOwner", [.string(BluezInterface.service)]), within: .seconds(5)) {
+            [bus] result in
+            if case .success(let values) = result, values.first?.boolean == true { return }
+            let start = BusCall.ofBus("StartServiceByName", [.string(BluezInterface.service), .uint32(0)])
+            bus.connection?.call(start, within: .milliseconds(8_500)) { result in
+                if case .failure(let error) = result { refusal = error }
+            }
+        }
+        let deadline = SystemClock.monotonic() + .seconds(10)
+        try turn(until: deadline) { client.isThere || refusal != nil }
+        if client.isThere { return }
+        if isInterrupted { throw .failure("interrupted before bluetoothd answered") }
+        if let refusal, !refusal.isTimeout, refusal.isNobodyThere {
+            throw .failure(
+                "bluetoothd is not running; start it with 'systemctl start bluetooth', or install it with 'apt install bluez'"
+            )
+        }
+        let reason = refusal?.description ?? "no answer in 10 s"
+        throw .failure(
+            "bluetoothd does not answer: \(reason); see 'systemctl status bluetooth', and that you are root or in the group "
+                + "bluetooth")
+    }
+
+    func profile(of peripheral: BluezPeripheral) -> String? {
+        profiles.match(mode: .bluetoothCentral, services: Array(peripheral.services), name: peripheral.name).map {
+            profiles.name($0)
+        }
+    }
+
+    func neighbour(at path: String) -> Neighbour? {
+        client.mirror.peripherals[path].map {
+            let adapter = client.mirror.adapters[path.folder]?.address ?? ""
+            return Neighbour(path: path, adapter: adapter, $0, profile: profile(of: $0))
+        }
+    }
+}
+
+extension BusCall {
+    fileprivate static func ofBus(_ member: String, _ arguments: [BusValue]) -> BusCall {
+        BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
+    }
+}
+
+extension BluetoothStation: BluezListener {
+    func bluezDidAppear() {}
+    func bluezDidVanish() {}
+    func bluez(did change: BluezChange) { didChange(change) }
+}
+
+// MARK: Adapters
+
+extension BluetoothStation {
+    static let adapterFlag = Flag(
+        "adapter", value: "ADDRESS", "use this adapter only, by its address; all of them if not given")
+
+    /// The paths of the powered adapters that may be used; of all, where `words` names none.
+    func adapters(_ words: ParsedWords) throws(Complaint) -> Set<String> {
+        let wanted = try words.value("adapter").map { text throws(Complaint) in try Self.address(text) }
+        // A bluetoothd that has just been started finds its adapters a moment later.
+        try turn(until: SystemClock.monotonic() + .seconds(2)) { !client.mirror.adapters.isEmpty }
+        let all = client.mirror.adapters
+        if all.isEmpty { throw Self.noAdapter }
+        let named = all.filter { wanted == nil || $0.value.address.uppercased() == wanted }
+        if named.isEmpty {
+            let known = all.values.map(\.address).sorted().joined(separator: ", ")
+            throw .failure("there is no adapter \(wanted ?? ""); there is \(known)")
+        }
+        let powered = named.filter(\.value.isPowered)
+        if let adapter = named.values.first, powered.isEmpty { throw Self.unpowered(adapter) }
+        return Set(powered.keys)
+    }
+
+    private static func address(_ text: String) throws(Complaint) -> String {
+        let bytes = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard bytes.count == 6, bytes.allSatisfy({ $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }) else {
+            throw .usage("--adapter '\(text)' is no address such as 00:1A:7D:DA:71:13; names such as hci0 move")
+        }
+        return text.uppercased()
+    }
+
+    private static var noAdapter: Complaint {
+        switch RadioSwitch.look() {
+        case .blockedByHardware:
+            .failure("Bluetooth is switched off on the machine itself; use its wireless switch or key")
+        case .blockedBySoftware: .failure("Bluetooth is blocked; unblock it with 'rfkill unblock bluetooth'")
+        case .open:
+            .failure("there is no Bluetooth adapter; plug one in, and see what 'dmesg | grep -i bluetooth' says of it")
+        }
+    }
+
+    private static func unpowered(_ adapter: BluezAdapter) -> Complaint {
+        switch RadioSwitch.look() {
+        case .blockedByHardware:
+            return .failure(
+                "adapter \(adapter.address) is switched off on the machine itself; use its wireless switch or key")
+        case .blockedBySoftware: return blocked(adapter)
+        case .open:
+            if adapter.powerState == "off-blocked" { return blocked(adapter) }
+            return .failure("adapter \(adapter.address) is off; switch it on with 'bluetoothctl power on'")
+        }
+    }
+
+    private static func blocked(_ adapter: BluezAdapter) -> Complaint {
+        .failure("adapter \(adapter.address) is blocked; unblock it with 'rfkill unblock bluetooth'")
+    }
+}
+
+extension String {
+    /// The path of the object that this one lies in.
+    fileprivate var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
+}
+
+/// Lines that somebody types, read on the loop.
+final class Keyboard {
+    private let input: FileDescriptor
+    private var watch: Watch?
+    private var typed: [UInt8] = []
+
+    /// A terminal on both sides: one to type at and one that shows the question.
+    static var isThere: Bool { isatty(0) == 1 && isatty(2) == 1 }
+
+    /// Calls `body` with each line, and with nil at the end.
+    init(on loop: EventLoop, _ body: @escaping (String?) -> Void) throws(SystemError) {
+        input = try FileDescriptor.duplicate(of: 0)
+        watch = try loop.watch(input.raw, for: .readable) { [unowned self] _ in read(body) }
+    }
+
+    deinit { watch?.cancel() }
+
+    private func read(_ body: (String?) -> Void) {
+        guard case .bytes? = try? input.read(appendingTo: &typed, limit: 1024) else {
+            watch?.disable()
+            return body(nil)
+        }
+        while let end = typed.firstIndex(of: UInt8(ascii: "\n")) {
+            let line = String(decoding: typed[..<end], as: UTF8.self)
+            typed.removeFirst(end + 1)
+            body(line)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+// wakebridge devices: the peripherals that were adopted, as bluetoothd knows them and the daemon heard them last.
+import WakeModel
+import WakeSources
+import WakeWords
+
+extension Verb {
+    static var devices: Verb {
+        Verb(
+            name: "devices", summary: "the peripherals that are bonded or trusted, and how they are",
+            synopsis: ["[--json]"],
+            detail: """
+                What bluetoothd keeps, near or not. When data last came is the daemon's to tell; without a daemon it is left
+                out.
+                """,
+            flags: [Flag("json", "print JSON")] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            let list = try KnownDevices(words)
+            Console.print(words.has("json") ? list.json : Array(list.text.utf8))
+            return 0
+        }
+    }
+}
+
+private struct KnownDevices {
+    private struct Entry {
+        var row: Neighbour
+        var alias: String
+        var lastData: String?
+    }
+
+    private let entries: [Entry]
+
+    init(_ words: ParsedWords) throws(Complaint) {
+        let station = try BluetoothStation()
+        let heard = Self.lastData(words)
+        entries = station.client.mirror.peripherals.keys.sorted().compactMap { path in
+            guard let row = station.neighbour(at: path), row.isKnown else { return nil }
+            // The same name as in events.
+            let alias = row.profile.map { Neighbour.alias(of: row.peripheral, profile: $0) } ?? row.label
+            return Entry(row: row, alias: alias, lastData: heard["/bluetooth/\(row.peripheral.address)"])
+        }.sorted { $0.alias < $1.alias }
+    }
+
+    /// By source; empty where no daemon runs.
+    private static func lastData(_ words: ParsedWords) -> [String: String] {
+        guard let answer = try? words.client.ask(.get, "/v1/devices") else { return [:] }
+        var heard: [String: String] = [:]
+        for device in answer.json.list("devices") {
+            if let time = device["last_data"]?.string, let source = device["source"]?.string { heard[source] = time }
+        }
+        return heard
+    }
+
+    var text: String {
+        if entries.isEmpty { return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n" }
+        let head = ["ALIAS", "ADDRESS", "PROFILE", "STATE", "BATTERY", "SIGNAL", "LAST DATA"]
+        return Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text
+    }
+
+    private func cells(_ entry: Entry) -> [String] {
+        let peripheral = entry.row.peripheral
+        let battery = peripheral.battery.map { "\($0) %" } ?? "-"
+        let signal = entry.row.signal.map { "\($0) dBm" } ?? "-"
+        let profile = entry.row.profile?.printable ?? "-"
+        let state = NeighbourText.state(peripheral)
+        let lastData = entry.lastData?.printable ?? "-"
+        return [entry.alias.printable, peripheral.address.printable, profile, state, battery, signal, lastData]
+    }
+
+    var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.key("devices")
+        writer.beginArray()
+        for entry in entries {
+            writer.beginObject()
+            writer.field("alias", entry.alias)
+            writer.identity(of: entry.row)
+            writer.key("battery")
+            if let battery = entry.row.peripheral.battery { writer.integer(battery) } else { writer.null() }
+            writer.key("last_data")
+            if let time = entry.lastData { writer.string(time) } else { writer.null() }
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+}

@@ -1,0 +1,216 @@
+// wakebridge pair: bonds, trusts and names one peripheral, with the operator at the keyboard or in the options.
+import WakeModel
+import WakeSources
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var pair: Verb {
+        Verb(
+            name: "pair", summary: "bond, trust and name a Bluetooth LE peripheral",
+            synopsis: ["[--alias NAME] [--yes] [--passkey N] [--no-bond] [--adapter ADDRESS] [--json] [DEVICE]"],
+            detail: """
+                DEVICE is an address, an alias or a name; without it there is a scan, and one of those that a profile knows
+                is chosen. Put the peripheral into its pairing mode first. A trusted peripheral is watched by the daemon,
+                and connected whenever it is near. Needs no daemon.
+                """,
+            flags: [
+                Flag("alias", value: "NAME", "what to call it; its profile and four digits if not given"),
+                Flag("yes", short: "y", "agree to comparisons unseen, and take the only peripheral that is found"),
+                Flag("passkey", value: "N", "the passkey that the peripheral shows or has on its label, 0 to 999999"),
+                Flag("no-bond", "trust and name a peripheral that cannot bond"),
+                BluetoothStation.adapterFlag,
+                Flag("json", "print what was paired as JSON"),
+            ]
+        ) { words throws(Complaint) in
+            let request = try PairingOrder(words)
+            return try PairingRun(request).run()
+        }
+    }
+}
+
+/// What the words of the command line ask for.
+struct PairingOrder {
+    let words: ParsedWords
+    let device: String?
+    let alias: String?
+    let passkey: UInt32?
+
+    init(_ words: ParsedWords) throws(Complaint) {
+        self.words = words
+        device = try words.optional()
+        alias = try words.value("alias").map { text throws(Complaint) in try Self.alias(text) }
+        passkey = try words.value("passkey").map { text throws(Complaint) in
+            guard let passkey = PairingText.passkey(text) else {
+                throw .usage("--passkey '\(text)' is not a number from 0 to 999999")
+            }
+            return passkey
+        }
+    }
+
+    /// Names end up in events, tables and file names of others, so they are kept plain.
+    private static func alias(_ text: String) throws(Complaint) -> String {
+        let isPlain = !text.isEmpty && text.utf8.count <= 64 && text == text.printable && !text.contains("\t")
+        guard isPlain, text.first != " ", text.last != " ", text.first != "/" else {
+            throw .usage(
+                "--alias '\(text.printable)' cannot be a name: use 1 to 64 bytes of text, no '/' or space at its ends")
+        }
+        return text
+    }
+}
+
+/// One run of the verb, from finding the peripheral to the last word.
+private final class PairingRun {
+    private let order: PairingOrder
+    private let station: BluetoothStation
+    private let adapters: Set<String>
+    private let progress = ProgressLine.onTerminal()
+
+    init(_ order: PairingOrder) throws(Complaint) {
+        self.order = order
+        station = try BluetoothStation()
+        adapters = try station.adapters(order.words)
+    }
+
+    func run() throws(Complaint) -> Int32 {
+        let search = PeripheralSearch(station, adapters)
+        let path: String
+        if let device = order.device {
+            path = try search.find(device, needsHearing: !order.words.has("no-bond"))
+        } else {
+            path = try search.choose(takesOnly: order.words.has("yes"))
+        }
+        guard let found = station.neighbour(at: path) else {
+            throw .failure("the peripheral vanished while it was looked for; try again")
+        }
+        try check(found)
+        let outcome = try pair(found)
+        progress?.clear()
+        report(station.neighbour(at: path) ?? found, outcome)
+        return 0
+    }
+
+    private func check(_ found: Neighbour) throws(Complaint) {
+        guard let alias = order.alias else { return }
+        if let owner = others(than: found.path).first(where: { $0.value.alias == alias }) {
+            throw .failure(
+                "the alias '\(alias)' belongs to \(owner.value.address) already; choose another, or forget that one first"
+            )
+        }
+        if alias == found.peripheral.name {
+            throw .failure(
+                "'\(alias)' is what it calls itself, and bluetoothd does not tell that from no alias; choose another name"
+            )
+        }
+    }
+
+    private func others(than path: String) -> [String: BluezPeripheral] {
+        let address = station.client.mirror.peripherals[path]?.address
+        return station.client.mirror.peripherals.filter {
+            $0.key != path && $0.value.address != address && ($0.value.isTrusted || $0.value.isBonded)
+        }
+    }
+
+    private func alias(of peripheral: BluezPeripheral, at path: String) -> String {
+        if let alias = order.alias { return alias }
+        let profile = station.profile(of: peripheral) ?? "bluetooth"
+        let wanted = Neighbour.alias(of: peripheral, profile: profile)
+        let taken = Set(others(than: path).values.map(\.alias))
+        if !taken.contains(wanted) { return wanted }
+        return (2...).lazy.map { "\(wanted)-\($0)" }.first { !taken.contains($0) } ?? wanted
+    }
+
+    private func pair(_ found: Neighbour) throws(Complaint) -> PairingOutcome {
+        var wish = PairingWish(label: found.label.printable, word: found.peripheral.address)
+        wish.wantsBond = !order.words.has("no-bond")
+        wish.saysYes = order.words.has("yes")
+        wish.passkey = order.passkey
+        wish.canAsk = Keyboard.isThere
+        var end: Pairing.End?
+        do throws(SystemError) {
+            let pairing = try Pairing(of: found.path, over: station.client, on: station.loop, wish)
+            let keyboard = wish.canAsk ? try Keyboard(on: station.loop) { pairing.hear($0) } : nil
+            defer { withExtendedLifetime(keyboard) {} }
+            connect(pairing, found.path)
+            pairing.finish = { end = $0 }
+            progress?.show("pairing with \(wish.label) …")
+            pairing.begin()
+            while end == nil { try station.loop.runOnce() }
+            station.didChange = { _ in }
+        } catch {
+            throw .failure("\(error.description); try again")
+        }
+        progress?.clear()
+        switch end {
+        case .done(let outcome): return outcome
+        case .failed(let sentence): throw .failure(sentence.printable)
+        case nil: throw .failure("pairing with \(wish.label) did not begin; try again")
+        }
+    }
+
+    private func connect(_ pairing: Pairing, _ path: String) {
+        pairing.alias = { [unowned self] in alias(of: $0, at: path) }
+        pairing.ask = { [progress] prompt in
+            progress?.clear()
+            Console.draw(prompt.printable)
+        }
+        pairing.withdraw = { Console.draw("\n") }
+        pairing.show = { [progress] sentence in
+            progress?.clear()
+            Console.say(sentence.printable)
+        }
+        station.didChange = { pairing.note($0) }
+        station.onInterrupt { pairing.interrupt() }
+    }
+
+    private func report(_ paired: Neighbour, _ outcome: PairingOutcome) {
+        if order.words.has("json") { return Console.print(PairedText.json(paired)) }
+        Console.print(PairedText.sentence(paired, outcome) + "\n")
+        if paired.profile == nil {
+            Console.say("no profile knows it, so the daemon does not watch it; write one for it (docs/profiles.md)")
+        } else {
+            Console.say("next: wakebridge watch \(paired.peripheral.alias.quoted)")
+        }
+    }
+}
+
+private enum PairedText {
+    static func sentence(_ paired: Neighbour, _ outcome: PairingOutcome) -> String {
+        let who =
+            "\(paired.peripheral.alias.printable) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
+        let told = outcome.isTold ? "" : "; this bluetoothd, older than 5.66, does not tell whether it keeps the bond"
+        switch outcome.bond {
+        case .new: return "paired \(who): bonded and trusted\(told)"
+        case .kept(isProved: true): return "\(who) was bonded already, and the bond holds; it is trusted"
+        case .kept(isProved: false):
+            return "\(who) was bonded already; it is trusted, but not near now, so the bond was not tried"
+        case .none: return "\(who) is trusted and named, without a bond"
+        }
+    }
+
+    static func json(_ paired: Neighbour) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.field("alias", paired.peripheral.alias)
+        writer.identity(of: paired)
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+}
+
+extension String {
+    /// As it can be pasted into a shell.
+    fileprivate var quoted: String {
+        let isPlain = utf8.allSatisfy { byte in
+            let letter = UnicodeScalar(byte)
+            return ("a"..."z").contains(letter) || ("A"..."Z").contains(letter) || ("0"..."9").contains(letter)
+                || "-_.:".unicodeScalars.contains(letter)
+        }
+        return isPlain
+            ? self
+            : "'"
+                + printable.split(separator: "'", omittingEmptySubsequences: false)
+                .joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,202 @@
+// Finding the one peripheral that a verb is about: among what bluetoothd knows, by a scan, or by the operator's choice.
+import WakeModel
+import WakeSources
+import WakeSystem
+import WakeWords
+
+final class PeripheralSearch {
+    private let station: BluetoothStation
+    private let adapters: Set<String>
+    private let progress = ProgressLine.onTerminal()
+    private var neighbourhood = Neighbourhood()
+    private var failure: String?
+
+    /// The first scan after bluetoothd's start may take 10 s to hear anything.
+    private static let patience = TimeSpan.seconds(20)
+    /// Others are waited for so long once one was heard.
+    private static let courtesy = TimeSpan.seconds(3)
+    /// With only what is paired already near by, hardly anything else follows.
+    private static let adoptedPatience = TimeSpan.seconds(12)
+    private static let nameCourtesy = TimeSpan.seconds(1)
+
+    init(_ station: BluetoothStation, _ adapters: Set<String>) {
+        self.station = station
+        self.adapters = adapters
+    }
+
+    // MARK: By its name
+
+    /// - Parameter needsHearing: it must be near now, unless it is bonded or connected already.
+    func find(_ word: String, needsHearing: Bool) throws(Complaint) -> String {
+        if let path = try known(word), !needsHearing || isUsable(path) { return path }
+        progress?.show("looking for \(word) …")
+        let start = SystemClock.monotonic()
+        var firstHeard: Instant?
+        try scan(of: [], until: start + Self.patience) { [unowned self] in
+            guard heard(word) != .none else { return false }
+            let now = SystemClock.monotonic()
+            firstHeard = firstHeard ?? now
+            // Two may bear one name, and nobody guesses between them; an address is one's own.
+            return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
+        }
+        switch heard(word) {
+        case .one(let path): return path
+        case .several(let paths): throw ambiguous(word, paths)
+        case .none: break
+        }
+        if let path = try known(word), !needsHearing { return path }
+        let known = peripherals.values.flatMap { [$0.alias, $0.name ?? "", $0.address] }.filter { !$0.isEmpty }
+        throw .failure(
+            "no peripheral '\(word.printable)' was heard; wake it, bring it nearer, and see 'wakebridge scan --all'."
+                + suggestion(for: word, among: Array(Set(known))).printable)
+    }
+
+    /// Among those that bluetoothd knows, wherever they are.
+    func known(_ word: String) throws(Complaint) -> String? {
+        switch NeighbourSearch.find(word, in: peripherals) {
+        case .one(let path): return path
+        case .none: return nil
+        case .several(let paths): throw ambiguous(word, paths)
+        }
+    }
+
+    private func ambiguous(_ word: String, _ paths: [String]) -> Complaint {
+        let addresses = Set(paths.compactMap { station.client.mirror.peripherals[$0]?.address }).sorted()
+        return .failure(
+            "'\(word.printable)' fits several: \(addresses.joined(separator: ", ")); say which by its address")
+    }
+
+    private func heard(_ word: String) -> NeighbourSearch.Finding {
+        NeighbourSearch.find(word, in: peripherals.filter { isUsable($0.key) })
+    }
+
+    private func isUsable(_ path: String) -> Bool {
+        guard let peripheral = station.client.mirror.peripherals[path] else { return false }
+        return peripheral.isBonded || peripheral.isConnected || neighbourhood.hasHeard(path)
+    }
+
+    private var peripherals: [String: BluezPeripheral] {
+        station.client.mirror.peripherals.filter { path, _ in adapters.contains { path.hasPrefix($0 + "/") } }
+    }
+
+    // MARK: By choice
+
+    /// One of those that a profile knows and nobody has paired yet.
+    func choose(takesOnly: Bool) throws(Complaint) -> String {
+        guard takesOnly || Keyboard.isThere else {
+            throw .failure("nobody is at a terminal to choose; name a DEVICE, or take the only one near by with --yes")
+        }
+        progress?.show("looking for peripherals that a profile knows …")
+        let start = SystemClock.monotonic()
+        var firstFound: Instant?
+        // Kept from before the scan ends, because its end takes the signals with it.
+        var found: [Neighbour] = []
+        try scan(of: services, until: start + Self.patience) { [unowned self] in
+            let now = SystemClock.monotonic()
+            found = candidates
+            if found.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
+            firstFound = firstFound ?? now
+            return now >= (firstFound ?? now) + Self.courtesy
+        }
+        guard let first = found.first else { throw nothingFound }
+        if takesOnly {
+            if found.count == 1 { return first.path }
+            let names = found.map { "\($0.label.printable) (\($0.peripheral.address))" }.joined(separator: ", ")
+            throw .failure("there are several: \(names); say which by its address")
+        }
+        return try ask(found)
+    }
+
+    private var nothingFound: Complaint {
+        if !adopted.isEmpty {
+            let names = adopted.map(\.label.printable).joined(separator: ", ")
+            return .failure("only what is paired already is near by: \(names); name a DEVICE")
+        }
+        return .failure(
+            "nothing that a profile knows was heard; put the peripheral into its pairing mode, and see 'wakebridge scan --all'"
+        )
+    }
+
+    private var rows: [Neighbour] {
+        neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
+    }
+    private var candidates: [Neighbour] { rows.filter { $0.profile != nil && !$0.peripheral.isBonded } }
+    private var adopted: [Neighbour] { rows.filter { $0.profile != nil && $0.peripheral.isBonded } }
+
+    /// None where some profile is told by a name: bluetoothd could not filter for it.
+    private var services: [BluetoothUUID] {
+        let matches = station.profiles.all.filter { $0.mode == .bluetoothCentral }.map(\.match)
+        if matches.contains(where: \.services.isEmpty) { return [] }
+        return Array(Set(matches.flatMap(\.services)))
+    }
+
+    private func ask(_ found: [Neighbour]) throws(Complaint) -> String {
+        progress?.clear()
+        let rows = found.enumerated().map { ["\($0 + 1)"] + NeighbourText.cells($1) }
+        Console.draw(Table(rows: [[""] + NeighbourText.head] + rows, numeric: [0, 3]).text)
+        let prompt = found.count == 1 ? "pair with it? [y/n] " : "pair with which? [1-\(found.count)] "
+        Console.draw(prompt)
+        var answer: String??
+        do throws(SystemError) {
+            let keyboard = try Keyboard(on: station.loop) { answer = .some($0) }
+            defer { withExtendedLifetime(keyboard) {} }
+            while !station.isInterrupted {
+                try station.loop.runOnce()
+                guard let line = answer else { continue }
+                guard let line else { break }
+                if let path = Self.choice(line, among: found) { return path }
+                if ["", "n", "no", "q"].contains(line) { break }
+                answer = nil
+                Console.draw(prompt)
+            }
+        } catch {
+            throw .failure("\(error.description); name a DEVICE instead")
+        }
+        throw .failure("nothing was chosen, and nothing paired")
+    }
+
+    private static func choice(_ line: String, among found: [Neighbour]) -> String? {
+        if found.count == 1, ["y", "yes", "1"].contains(line.lowercased()) { return found[0].path }
+        guard found.count > 1, let number = Int(line), found.indices.contains(number - 1) else { return nil }
+        return found[number - 1].path
+    }
+
+    // MARK: Listening
+
+    private func scan(
+        of services: [BluetoothUUID], until end: Instant, _ isEnough: @escaping () -> Bool
+    ) throws(Complaint) {
+        let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
+        discovery.didFail = { [unowned self] in failure = $0 }
+        station.didChange = { [unowned self] change in
+            note(change)
+            discovery.note(change)
+        }
+        discovery.begin()
+        while !isEnough(), failure == nil, !station.isInterrupted, SystemClock.monotonic() < end {
+            try station.turn(until: min(end, SystemClock.monotonic() + .milliseconds(100))) { false }
+        }
+        // Ended before anything is connected: scanning and connecting fight for the radio.
+        var isOver = false
+        discovery.stop { isOver = true }
+        try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
+        progress?.clear()
+        if station.isInterrupted { throw .failure("interrupted; nothing was paired") }
+        if let failure { throw .failure(failure) }
+    }
+
+    private func note(_ change: BluezChange) {
+        switch change {
+        case .peripheral(let path, _):
+            if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
+        case .peripheralGone(let path, _): neighbourhood.lose(path)
+        case .adapterGone(let path, _):
+            if adapters.contains(path) { failure = "the adapter is gone; plug it in again" }
+        case .adapter, .database, .value: break
+        }
+    }
+}
+
+extension String {
+    fileprivate var isAddress: Bool { split(separator: ":").count == 6 }
+}

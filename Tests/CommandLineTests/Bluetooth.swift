@@ -1,0 +1,66 @@
+// The tool beside a scripted bluetoothd on a message bus of the test's own.
+import Glibc
+import TestBench
+import WakeSystem
+
+/// What one test's org.bluez is, how it behaves, and what it was asked.
+final class ScriptedBluetooth {
+    let bus: PrivateBus
+    private let directory: String
+    private var bluetoothd: Child?
+
+    /// - Parameter world: as Tests/CommandLineTests/bluez.py reads it; nil for a bus without bluetoothd.
+    init(_ world: String?) throws {
+        bus = try PrivateBus()
+        directory = try Directory.makeTemporary(prefix: "wakepair")
+        guard let world else { return }
+        try File.replace(directory + "/world.json", with: Array(world.utf8))
+        bluetoothd = try Child([
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "/usr/bin/python3", Self.script("bluez.py"),
+            directory + "/world.json",
+        ])
+        for _ in 0..<1000 {
+            let answer = try bus.call(
+                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.NameHasOwner",
+                ["string:org.bluez"])
+            if answer.contains("boolean true") { return }
+            usleep(10_000)
+        }
+        throw SystemError("start", "bluez.py: \(bluetoothd?.talk ?? "")", .timedOut)
+    }
+
+    deinit { Directory.removeTree(directory) }
+
+    /// Every call to it so far, a line each. The bus keeps the order, so what it answers now comes after them all.
+    var calls: [String] {
+        _ = try? bus.call("org.bluez", "/", "org.freedesktop.DBus.ObjectManager.GetManagedObjects")
+        return (bluetoothd?.output ?? "").split(separator: "\n").map(String.init)
+    }
+
+    func tool(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
+        try Child(environment + [Built.tool] + words).finish()
+    }
+
+    /// On a terminal, where each prompt gets its answer; what was seen is `output`.
+    func terminal(_ answers: [(prompt: String, answer: String)], _ words: String...) throws
+        -> (exit: Int32, output: String, talk: String)
+    {
+        let pairs = answers.map { "[\"\($0.prompt)\", \"\($0.answer)\"]" }.joined(separator: ", ")
+        return try Child(
+            environment + ["/usr/bin/python3", Self.script("terminal.py"), "[\(pairs)]", Built.tool] + words
+        ).finish()
+    }
+
+    func start(_ words: String...) throws -> Child { try Child(environment + [Built.tool] + words) }
+
+    private var environment: [String] {
+        [
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_RUNTIME_DIR=\(directory)",
+            "WAKEBRIDGE_SOCKET=/nonexistent",
+        ]
+    }
+
+    private static func script(_ name: String) -> String {
+        #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/" + name
+    }
+}

@@ -1,0 +1,196 @@
+// pair and forget, against a scripted bluetoothd that pairs in every way.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+
+@Suite("Pairing from the command line", .serialized) struct PairVerbTests {
+    private func world(_ devices: String...) -> String { "{\"devices\": [\(devices.joined(separator: ", "))]}" }
+
+    private func strap(_ more: String = "", address: String = "C0:DE:00:00:00:10", name: String = "Lab Strap") -> String
+    {
+        #"{"address": "\#(address)", "name": "\#(name)", "uuids": ["180d"]\#(more.isEmpty ? "" : ", " + more)}"#
+    }
+
+    @Test(
+        "pair finds a peripheral by its name, waits for its services, bonds, trusts and names it, and says what is next"
+    )
+    func justWorks() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap(#""breaks": 1"#)))
+        let outcome = try bluetooth.tool("pair", "Lab Strap")
+        #expect(outcome.exit == 0, "\(outcome.talk)")
+        let who = "heart-rate-monitor-0010"
+        #expect(outcome.output == "paired \(who) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted\n")
+        #expect(outcome.talk == "next: wakebridge watch \(who)\n")
+        let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
+        #expect(
+            bluetooth.calls == [
+                "StopDiscovery", "SetDiscoveryFilter DuplicateData=0 Transport=le", "UUIDs", "StartDiscovery",
+                "StopDiscovery", "RegisterAgent KeyboardDisplay", "RequestDefaultAgent", "Connect", "Connect",
+                "Pair resolved", "Set \(path) Trusted 1", "Set \(path) Alias \(who)", "UnregisterAgent",
+            ])
+        let again = try bluetooth.tool("pair", who, "--alias", "chest strap")
+        #expect(again.output.contains("was bonded already, and the bond holds"))
+        #expect(again.talk == "next: wakebridge watch 'chest strap'\n")
+        #expect(bluetooth.calls.last { $0.hasPrefix("Set") } == "Set \(path) Alias chest strap")
+    }
+
+    @Test("a Pair that bluetoothd never answers is told done by the properties")
+    func silent() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap(#""silent": true"#)))
+        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--json").output.contains(#""bonded":true"#))
+    }
+
+    @Test("headless, options answer what the peripheral asks; without them it is refused with the option's name")
+    func headless() throws {
+        let bluetooth = try ScriptedBluetooth(
+            world(
+                strap(#""pairing": "enter", "passkey": 42"#),
+                strap(#""pairing": "compare""#, address: "C0:DE:00:00:00:11"),
+                strap(#""pairing": "display""#, address: "C0:DE:00:00:00:12"),
+                strap(#""pairing": "another""#, address: "C0:DE:00:00:00:13")))
+        let mute = try bluetooth.tool("pair", "C0:DE:00:00:00:10")
+        #expect(mute.exit == 1)
+        #expect(mute.talk.contains("give it with --passkey N"))
+        #expect(bluetooth.calls.suffix(3).contains("CancelPairing"))
+        let wrong = try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "43")
+        #expect(wrong.exit == 1)
+        #expect(wrong.talk.contains("the passkey 000043 is not the one that Lab Strap shows"))
+        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "000042").exit == 0)
+        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:11").talk.contains("agree to it with --yes"))
+        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:11", "-y").talk.contains("agreed to 123456"))
+        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:12").talk.contains("type 123456 on Lab Strap"))
+        // Another peripheral's question is refused, whatever the options say.
+        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:13", "-y").exit == 0)
+        #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
+    }
+
+    @Test("on a terminal the operator chooses, types the passkey until it is one, and compares")
+    func terminal() throws {
+        let bluetooth = try ScriptedBluetooth(
+            world(
+                strap(#""pairing": "enter", "signal": -40"#, name: "Typed"),
+                strap(#""pairing": "compare""#, address: "C0:DE:00:00:00:11", name: "Compared")))
+        let typed = try bluetooth.terminal(
+            [("[1-2] ", "1\\n"), ("Typed shows: ", "none\\n"), ("Typed shows: ", "123456\\n")], "pair")
+        #expect(typed.exit == 0)
+        #expect(typed.output.contains("a passkey is a number from 0 to 999999"))
+        #expect(typed.output.contains("paired heart-rate-monitor-0010"))
+        let differs = try bluetooth.terminal([("[y/n] ", "n\\n")], "pair", "Compared")
+        #expect(differs.exit == 1)
+        #expect(differs.output.contains("the numbers differ"))
+        let compared = try bluetooth.terminal(
+            [("pair with it? [y/n] ", "y\\n"), ("show 123456? [y/n] ", "y\\n")], "pair")
+        #expect(compared.exit == 0, "\(compared.output)")
+        let none = try bluetooth.terminal([], "pair", "--yes")
+        #expect(none.output.contains("only what is paired already is near by: heart-rate-monitor-00"))
+    }
+
+    @Test("Ctrl-C while a question is open cancels the pairing and takes down the link")
+    func interrupted() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap(#""pairing": "enter""#)))
+        let seen = try bluetooth.terminal([("shows: ", "\\u0003")], "pair", "Lab Strap")
+        #expect(seen.exit == 1)
+        #expect(seen.output.contains("was interrupted; nothing was kept"))
+        #expect(bluetooth.calls.suffix(3) == ["CancelPairing", "Disconnect", "UnregisterAgent"])
+    }
+
+    @Test("without a DEVICE, --yes takes the only one that a profile knows, and nobody guesses between two")
+    func choice() throws {
+        let one = try ScriptedBluetooth(
+            world(strap(), #"{"address": "C0:DE:00:00:00:99", "name": "Lamp", "uuids": ["feaa"]}"#))
+        #expect(try one.tool("pair").talk.contains("name a DEVICE, or take the only one near by with --yes"))
+        #expect(try one.tool("pair", "--yes").output.hasPrefix("paired heart-rate-monitor-0010"))
+        let two = try ScriptedBluetooth(world(strap(), strap(address: "C0:DE:00:00:00:11")))
+        let refused = try two.tool("pair", "--yes")
+        #expect(refused.exit == 1)
+        #expect(refused.talk.contains("there are several"))
+        #expect(try two.tool("pair", "Lab Strap").talk.contains("fits several: C0:DE:00:00:00:10, C0:DE:00:00:00:11"))
+    }
+
+    @Test("what pairs without keeping a bond is not trusted; --no-bond trusts it, unless its address is private")
+    func noBond() throws {
+        let bluetooth = try ScriptedBluetooth(
+            world(strap(#""bonds": false"#), strap(address: "41:DE:00:00:00:11", name: "Private")))
+        let refused = try bluetooth.tool("pair", "Lab Strap")
+        #expect(refused.exit == 1)
+        #expect(refused.talk.contains("keeps no bond"))
+        #expect(!bluetooth.calls.contains { $0.contains("Trusted") })
+        let trusted = try bluetooth.tool("pair", "Lab Strap", "--no-bond", "--alias", "loose")
+        #expect(
+            trusted.output == "loose (C0:DE:00:00:00:10, heart-rate-monitor) is trusted and named, without a bond\n")
+        let moving = try bluetooth.tool("pair", "Private", "--no-bond")
+        #expect(moving.exit == 1)
+        #expect(moving.talk.contains("private address"))
+    }
+
+    @Test("an older bluetoothd that tells of no bond is believed, and that is said")
+    func old() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"old": true, "devices": [\#(strap())]}"#)
+        #expect(try bluetooth.tool("pair", "Lab Strap").output.contains("older than 5.66"))
+    }
+
+    @Test("a bond that the peripheral forgot is told with what mends it, and so is one that refuses")
+    func stale() throws {
+        let bluetooth = try ScriptedBluetooth(
+            world(
+                strap(#""bonded": true, "forgot": true"#),
+                strap(#""pairing": "refused""#, address: "C0:DE:00:00:00:11", name: "Old")))
+        let stale = try bluetooth.tool("pair", "C0:DE:00:00:00:10")
+        #expect(stale.exit == 1)
+        #expect(stale.talk.contains("run 'wakebridge forget C0:DE:00:00:00:10'"))
+        #expect(try bluetooth.tool("pair", "Old").talk.contains("may still hold an old bond"))
+    }
+
+    @Test("a bluetoothd that dies of trying a bond is told, never taken for success")
+    func deadly() throws {
+        let bluetooth = try ScriptedBluetooth(
+            world(strap(#""bonded": true, "trusted": true, "alias": "chest", "kills": true"#)))
+        let outcome = try bluetooth.tool("pair", "chest")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("went away while the bond with chest was tried"))
+    }
+
+    @Test("an alias that another peripheral has is refused, and the given one gets a number where it is taken")
+    func aliases() throws {
+        let mine = #"{"address": "C0:DE:00:00:00:77", "alias": "chest", "uuids": ["180d"], "bonded": true}"#
+        let twin =
+            #"{"address": "C0:DE:00:00:11:10", "alias": "heart-rate-monitor-0010", "uuids": ["180d"], "bonded": true}"#
+        let bluetooth = try ScriptedBluetooth(world(strap(), mine, twin))
+        let taken = try bluetooth.tool("pair", "Lab Strap", "--alias", "chest")
+        #expect(taken.exit == 1)
+        #expect(taken.talk.contains("belongs to C0:DE:00:00:00:77"))
+        #expect(try bluetooth.tool("pair", "Lab Strap", "--alias", "Lab Strap").talk.contains("what it calls itself"))
+        #expect(try bluetooth.tool("pair", "Lab Strap").output.hasPrefix("paired heart-rate-monitor-0010-2 "))
+    }
+
+    @Test("forget removes it from its adapter and says what that undid; a second time there is nothing")
+    func forget() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap(#""bonded": true, "trusted": true, "alias": "chest""#)))
+        let near = try bluetooth.tool("forget", "chset")
+        #expect(near.exit == 1)
+        #expect(near.talk.contains("Did you mean 'chest'?"))
+        let outcome = try bluetooth.tool("forget", "chest")
+        #expect(outcome.exit == 0)
+        #expect(
+            outcome.output.hasPrefix("forgot chest (C0:DE:00:00:00:10): its bond, trust and name are gone; reset it"))
+        #expect(bluetooth.calls.last == "RemoveDevice /org/bluez/hci0/dev_C0_DE_00_00_00_10")
+        #expect(try bluetooth.tool("forget", "chest").exit == 1)
+    }
+
+    @Test("an adapter is meant by its address, never by a name that moves")
+    func adapter() throws {
+        let bluetooth = try ScriptedBluetooth(
+            #"""
+            {"adapters": [{"name": "hci1", "address": "00:00:00:00:00:01"}, {"name": "hci10", "address": "00:00:00:00:00:02"}],
+             "devices": [{"adapter": "hci1", "address": "C0:DE:00:00:00:10", "name": "A", "uuids": ["180d"]},
+                         {"adapter": "hci10", "address": "C0:DE:00:00:00:10", "name": "A", "uuids": ["180d"], "signal": -30}]}
+            """#)
+        #expect(try bluetooth.tool("pair", "A", "--adapter", "hci1").exit == 2)
+        #expect(
+            try bluetooth.tool("pair", "A", "--adapter", "00:00:00:00:00:03").talk.contains(
+                "there is 00:00:00:00:00:01, 00"))
+        let paired = try bluetooth.tool("pair", "A", "--adapter", "00:00:00:00:00:01", "--json")
+        #expect(paired.output.contains(#""adapter":"00:00:00:00:00:01""#), "\(paired.talk)")
+    }
+}

@@ -1,0 +1,146 @@
+// scan and devices, against a scripted bluetoothd.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+
+@Suite("Scanning", .serialized) struct ScanVerbTests {
+    private static let world = #"""
+        {"devices": [
+            {"address": "C0:DE:00:00:00:10", "name": "Lab Strap", "uuids": ["180d"], "signal": -60},
+            {"address": "C0:DE:00:00:00:11", "name": "\u001b[2J\u202eevil\n", "uuids": ["180d"], "signal": 127},
+            {"address": "C0:DE:00:00:00:12", "name": "Mine", "alias": "chest", "uuids": ["180d"], "signal": -40,
+             "bonded": true, "trusted": true, "connected": true, "battery": 77},
+            {"address": "41:DE:00:00:00:01", "name": "Tag", "uuids": ["feaa"], "maker": "0102", "signal": -70},
+            {"address": "42:DE:00:00:00:02", "name": "Tag", "uuids": ["feaa"], "maker": "0102", "signal": -50},
+            {"address": "43:DE:00:00:00:03", "name": "Tag", "uuids": ["feaa"], "maker": "0103"},
+            {"address": "C0:DE:00:00:00:13", "name": "Gone", "uuids": ["180d"], "known": true, "absent": true}
+        ]}
+        """#
+
+    @Test("scan prints a line for each peripheral that a profile knows, counts the others, and ends what it began")
+    func lines() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let outcome = try bluetooth.tool("scan", "--for", "700ms")
+        #expect(outcome.exit == 0)
+        #expect(
+            Set(outcome.output.split(separator: "\n").map(String.init)) == [
+                "chest  C0:DE:00:00:00:12  -40 dBm  heart-rate-monitor  bonded, trusted, connected",
+                "Lab Strap  C0:DE:00:00:00:10  -60 dBm  heart-rate-monitor  new",
+                "\u{fffd}[2J\u{fffd}evil\u{fffd}  C0:DE:00:00:00:11  -  heart-rate-monitor  new",
+            ])
+        #expect(outcome.talk == "2 peripherals that no profile knows; --all shows them\n")
+        #expect(bluetooth.calls.contains("SetDiscoveryFilter DuplicateData=0 Transport=le"))
+        #expect(bluetooth.calls.last == "StopDiscovery")
+    }
+
+    @Test("--all --json prints an object for each, and addresses that look the same are one with a count")
+    func json() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let outcome = try bluetooth.tool("scan", "--all", "--json", "--for=700ms")
+        #expect(outcome.talk == "")
+        let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)[...]) }
+        let tags = rows.filter { $0["name"]?.string == "Tag" }
+        #expect(tags.last { $0["count"]?.integer == 2 }?["address"]?.string == "42:DE:00:00:00:02")
+        #expect(tags.contains { $0["address"]?.string == "43:DE:00:00:00:03" && $0["count"]?.integer == 1 })
+        let strap = try #require(rows.first { $0["name"]?.string == "Lab Strap" })
+        #expect(strap["signal"]?.integer == -60)
+        #expect(strap["profile"]?.string == "heart-rate-monitor")
+        #expect(strap["adapter"]?.string == "00:1A:7D:DA:71:13")
+        #expect(rows.first { $0["address"]?.string == "C0:DE:00:00:00:11" }?["signal"] == .null)
+    }
+
+    @Test("--profile has bluetoothd listen for that profile's services only")
+    func profile() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let outcome = try bluetooth.tool("scan", "-p", "heart-rate-monitor", "--for", "500ms")
+        #expect(outcome.output.split(separator: "\n").count == 3)
+        #expect(outcome.talk == "")
+        #expect(bluetooth.calls.contains("UUIDs 180d"))
+        let wrong = try bluetooth.tool("scan", "-p", "heart-rate")
+        #expect(wrong.exit == 2)
+        #expect(wrong.talk.contains("Did you mean 'heart-rate-monitor'?"))
+    }
+
+    @Test("on a terminal the table is drawn over itself until Ctrl-C, which ends the scan")
+    func live() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let seen = try bluetooth.terminal([("Lab Strap", "\\u0003")], "scan")
+        #expect(seen.exit == 0)
+        #expect(seen.output.contains("NAME"))
+        #expect(seen.output.contains("A\r\u{1b}[J"))
+        #expect(seen.output.contains("2 peripherals that no profile knows"))
+        #expect(bluetooth.calls.last == "StopDiscovery")
+    }
+
+    @Test("a scan that is refused at first is tried again; one that stays refused is told with what to do")
+    func busy() throws {
+        let patient = try ScriptedBluetooth(
+            #"{"adapters": [{"busy": 1}], "devices": [{"address": "C0:DE:00:00:00:10", "uuids": ["180d"]}]}"#)
+        let outcome = try patient.tool("scan", "--for", "2s")
+        #expect(outcome.exit == 0)
+        #expect(outcome.output == "C0:DE:00:00:00:10  C0:DE:00:00:00:10  -60 dBm  heart-rate-monitor  new\n")
+        let busy = try ScriptedBluetooth(#"{"adapters": [{"busy": 99}]}"#)
+        let refused = try busy.tool("scan")
+        #expect(refused.exit == 1)
+        #expect(
+            refused.talk.hasPrefix("failed: adapter 00:1A:7D:DA:71:13 does not scan: Operation already in progress"))
+        #expect(busy.calls.filter { $0 == "StartDiscovery" }.count == 4)
+    }
+
+    @Test("devices tells what was adopted, without a daemon, and what to do where there is nothing")
+    func devices() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let outcome = try bluetooth.tool("devices")
+        #expect(outcome.exit == 0)
+        #expect(
+            outcome.output == """
+                ALIAS  ADDRESS            PROFILE             STATE                       BATTERY  SIGNAL  LAST DATA
+                chest  C0:DE:00:00:00:12  heart-rate-monitor  bonded, trusted, connected     77 %       -  -
+
+                """)
+        let json = try JSONValue(parsing: Array(try bluetooth.tool("devices", "--json").output.utf8)[...])
+        #expect(json["devices"]?.array?.first?["battery"]?.integer == 77)
+        #expect(try ScriptedBluetooth("{}").tool("devices").output.contains("'wakebridge pair' adds one"))
+    }
+
+    @Test("devices tells when the daemon heard them last, where one runs")
+    func lastData() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let daemon = try Fixture { _ in
+            .json(
+                status: 200,
+                Array(
+                    #"{"devices":[{"source":"/bluetooth/C0:DE:00:00:00:12","last_data":"2026-11-21T07:42:46Z"}]}"#.utf8)
+            )
+        }
+        let child = try bluetooth.start("devices", "--socket", daemon.path)
+        #expect(try daemon.turn { child.isOver })
+        #expect(child.output.contains("2026-11-21T07:42:46Z"))
+    }
+
+    @Test(
+        "no bus, no bluetoothd, no adapter, one that is off, one that is blocked: a sentence each, with what mends it",
+        arguments: ["scan", "pair x", "forget x"])
+    func missing(verb: String) throws {
+        let words = verb.split(separator: " ").map(String.init)
+        func talk(_ world: String?) throws -> String {
+            let bluetooth = try ScriptedBluetooth(world)
+            let child =
+                words.count == 1 ? try bluetooth.tool(words[0]) : try bluetooth.tool(words[0], words[1])
+            #expect(child.exit == 1)
+            #expect(child.output == "")
+            return child.talk
+        }
+        #expect(try talk(nil).contains("systemctl start bluetooth"))
+        #expect(try talk(#"{"adapters": []}"#).contains("there is no Bluetooth adapter"))
+        #expect(try talk(#"{"adapters": [{"powered": false}]}"#).contains("'bluetoothctl power on'"))
+        let blocked = try talk(#"{"adapters": [{"powered": false, "powerState": "off-blocked"}]}"#)
+        #expect(blocked.contains("'rfkill unblock bluetooth'"))
+        let busless = try Child(
+            ["env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", Built.tool] + words
+        ).finish()
+        #expect(busless.talk.contains("systemctl start dbus"))
+        #expect(busless.exit == 1)
+    }
+}

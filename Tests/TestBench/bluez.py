@@ -1,0 +1,401 @@
+# An org.bluez on a private bus that does what its stdin says, faults and all: one command a line, one "ok" a line back.
+import os
+import sys
+
+import dbus
+import dbus.exceptions
+import dbus.service
+from dbus.mainloop.glib import DBusGMainLoop
+from gi.repository import GLib
+
+DBusGMainLoop(set_as_default=True)
+PROPERTIES, OBJECTS = "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.ObjectManager"
+ADAPTER, DEVICE = "org.bluez.Adapter1", "org.bluez.Device1"
+SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristic1"
+DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
+
+objects = {}  # path -> Thing: what is on the bus
+faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, exit
+calls = {}  # member -> how often it was called
+
+
+class Fault(dbus.exceptions.DBusException):
+    def __init__(self, name, text=""):
+        super().__init__(text)
+        self._dbus_error_name = "org.bluez.Error." + name
+
+
+def later(milliseconds, body, *arguments):
+    GLib.timeout_add(max(milliseconds, 1), lambda: body(*arguments) and False)
+
+
+def meet_fault(member):
+    """True where the call shall never be answered."""
+    calls[member] = calls.get(member, 0) + 1
+    fault, count = faults.get(member, ("", 0))
+    if count == 0:
+        return False
+    faults[member] = [fault, count - 1]
+    if fault == "exit":
+        os._exit(11)
+    if fault == "progress":
+        raise Fault("InProgress", "Operation already in progress")
+    if fault == "failed":
+        raise Fault("Failed", "it was told to fail")
+    if fault == "notconnected":
+        raise Fault("Failed", "Not connected")
+    return True
+
+
+class Thing(dbus.service.Object):
+    def __init__(self, path, interface, **properties):
+        super().__init__()
+        self.path, self.interface, self.properties, self.isOffered = path, interface, properties, False
+
+    def offer(self):
+        if self.isOffered:
+            return
+        self.isOffered = True
+        objects[self.path] = self
+        self.add_to_connection(bus, self.path)
+        root.InterfacesAdded(self.path, {self.interface: self.properties})
+
+    def withdraw(self):
+        if not self.isOffered:
+            return
+        self.isOffered = False
+        del objects[self.path]
+        self.remove_from_connection(bus, self.path)
+        root.InterfacesRemoved(self.path, [self.interface])
+
+    def set(self, **properties):
+        self.properties.update(properties)
+        if self.isOffered:
+            self.PropertiesChanged(self.interface, properties, [])
+
+    @dbus.service.signal(PROPERTIES, signature="sa{sv}as")
+    def PropertiesChanged(self, interface, changed, invalidated):
+        pass
+
+    @dbus.service.method(PROPERTIES, in_signature="ssv")
+    def Set(self, interface, name, value):
+        self.set(**{name: value})
+
+    # The methods of all the interfaces, since each object has but one: dbus-python finds them by their interface.
+
+    @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
+    def Connect(self, answer, refuse):
+        if not meet_fault("Connect"):
+            self.peripheral.link_up()
+            answer()
+
+    @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
+    def Disconnect(self, answer, refuse):
+        if not meet_fault("Disconnect"):
+            self.peripheral.link_down()
+            answer()
+
+    @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
+    def Pair(self, answer, refuse):
+        if not meet_fault("Pair"):
+            self.set(Paired=True, Bonded=True)
+            answer()
+
+    @dbus.service.method(CHARACTERISTIC, async_callbacks=("answer", "refuse"))
+    def StartNotify(self, answer, refuse):
+        if not meet_fault("StartNotify"):
+            self.peripheral.start_notify()
+            answer()
+
+    @dbus.service.method(CHARACTERISTIC, async_callbacks=("answer", "refuse"))
+    def StopNotify(self, answer, refuse):
+        if not meet_fault("StopNotify"):
+            self.peripheral.stop_notify()
+            answer()
+
+    @dbus.service.method(CHARACTERISTIC, in_signature="a{sv}", out_signature="ay", async_callbacks=("answer", "refuse"))
+    def ReadValue(self, options, answer, refuse):
+        if not meet_fault("ReadValue"):
+            # As the real one does: a read's value is told like a notified one.
+            self.set(Value=dbus.Array([99], signature="y"))
+            answer([99])
+
+    @dbus.service.method(CHARACTERISTIC, in_signature="aya{sv}")
+    def WriteValue(self, value, options):
+        meet_fault("WriteValue")
+
+    @dbus.service.method(ADAPTER)
+    def StartDiscovery(self):
+        meet_fault("StartDiscovery")
+        self.set(Discovering=True)
+
+    @dbus.service.method(ADAPTER, in_signature="a{sv}")
+    def SetDiscoveryFilter(self, filter):
+        meet_fault("SetDiscoveryFilter")
+
+    @dbus.service.method(GATT, in_signature="oa{sv}", sender_keyword="sender", async_callbacks=("answer", "refuse"))
+    def RegisterApplication(self, path, options, answer, refuse, sender):
+        if meet_fault("RegisterApplication"):
+            return
+
+        def take(found):
+            uuids = {u for o in found.values() for i in o.values() for u in i.get("UUIDs", [])}
+            self.uuids = uuids
+            answer()
+            for peripheral in peripherals.values():
+                later(20, peripheral.come_back)
+
+        dbus.Interface(bus.get_object(sender, path, introspect=False), OBJECTS).GetManagedObjects(
+            reply_handler=take, error_handler=lambda error: refuse(Fault("Failed", str(error))))
+
+
+class Configuration(dbus.service.Object):
+    """A client configuration descriptor; apart, because ReadValue means something else here."""
+
+    def __init__(self, path, peripheral):
+        super().__init__()
+        self.path, self.interface, self.peripheral = path, DESCRIPTOR, peripheral
+        self.properties = {"UUID": "00002902-0000-1000-8000-00805f9b34fb"}
+
+    offer, withdraw, isOffered = Thing.offer, Thing.withdraw, False
+
+    @dbus.service.method(DESCRIPTOR, in_signature="a{sv}", out_signature="ay", async_callbacks=("answer", "refuse"))
+    def ReadValue(self, options, answer, refuse):
+        if not meet_fault("ReadConfiguration"):
+            answer([1 if self.peripheral.isConfigured else 0, 0])
+
+
+class Peripheral:
+    """A strap: it says numbered values while its link is up and its notifications are on."""
+
+    def __init__(self, number, adapter):
+        self.number, self.adapter = number, adapter
+        self.isUp = self.isConfigured = self.isClient = self.forgets = self.isFirst = False
+        self.address, self.place, self.handle = "C0:DE:00:00:00:%02X" % number, None, 14
+        # Until its services are told: resolved before the objects, or never.
+        self.resolves = "well"
+
+    def appear(self, connected=False):
+        path = self.adapter.path + "/dev_" + self.address.replace(":", "_")
+        self.place = Thing(
+            path, DEVICE, Address=self.address, AddressType="random", Name="Strap", Alias="Strap %d" % self.number,
+            UUIDs=dbus.Array(["0000180d-0000-1000-8000-00805f9b34fb"], signature="s"), Paired=True, Bonded=True,
+            Trusted=True, Connected=connected, ServicesResolved=False, Adapter=dbus.ObjectPath(self.adapter.path))
+        self.place.peripheral = self
+        self.make_database()
+        self.place.offer()
+
+    def make_database(self):
+        service = self.place.path + "/service%04x" % self.handle
+        path = service + "/char%04x" % (self.handle + 1)
+        flags = dbus.Array(["notify", "read"], signature="s")
+        self.heart = Thing(
+            path, CHARACTERISTIC, UUID="00002a37-0000-1000-8000-00805f9b34fb", Flags=flags, Notifying=False)
+        self.heart.peripheral = self
+        things = [Thing(service, SERVICE, UUID="0000180d-0000-1000-8000-00805f9b34fb"), self.heart]
+        self.database = things + [Configuration(path + "/desc%04x" % (self.handle + 3), self)]
+
+    def offer_database(self):
+        for thing in self.database:
+            thing.offer()
+
+    def vanish(self):
+        for thing in self.database[::-1] + [self.place]:
+            thing.withdraw()
+
+    def link_up(self):
+        if self.isUp or not self.place.isOffered:
+            return
+        self.isUp = True
+        if self.forgets:
+            self.isConfigured = False
+        self.place.set(Connected=True)
+        if self.resolves == "never":
+            return
+        if self.resolves == "early":
+            self.place.set(ServicesResolved=True)
+            later(100, self.offer_database)
+        else:
+            later(10, self.resolve)
+
+    def resolve(self):
+        if self.isUp:
+            self.offer_database()
+            self.place.set(ServicesResolved=True)
+
+    def link_down(self):
+        if not self.isUp and not self.place.properties["Connected"]:
+            return
+        self.isUp = False
+        self.place.set(ServicesResolved=False, Connected=False)
+        later(50, self.come_back)
+
+    def come_back(self):
+        """As the kernel's accept list brings it back for a profile that was registered."""
+        uuids = getattr(self.adapter, "uuids", ())
+        if self.place.isOffered and self.place.properties["Trusted"] and uuids and not self.place.properties["Connected"]:
+            self.link_up()
+
+    def start_notify(self):
+        # Written only if it believes that it must: it does not know that the strap has forgotten.
+        if not self.isClient:
+            self.isClient = self.isConfigured = True
+            self.heart.set(Notifying=True)
+
+    def stop_notify(self):
+        self.isClient = self.isConfigured = False
+        self.heart.set(Notifying=False)
+
+    def say(self, number):
+        heard = self.isUp and self.isConfigured and self.isClient
+        if heard:
+            self.heart.set(Value=dbus.Array(number.to_bytes(2, "little"), signature="y"))
+        return heard
+
+    def change_services(self):
+        for thing in self.database[::-1]:
+            thing.withdraw()
+        self.handle += 16
+        self.isClient = self.isConfigured = False
+        self.make_database()
+        later(30, self.offer_database)
+
+
+class Root(dbus.service.Object):
+    @dbus.service.signal(OBJECTS, signature="oa{sa{sv}}")
+    def InterfacesAdded(self, path, interfaces):
+        pass
+
+    @dbus.service.signal(OBJECTS, signature="oas")
+    def InterfacesRemoved(self, path, interfaces):
+        pass
+
+    @dbus.service.method(OBJECTS, out_signature="a{oa{sa{sv}}}", async_callbacks=("answer", "refuse"))
+    def GetManagedObjects(self, answer, refuse):
+        if not meet_fault("GetManagedObjects"):
+            answer({path: {thing.interface: thing.properties} for path, thing in objects.items()})
+
+
+class Commands:
+    """What stdin may say. Each returns what follows its "ok"."""
+
+    def adapter(self, name):
+        adapter = Thing("/org/bluez/" + name, ADAPTER, Address="00:AA:00:00:00:01", Powered=True, Discovering=False)
+        adapter.offer()
+        adapters[name] = adapter
+
+    def power(self, name, on):
+        for peripheral in peripherals.values():
+            if on == "off" and peripheral.adapter is adapters[name]:
+                peripheral.link_down()
+        adapters[name].set(Powered=on == "on")
+
+    def remove(self, name):
+        adapter = adapters.pop(name)
+        for peripheral in [p for p in peripherals.values() if p.adapter is adapter]:
+            peripheral.isUp = False
+            peripheral.vanish()
+        adapter.withdraw()
+
+    def move(self, name):
+        """All peripherals appear on this adapter, as after a replug."""
+        for peripheral in peripherals.values():
+            peripheral.adapter = adapters[name]
+            peripheral.isClient = False
+            peripheral.appear()
+
+    def peripheral(self, number, adapter, state="down"):
+        """Where it is left over, the kernel has kept a link that this bluetoothd does not take up."""
+        found = peripherals[int(number)] = Peripheral(int(number), adapters[adapter])
+        found.appear(connected=state == "leftover")
+
+    def up(self, number):
+        peripherals[int(number)].link_up()
+
+    def down(self, number):
+        peripherals[int(number)].link_down()
+
+    def say(self, value):
+        """All say it; who was heard."""
+        return " ".join(str(number) for number, found in peripherals.items() if found.say(int(value)))
+
+    def forget(self, number):
+        peripherals[int(number)].forgets = True
+
+    def resolve(self, number, how):
+        peripherals[int(number)].resolves = how
+
+    def services(self, number):
+        peripherals[int(number)].change_services()
+
+    def advertise(self, number):
+        peripherals[int(number)].place.set(RSSI=dbus.Int16(-60))
+
+    def set(self, number, name, value):
+        """One property of a peripheral: a truth, or a text."""
+        peripherals[int(number)].place.set(**{name: {"yes": True, "no": False}.get(value, value)})
+
+    def fault(self, member, fault, count="1"):
+        faults[member] = [fault, int(count)]
+
+    def calls(self, member):
+        return str(calls.get(member, 0))
+
+    def quiet(self):
+        """No profile is registered any more, so nothing is brought back."""
+        for adapter in adapters.values():
+            adapter.uuids = ()
+
+    def flood(self, count):
+        """Strangers that advertise, each under another address."""
+        for number in range(int(count)):
+            address = "4A:%02X:%02X:00:00:00" % (number >> 8, number & 255)
+            path = "/org/bluez/hci0/dev_" + address.replace(":", "_")
+            data = dbus.Dictionary({dbus.UInt16(76): dbus.Array([1, 2], signature="y")}, signature="qv")
+            root.InterfacesAdded(
+                path, {DEVICE: {"Address": address, "RSSI": dbus.Int16(-80), "ManufacturerData": data}})
+
+    def nonsense(self):
+        """Paths that nobody knows and types that nobody expects."""
+        ghost = Thing("/org/bluez/hci9/dev_00", DEVICE)
+        ghost.add_to_connection(bus, ghost.path)
+        ghost.PropertiesChanged(DEVICE, {"Connected": True}, [])
+        ghost.PropertiesChanged(CHARACTERISTIC, {"Value": dbus.Array([1], signature="y")}, [])
+        ghost.PropertiesChanged("org.bluez.Unheard1", {"Connected": True}, ["Name"])
+        for peripheral in peripherals.values():
+            wrong = {"Connected": "yes", "RSSI": dbus.Array([], signature="s"), "UUIDs": True, "Address": 7}
+            peripheral.place.PropertiesChanged(DEVICE, wrong, ["Nothing"])
+            peripheral.heart.PropertiesChanged(CHARACTERISTIC, {"Value": "text", "UUID": 3}, [])
+        root.InterfacesRemoved("/org/bluez/hci9/dev_01", [DEVICE, "org.bluez.Unheard1"])
+
+
+    def live(self):
+        bus.request_name("org.bluez")
+
+    def die(self):
+        """As if it had crashed: its name goes, and its objects with it."""
+        bus.release_name("org.bluez")
+        for thing in list(objects.values()):
+            thing.remove_from_connection(bus, thing.path)
+            thing.isOffered = False
+        objects.clear()
+        adapters.clear()
+        peripherals.clear()
+
+
+def obey(source, condition):
+    line = sys.stdin.readline()
+    if not line:
+        os._exit(0)
+    name, *words = line.split()
+    said = getattr(commands, name)(*words)
+    print("ok" if said is None else "ok " + said, flush=True)
+    return True
+
+
+bus = dbus.SystemBus()
+adapters, peripherals, commands = {}, {}, Commands()
+root = Root(bus, "/")
+GLib.io_add_watch(sys.stdin.fileno(), GLib.IO_IN | GLib.IO_HUP, obey)
+print("ok", flush=True)
+GLib.MainLoop().run()

@@ -1,0 +1,109 @@
+// Which peripherals the source watches, and what becomes of those that people switch, distrust, pair anew or forget.
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+private let strap = "/bluetooth/C0:DE:00:00:00:01"
+
+@Suite("Adoption", .serialized)
+struct AdoptionTests {
+    @Test("a peripheral that is not trusted is not watched; trusted it is, and distrusted no more")
+    func watchesTheTrusted() throws {
+        let air = try Air()
+        try air.populate(2)
+        try air.tell("set 1 Trusted no")
+        try air.turn { air.connected.count == 1 }
+        #expect(air.reasons == ["removed"] && air.source?.watched.count == 1)
+        try air.tell("set 1 Trusted yes")
+        try air.expect(2)
+    }
+
+    @Test("an address that changes by itself is watched only while a bond resolves it")
+    func watchesTheBonded() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0")
+        try air.tell("set 1 Bonded no", "set 1 Address 5A:00:00:00:00:01", "live")
+        try air.drain(.milliseconds(200))
+        #expect(air.accounts.isEmpty)
+        try air.tell("set 1 Bonded yes")
+        try air.expect(1)
+        #expect(air.connected == ["/bluetooth/5A:00:00:00:00:01"])
+        // With the bond it tells who it is.
+        try air.tell("set 1 Address C0:DE:00:00:00:01")
+        try air.turn { air.connected == [strap] }
+        #expect(air.reasons == ["removed"])
+        #expect(air.source?.watched.count == 1)
+        try air.tell("say 0")
+        try air.turn { air.accounts[strap]?.complaints.count == 1 }
+        #expect(air.accounts[strap]?.complaints.first?.hasSuffix("raised what was never said") == true)
+    }
+
+    @Test("a lost bond wants a person, once, and names the command that mends it")
+    func tellsLostBond() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.tell("set 1 Bonded no", "set 1 Alias Chest", "set 1 Bonded no")
+        try air.drain(.milliseconds(50))
+        #expect(air.attentions == [.bondInvalid])
+    }
+
+    @Test("closed, a peripheral is let go and not brought back; opened, it is watched again with its gap told")
+    func closes() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.say()
+        air.sessions[strap] = .closed
+        air.source?.set(.closed, of: strap)
+        try air.turn { air.reasons == ["session-closed"] }
+        try air.drain(.milliseconds(200))
+        #expect(air.connected.isEmpty)
+        try air.say()
+        air.sessions[strap] = .open
+        air.source?.set(.open, of: strap)
+        try air.drain(.milliseconds(50))
+        try air.tell("up 1")
+        try air.expect(1)
+        try air.say()
+        #expect(air.values == 2)
+        air.checkBooks()
+    }
+
+    @Test("paused, nothing is heard; the link stays, and opened it is heard again")
+    func pauses() throws {
+        let air = try Air()
+        try air.populate(1)
+        air.source?.set(.paused, of: strap)
+        try air.turn { air.reasons == ["session-paused"] }
+        try air.drain(.milliseconds(50))
+        #expect(try air.bluez.tell("say 0") == "")
+        air.source?.set(.open, of: strap)
+        try air.expect(1)
+        #expect(try air.bluez.tell("calls Disconnect") == "0")
+        #expect(try air.bluez.tell("say 0") == "1")
+    }
+
+    @Test("a bluetoothd that does not list its objects in time is asked again")
+    func asksAgain() throws {
+        let air = try Air()
+        try air.tell("fault GetManagedObjects never 2", "adapter hci0", "peripheral 1 hci0")
+        let client = BluezClient(air.line, patience: .milliseconds(100))
+        try air.tell("live")
+        try air.turn { client.isThere }
+        #expect(client.mirror.peripherals.count == 1)
+    }
+
+    @Test("a call to a bluetoothd that is not there is answered at once, and starts none")
+    func asksNobody() throws {
+        let air = try Air()
+        let client = BluezClient(air.line)
+        var answers = 0
+        client.call("/", BluezInterface.objects, "GetManagedObjects", within: .seconds(5)) { result in
+            if case .failure = result { answers += 1 }
+        }
+        #expect(answers == 1)
+    }
+}

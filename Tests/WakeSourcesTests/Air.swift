@@ -1,0 +1,138 @@
+// A source on a real bus with a scripted bluetoothd, and the books of every peripheral on it.
+import Glibc
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+final class Air: BluetoothHost {
+    let loop: EventLoop
+    let directory: String
+    private(set) var bus: PrivateBus
+    private(set) var bluez: ScriptedBluez
+    let line: SystemBus
+    private(set) var source: BluetoothSource?
+    private let clock = RealClock()
+
+    private(set) var accounts: [String: LinkAccounts] = [:]
+    private(set) var connected: Set<String> = []
+    private(set) var reasons: [String] = []
+    private(set) var values = 0
+    private(set) var adapters: [String: Bool] = [:]
+    private(set) var attentions: [Attention] = []
+    var sessions: [String: LinkSession] = [:]
+    var notify = [heart]
+    var read: [BluetoothUUID] = []
+
+    init() throws {
+        directory = try Directory.makeTemporary(prefix: "wakeair")
+        loop = try EventLoop()
+        let address = "unix:path=\(directory)/socket"
+        bus = try PrivateBus(at: address)
+        bluez = try ScriptedBluez(on: bus)
+        line = SystemBus(on: loop, to: .address(address))
+        let source = try BluetoothSource(
+            on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], clock: { [clock] in clock.stamp() })
+        self.source = source
+        source.host = self
+        try line.open()
+    }
+
+    deinit {
+        source = nil
+        bluez.kill()
+        bus.kill()
+        Directory.removeTree(directory)
+    }
+
+    // MARK: The host
+
+    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
+        BluetoothPlan(profile: "strap", link: LinkPlan(notify: notify, read: read))
+    }
+    func session(of source: String) -> LinkSession { sessions[source] ?? .open }
+    func heardUntil(source: String) -> WallTime? { nil }
+    func bluetooth(knows device: Device) {
+        if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
+    }
+    func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
+        accounts[source]?.raise(kind, at: stamp.wall)
+        switch kind {
+        case .connected: connected.insert(source)
+        case .disconnected(let reason, _):
+            connected.remove(source)
+            reasons.append(reason)
+        case .data: values += 1
+        case .attention(let attention, let detail):
+            attentions.append(attention)
+            #expect(detail.contains("wakebridge pair"))
+        case .gap: break
+        }
+    }
+    func bluetooth(adapter address: String, isUp: Bool) { adapters[address] = isUp }
+
+    // MARK: What happens
+
+    func tell(_ commands: String...) throws {
+        for command in commands { try bluez.tell(command) }
+    }
+
+    /// An adapter with so many peripherals, and bluetoothd in its name; returns when all are ready.
+    func populate(_ count: Int, adapter: String = "hci0", state: String = "down") throws {
+        try tell("adapter \(adapter)")
+        for number in 1...count { try tell("peripheral \(number) \(adapter) \(state)") }
+        try tell("live")
+        try expect(count)
+    }
+
+    func expect(_ count: Int, within time: TimeSpan = .seconds(10)) throws {
+        try turn(for: time) { connected.count == count }
+    }
+
+    /// Another bluetoothd, which is not there yet.
+    func replaceBluez() throws {
+        bluez.kill()
+        bluez = try ScriptedBluez(on: bus)
+    }
+
+    func replaceBus() throws {
+        bus.kill()
+        try turn { connected.isEmpty }
+        bluez.kill()
+        bus = try PrivateBus(at: "unix:path=\(directory)/socket")
+        bluez = try ScriptedBluez(on: bus)
+    }
+
+    /// Everybody says a word; who is heard is in the books.
+    func say() throws {
+        let number = accounts.values.first?.words.count ?? 0
+        let now = clock.stamp().wall
+        let heard = try bluez.tell("say \(number)").split(separator: " ").compactMap { UInt8($0) }
+        let sources = Set(heard.map { "/bluetooth/C0:DE:00:00:00:" + [$0].hexadecimal.uppercased() })
+        for source in accounts.keys {
+            let isHeard = sources.contains(source)
+            _ = accounts[source]?.say(on: heart, at: now, wasPassedOn: isHeard, isOwed: true)
+        }
+        try drain()
+    }
+
+    /// Until nothing has come for some milliseconds.
+    func drain(_ quiet: TimeSpan = .milliseconds(8)) throws { while try loop.runOnce(timeout: quiet) {} }
+
+    func turn(for time: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
+        let end = SystemClock.monotonic() + time
+        while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(10)) }
+        #expect(condition())
+    }
+
+    func checkBooks() {
+        for source in accounts.keys.sorted() {
+            accounts[source]?.close()
+            let complaints = accounts[source]?.complaints ?? []
+            #expect(complaints.isEmpty, "\(source): \(complaints.prefix(3))")
+        }
+    }
+}

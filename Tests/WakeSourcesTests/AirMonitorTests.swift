@@ -1,0 +1,35 @@
+// The ear on the monitor channel, on a loop of its own and a pair of sockets that carries the channel's packets.
+import Glibc
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+@Suite("The air monitor") struct AirMonitorTests {
+    private let reversed: [UInt8] = [0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0]
+
+    private func packet(_ opcode: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+        [opcode, 0, 0, 0, UInt8(bytes.count), 0] + bytes
+    }
+
+    @Test("a controller that is there already is known at once, and a link that ends is told with its reason")
+    func tells() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+        let air = FileDescriptor(owning: ends[0])
+        _ = try air.send((packet(0, [0, 0] + reversed + Array("hci0\0\0\0\0".utf8)))[...])
+        let loop = try EventLoop()
+        let socket = MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 263)
+        let monitor = try AirMonitor(socket, on: loop)
+        var drops: [String] = []
+        monitor.onDrop = { drops.append("\($0) \($1)") }
+        #expect(monitor.controllers.map(\.name) == ["hci0"])
+        let body = [0x01, 0x00, 0x40, 0x00, 0x00, 0x01] + reversed + [UInt8](repeating: 0, count: 7)
+        _ = try air.send(packet(3, [0x3e, UInt8(body.count)] + body)[...])
+        _ = try air.send(packet(3, [0x05, 4, 0, 0x40, 0, 0x08])[...])
+        for _ in 0..<100 where drops.isEmpty { try loop.runOnce(timeout: .milliseconds(20)) }
+        #expect(drops == ["C0:F1:F2:F3:F4:01 timeout"])
+    }
+}

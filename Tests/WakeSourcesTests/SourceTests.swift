@@ -1,0 +1,201 @@
+// The source on a real bus, against a bluetoothd that does what it is told and much that it should not.
+import Glibc
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+@Suite("Bluetooth source", .serialized)
+struct SourceTests {
+    @Test("20 peripherals connect, speak, drop, forget, change and come back: every word told once, or in one gap")
+    func keepsBooks() throws {
+        let air = try Air()
+        try air.populate(20)
+        var dice = Dice(state: 20)
+        for round in 0..<30 {
+            for _ in 0..<3 {
+                let number = 1 + dice.below(20)
+                let verb = ["down", "down", "services", "forget"][dice.below(4)]
+                try air.tell("\(verb) \(number)")
+                if dice.isOne(in: 3) { try air.drain() }
+            }
+            if round % 10 == 9 { try air.tell("power hci0 off", "power hci0 on") }
+            try air.say()
+        }
+        for number in 1...20 { try air.tell("up \(number)") }
+        try air.drain(.milliseconds(200))
+        try air.expect(20)
+        try air.say()
+        try air.drain(.milliseconds(50))
+        air.checkBooks()
+        #expect(air.values > 200 && air.reasons.count > 20)
+        #expect(Set(air.reasons).isSubset(of: ["link-lost", "services-changed", "adapter-down"]))
+    }
+
+    @Test("while all is quiet nothing ticks")
+    func rests() throws {
+        let air = try Air()
+        try air.populate(20)
+        try air.drain(.milliseconds(100))
+        #expect(try air.loop.runOnce(timeout: .seconds(1)) == false)
+    }
+
+    @Test("bluetoothd is killed and comes back: subscribed again within a second, even where the kernel kept the links")
+    func survivesBluetoothd() throws {
+        let air = try Air()
+        try air.populate(5)
+        for state in ["down", "leftover"] {
+            try air.say()
+            try air.replaceBluez()
+            try air.turn { air.connected.isEmpty }
+            try air.tell("adapter hci0")
+            for number in 1...5 { try air.tell("peripheral \(number) hci0 \(state)") }
+            try air.drain()
+            let begun = SystemClock.monotonic()
+            try air.tell("live")
+            try air.expect(5)
+            let time = SystemClock.monotonic() - begun
+            #expect(time < .seconds(1), "\(state): \(time.wholeMilliseconds) ms")
+            try air.say()
+        }
+        #expect(Set(air.reasons) == ["bluetoothd-gone"] && air.values == 20)
+        air.checkBooks()
+    }
+
+    @Test("the bus is killed and comes back, and bluetoothd with it")
+    func survivesBus() throws {
+        let air = try Air()
+        try air.populate(3)
+        try air.say()
+        try air.replaceBus()
+        #expect(air.reasons == Array(repeating: "bluetoothd-gone", count: 3))
+        try air.populate(3)
+        try air.say()
+        #expect(air.values == 6)
+        air.checkBooks()
+    }
+
+    @Test("an adapter that is unplugged and comes back as another hciN is the same, and so are its peripherals")
+    func followsAdapter() throws {
+        let air = try Air()
+        try air.populate(3)
+        try air.tell("remove hci0")
+        try air.turn { air.connected.isEmpty }
+        try air.turn { air.adapters == ["00:AA:00:00:00:01": false] }
+        try air.say()
+        try air.tell("adapter hci10", "move hci10")
+        try air.expect(3)
+        #expect(air.adapters == ["00:AA:00:00:00:01": true])
+        try air.say()
+        #expect(air.values == 3)
+        air.checkBooks()
+    }
+
+    @Test(
+        "what bluetoothd answers wrongly at first is asked again: busy, not connected, gone in the middle of the call")
+    func survivesAnswers() throws {
+        for fault in ["progress", "notconnected"] {
+            let air = try Air()
+            try air.tell("fault StartNotify \(fault) 2")
+            try air.populate(1)
+            #expect(try air.bluez.tell("calls StartNotify") == "3")
+            try air.say()
+            #expect(air.values == 1)
+        }
+        let air = try Air()
+        try air.tell("fault StartNotify exit", "adapter hci0", "peripheral 1 hci0", "live")
+        try air.turn { air.bluez.isGone }
+        try air.replaceBluez()
+        try air.populate(1)
+    }
+
+    @Test("services that are resolved before their objects are there are waited for")
+    func waitsForObjects() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "resolve 1 early", "live")
+        try air.expect(1)
+        try air.say()
+        #expect(air.values == 1)
+    }
+
+    @Test("a strap that forgot while bluetoothd believes it did not is found out and mended")
+    func findsOut() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.tell("forget 1", "down 1")
+        try air.turn { air.connected.isEmpty }
+        try air.expect(1)
+        #expect(try air.bluez.tell("calls StopNotify") == "1")
+        try air.say()
+        #expect(air.values == 1)
+        air.checkBooks()
+    }
+
+    @Test("the value that a read at connect causes is told once")
+    func readsOnce() throws {
+        let air = try Air()
+        air.read = [heart]
+        try air.tell("adapter hci0", "peripheral 1 hci0", "live")
+        try air.turn { air.values == 1 }
+        try air.drain(.milliseconds(50))
+        #expect(air.values == 1)
+    }
+
+    @Test("nonsense and a flood of 5,000 strangers change nothing")
+    func withstandsNonsense() throws {
+        let air = try Air()
+        try air.populate(3)
+        try air.tell("nonsense", "flood 5000")
+        try air.drain(.milliseconds(100))
+        #expect(air.connected.count == 3 && air.reasons.isEmpty && air.accounts.count == 3)
+        #expect(air.source?.watched.count == 3)
+        try air.say()
+        #expect(air.values == 3)
+    }
+
+    @Test("a strap that nothing brings back is dialled when it is heard")
+    func dials() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.tell("fault RegisterApplication failed", "quiet", "down 1")
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(100))
+        #expect(air.connected.isEmpty)
+        try air.tell("advertise 1")
+        try air.expect(1)
+        #expect(try air.bluez.tell("calls Connect") == "1")
+    }
+
+    @Test("descriptors and memory are the same after 200 lives of bluetoothd")
+    func leavesNothing() throws {
+        let air = try Air()
+        func live() throws {
+            try air.populate(2)
+            try air.tell("die")
+            try air.turn { air.connected.isEmpty }
+        }
+        for _ in 0..<30 { try live() }
+        let (descriptors, memory) = (count(of: "/proc/self/fd"), residentPages())
+        for _ in 0..<200 { try live() }
+        #expect(count(of: "/proc/self/fd") == descriptors)
+        let growth = (residentPages() - memory) * 4
+        #expect(growth < 2048, "\(growth) KiB more")
+        #expect(air.source?.watched.count == 2)
+    }
+
+    private func count(of directory: String) -> Int {
+        guard let stream = opendir(directory) else { return -1 }
+        defer { closedir(stream) }
+        var count = 0
+        while readdir(stream) != nil { count += 1 }
+        return count
+    }
+
+    private func residentPages() -> Int {
+        let text = (try? File.text(at: "/proc/self/statm")) ?? ""
+        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+}

@@ -1,0 +1,105 @@
+// What passes on the monitor channel: links that end and why, controllers, and captures as btmon writes them.
+import Testing
+import WakeModel
+import WakeTrace
+
+/// Opcode, index and length before the packet, each of two bytes with the low one first.
+private func packet(_ opcode: UInt8, adapter: UInt8 = 0, _ bytes: [UInt8]) -> [UInt8] {
+    [opcode, 0, adapter, 0, UInt8(bytes.count), 0] + bytes
+}
+
+private func event(_ code: UInt8, adapter: UInt8 = 0, _ body: [UInt8]) -> [UInt8] {
+    packet(3, adapter: adapter, [code, UInt8(body.count)] + body)
+}
+
+private let reversed: [UInt8] = [0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0]
+private let strap = "C0:F1:F2:F3:F4:01"
+
+private func connection(_ subevent: UInt8, adapter: UInt8 = 0, handle: UInt8 = 0x40, status: UInt8 = 0) -> [UInt8] {
+    let padding = [UInt8](repeating: 0, count: subevent == 1 ? 7 : 19)
+    return event(0x3e, adapter: adapter, [subevent, status, handle, 0, 0, 1] + reversed + padding)
+}
+
+private func disconnection(adapter: UInt8 = 0, handle: UInt8 = 0x40, status: UInt8 = 0, _ reason: UInt8) -> [UInt8] {
+    event(0x05, adapter: adapter, [status, handle, 0, reason])
+}
+
+@Test(
+    "A link that ends is told with its peer and the reason in words, whichever event had told of its beginning",
+    arguments: [0x01, 0x0a, 0x29] as [UInt8])
+func airDrops(subevent: UInt8) {
+    var follower = AirFollower()
+    #expect(follower.take(connection(subevent)) == .linkUp(address: strap))
+    #expect(follower.take(disconnection(0x08)) == .linkDropped(address: strap, reason: "timeout"))
+    #expect(follower.take(disconnection(0x08)) == nil)
+    _ = follower.take(connection(subevent))
+    #expect(follower.take(disconnection(0x3f)) == .linkDropped(address: strap, reason: "0x3f"))
+}
+
+@Test("Links of several controllers are told apart, and those of a controller that goes are forgotten")
+func airAdapters() {
+    var follower = AirFollower()
+    _ = follower.take(packet(0, adapter: 1, [0, 0] + reversed + Array("hci1\0\0\0\0".utf8)))
+    _ = follower.take(connection(1, adapter: 1))
+    #expect(follower.take(disconnection(adapter: 0, 0x13)) == nil)
+    #expect(follower.take(disconnection(adapter: 1, 0x13)) == .linkDropped(address: strap, reason: "remote-user"))
+    _ = follower.take(connection(1, adapter: 1))
+    #expect(follower.take(packet(1, adapter: 1, [])) == .controllerGone(index: 1))
+    #expect(follower.take(disconnection(adapter: 1, 0x13)) == nil)
+    #expect(follower.controllers.isEmpty)
+}
+
+@Test("A controller is known by its address, its name and its maker")
+func airControllers() {
+    var follower = AirFollower()
+    _ = follower.take(packet(0, adapter: 2, [0, 1] + reversed + Array("hci2\0\0\0\0".utf8)))
+    _ = follower.take(packet(10, adapter: 2, reversed + [0x0f, 0x00]))
+    let known = follower.controllers[2]
+    #expect(known?.address == strap)
+    #expect(known?.name == "hci2")
+    #expect(known?.manufacturer == 15)
+    #expect(known?.maker == "Broadcom")
+}
+
+@Test("Failed attempts, other events, BR/EDR links and packets that are cut anywhere tell nothing")
+func airIgnores() {
+    var follower = AirFollower()
+    let quiet = [
+        connection(1, status: 0x3e), event(0x3e, [0x02, 0x01, 0x00]), event(0x0e, [0x01, 0x03, 0x0c, 0x00]),
+        packet(4, [0x40, 0, 0, 0]), packet(99, []), event(0x03, [0x00, 0x40, 0x00] + reversed + [1, 0]),
+        disconnection(0x13),
+    ]
+    for bytes in quiet { #expect(follower.take(bytes) == nil) }
+    for whole in [connection(1), disconnection(0x13), packet(0, [0, 0] + reversed)] {
+        for length in 0..<whole.count { #expect(follower.take(Array(whole.prefix(length))) == nil) }
+    }
+    _ = follower.take(connection(1))
+    #expect(follower.take(disconnection(status: 0x0c, 0x13)) == nil)
+    #expect(follower.take(disconnection(0x13)) == .linkDropped(address: strap, reason: "remote-user"))
+}
+
+@Test("A packet becomes the record that btmon writes: opcode and index as flags, its own header left out")
+func airRecord() throws {
+    let time = WallTime(microseconds: 1_795_246_966_727_125)
+    #expect(AirCapture.header == Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x07, 0xd1])
+    let record = try #require(AirCapture.record(disconnection(adapter: 2, 0x13), at: time))
+    let stamp = UInt64(time.microseconds + 0x00dc_ddb3_0f2f_8000)
+    let stampBytes = (0..<8).reversed().map { UInt8(truncatingIfNeeded: stamp >> ($0 * 8)) }
+    #expect(
+        record == [0, 0, 0, 6, 0, 0, 0, 6, 0, 2, 0, 3, 0, 0, 0, 0] + stampBytes + [0x05, 0x04, 0x00, 0x40, 0x00, 0x13])
+    #expect(AirCapture.record([3, 0, 0, 0, 9, 0, 1], at: time) == nil)
+}
+
+@Test("A capture of the air is imported like any other: each link with its data")
+func airImport() throws {
+    let notification: [UInt8] = [0x40, 0x20, 9, 0, 5, 0, 4, 0, 0x1b, 3, 0, 0x10, 0x49]
+    var capture = AirCapture.header
+    let packets = [connection(1), packet(5, notification), disconnection(0x13)]
+    for (second, bytes) in packets.enumerated() {
+        capture += try #require(AirCapture.record(bytes, at: WallTime(microseconds: Int64(second) * 1_000_000)))
+    }
+    let result = try TraceImport.run(capture)
+    #expect(result.header.devices.map(\.address) == [strap])
+    #expect(result.operations.map(\.offset) == [.zero, .seconds(1), .seconds(2)])
+    #expect(result.operations.last?.kind == .disconnected(reason: "remote-user", folded: 0))
+}

@@ -1,0 +1,111 @@
+// The recorder: event lines as the daemon writes them go in, a trace that reads comes out.
+import Testing
+import WakeModel
+import WakeTrace
+
+private let strap = TraceDevice(
+    number: 1, mode: .bluetoothCentral, address: "C0:F1:F2:F3:F4:01", alias: "strap",
+    services: [BluetoothUUID(short: 0x180d)])
+private let meter = TraceDevice(number: 2, mode: .externalAccessory, address: "2341:0043:7583", alias: "meter")
+private let start = WallTime(microseconds: 1_795_246_966_000_000)
+
+/// The line that the daemon's own writer makes.
+private func line(_ device: TraceDevice, _ kind: DeviceEvent.Kind, at time: WallTime) -> [UInt8] {
+    let known = Device(source: device.source, alias: device.alias ?? "", profile: "p", mode: device.mode)
+    let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
+    let event = DeviceEvent(device: DeviceID(rawValue: 0), kind: kind, stamp: stamp)
+    var writer = JSONWriter()
+    EventLine(event, of: known, sequence: Sequence(1), attempt: 1, budget: .seconds(9), idPrefix: "j1-")
+        .write(into: &writer)
+    return writer.bytes.dropLast()
+}
+
+private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+@Test("What devices of either kind do is recorded as the trace it would have been, times between events kept")
+func recordsEvents() throws {
+    var recorder = TraceRecorder([strap, meter], isUp: [false, false], start: start)
+    let heart = Channel.characteristic(BluetoothUUID(short: 0x2a37))
+    let kinds: [(TraceDevice, DeviceEvent.Kind)] = [
+        (strap, .connected(folded: 2)), (strap, .data(heart, [0x10, 0x49])), (meter, .connected(folded: 0)),
+        (meter, .data(.serial, [])), (meter, .data(.report(7), [1])), (meter, .data(.input, [2])),
+        (strap, .disconnected(reason: "0x3b", folded: 1)),
+    ]
+    var bytes = recorder.begin()
+    for (place, entry) in kinds.enumerated() {
+        let time = start + .milliseconds(250 * Int64(place + 1))
+        bytes += recorder.take(line(entry.0, entry.1, at: time), at: time)
+    }
+    var reader = TraceReader(bytes: bytes + recorder.end())
+    let header = try reader.header()
+    #expect(header.start == start)
+    #expect(header.devices.map(\.source) == [strap.source, meter.source])
+    #expect(header.devices.first?.services == strap.services)
+    for (place, entry) in kinds.enumerated() {
+        let operation = try #require(try reader.next())
+        #expect(operation.kind == entry.1)
+        #expect(operation.offset == .milliseconds(250 * Int64(place + 1)))
+        #expect(header.devices[operation.device].source == entry.0.source)
+    }
+    #expect(try reader.next() == nil)
+    #expect(recorder.counts.values == 4)
+}
+
+@Test("A link that is up begins the recording, and one that came up unseen is told before its first value")
+func recordsLinks() {
+    var recorder = TraceRecorder([strap, meter], isUp: [true, false], start: start)
+    #expect(text(recorder.begin()).hasSuffix("\"meter\"\n+0.000000 1 connect\n"))
+    // Broadcast without a link.
+    let heard = recorder.take(line(meter, .data(.advertisement, [2]), at: start), at: start)
+    #expect(text(heard) == "+0.000000 2 data advertisement 02\n")
+    let added = recorder.take(line(meter, .data(.serial, [1]), at: start), at: start)
+    #expect(text(added) == "+0.000000 2 connect\n+0.000000 2 data serial 01\n")
+}
+
+@Test("Gaps and attentions are comments, and so is the stream's own loss, after which the recording is not whole")
+func recordsRemarks() throws {
+    var recorder = TraceRecorder([strap], isUp: [true], start: start)
+    var bytes = recorder.begin()
+    let gap = Gap(cause: .link, count: 3, first: nil, last: nil, from: start, to: start)
+    bytes += recorder.take(line(strap, .gap(gap), at: start), at: start)
+    bytes += recorder.take(line(strap, .attention(.pairing, detail: "pair\nit"), at: start), at: start)
+    #expect(recorder.cutShort == nil)
+    bytes += recorder.take(Array(#"{"gap":{"cause":"overflow","lines":17,"message":"read faster"}}"#.utf8), at: start)
+    #expect(recorder.cutShort == "read faster")
+    let comments = text(bytes).split(separator: "\n").filter { $0.hasPrefix("#") }
+    #expect(
+        comments == [
+            "# \(start.rfc3339) strap lost events: 3, cause link",
+            "# \(start.rfc3339) strap wants a person: pairing: pair it", "# lost: read faster",
+        ])
+    var reader = TraceReader(bytes: bytes + recorder.end())
+    #expect(try reader.next()?.kind == .connected(folded: 0))
+    #expect(try reader.next() == nil)
+}
+
+@Test("A daemon that plays a trace of another time, or a clock that leaps, costs no data and no order")
+func recordsStrangeTimes() throws {
+    var recorder = TraceRecorder([strap], isUp: [true], start: start)
+    let old = WallTime(microseconds: 1_000_000)
+    let times = [
+        old, old + .seconds(1), old, old + .milliseconds(500), WallTime(microseconds: 253_402_300_799_000_000),
+    ]
+    var bytes = recorder.begin()
+    for time in times { bytes += recorder.take(line(strap, .data(.serial, [1]), at: time), at: start + .seconds(2)) }
+    var reader = TraceReader(bytes: bytes + recorder.end())
+    _ = try reader.next()
+    var offsets: [TimeSpan] = []
+    while let operation = try reader.next() { offsets.append(operation.offset) }
+    #expect(offsets == [2000, 3000, 3000, 3500, 3500].map { .milliseconds($0) })
+}
+
+@Test("What is no event of a recorded device adds nothing")
+func recordsNothingElse() {
+    var recorder = TraceRecorder([strap], isUp: [true], start: start)
+    _ = recorder.begin()
+    for text in [
+        "", "nonsense", "{}", #"{"source":"\#(strap.source)","time":"soon","type":"wakebridge.device.data"}"#,
+        #"{"source":"\#(strap.source)","time":"2026-11-21T07:42:46Z","type":"wakebridge.device.data","data":{"raw":"1"}}"#,
+    ] { #expect(recorder.take(Array(text.utf8), at: start) == []) }
+    #expect(recorder.take(line(meter, .connected(folded: 0), at: start), at: start) == [])
+}
