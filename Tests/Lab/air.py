@@ -9,9 +9,6 @@ import time
 import traceback
 
 import dbus
-import dbus.mainloop.glib
-import dbus.service
-from gi.repository import GLib
 
 import capture
 import dongle
@@ -105,29 +102,6 @@ class Strap:
         end(self.pid)
 
 
-class Consent(dbus.service.Object):
-    """Says yes to every pairing: without an agent bluetoothd refuses even those that just work."""
-
-    @dbus.service.method("org.bluez.Agent1", in_signature="o", out_signature="")
-    def RequestAuthorization(self, device):
-        pass
-
-    @dbus.service.method("org.bluez.Agent1", in_signature="ou", out_signature="")
-    def RequestConfirmation(self, device, passkey):
-        pass
-
-    @staticmethod
-    def live():
-        dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
-        bus = dbus.SystemBus(private=True)
-        agent = Consent(bus, "/lab/agent")
-        owner = dbus.Interface(bus.get_object("org.bluez", "/org/bluez", introspect=False), "org.bluez.AgentManager1")
-        owner.RegisterAgent(dbus.ObjectPath("/lab/agent"), "NoInputNoOutput")
-        owner.RequestDefaultAgent(dbus.ObjectPath("/lab/agent"))
-        GLib.MainLoop().run()
-        del agent
-
-
 class Air:
     """`radios` adapters that stay, or one that can be unplugged, which costs more time."""
 
@@ -205,6 +179,10 @@ class Air:
         return {path: bool(faces["org.bluez.Adapter1"]["Powered"]) for path, faces in self.objects().items()
                 if "org.bluez.Adapter1" in faces}
 
+    def addresses(self):
+        return sorted(str(faces["org.bluez.Adapter1"]["Address"]) for faces in self.objects().values()
+                      if "org.bluez.Adapter1" in faces)
+
     def device(self, strap, name=None):
         """All that bluetoothd says of a strap, or one property; None where it does not know it."""
         for path, faces in self.objects().items():
@@ -225,29 +203,6 @@ class Air:
         """The soft switch of every Bluetooth radio: struct rfkill_event with RFKILL_OP_CHANGE_ALL."""
         with open("/dev/rfkill", "wb", buffering=0) as switch:
             switch.write(struct.pack("<IBBBB", 0, 2, 3, int(blocked), 0))
-
-    def pair(self, strap, alias, adapter="/org/bluez/hci0"):
-        """Finds, bonds, names and trusts it, by bluetoothd's own means."""
-        agent = forked(Consent.live, os.path.join(self.folder, "agent.err"))
-        bus = self.bus()
-        radio = dbus.Interface(bus.get_object("org.bluez", adapter, introspect=False), "org.bluez.Adapter1")
-        wanted = dbus.Dictionary({"Transport": "le", "UUIDs": dbus.Array(["180d"], "s")}, "sv")
-        radio.SetDiscoveryFilter(wanted, timeout=20)
-        radio.StartDiscovery(timeout=20)
-        found = until(lambda: self.device(strap), 60, 0.1)
-        if not found:
-            raise RuntimeError("the strap was not discovered")
-        path = found[0]
-        device = dbus.Interface(bus.get_object("org.bluez", path, introspect=False), "org.bluez.Device1")
-        # bluetoothd may never answer although the bond is made: its properties are what counts.
-        device.Pair(ignore_reply=True)
-        if not until(lambda: self.device(strap, "Bonded"), 60, 0.1):
-            raise RuntimeError("the strap was not bonded")
-        radio.StopDiscovery(timeout=20)
-        end(agent)
-        self.put(path, "Device1", "Alias", dbus.String(alias))
-        self.put(path, "Device1", "Trusted", dbus.Boolean(True))
-        return path
 
     def end(self):
         for strap in self.straps:

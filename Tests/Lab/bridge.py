@@ -56,6 +56,15 @@ class Bridge:
                               timeout=120)
         return done.stdout.decode(errors="replace"), done.returncode
 
+    def pair(self, strap, alias, adapter=None):
+        """As an operator would; raises with what the tool said where it did not come to pass."""
+        words = ["pair", "--yes", "--alias", alias] + (["--adapter", adapter] if adapter else [])
+        said, status = self.tool(*words, strap.address)
+        with open(os.path.join(self.folder, "pair.log"), "a") as file:
+            file.write(said)
+        if status:
+            raise RuntimeError(f"wakebridge pair: {said}")
+
     # What the handler heard.
 
     def heard(self, *kinds):

@@ -55,7 +55,7 @@ class Lab:
         """The air, a strap on it that is bonded and watched, and the bridge that has heard its first beats."""
         self.start(**air)
         strap = self.air.strap(*options)
-        self.air.pair(strap, alias)
+        self.bridge.pair(strap, alias)
         if not until(lambda: self.bridge.beats(), 60):
             raise RuntimeError("no beat reached the handler; see wakebridged.log and bluetoothd.log")
         return self.air, strap, self.bridge

@@ -8,7 +8,7 @@ def run(lab):
     air, bridge = lab.start()
     strap = air.strap()
     begun = now()
-    air.pair(strap, "chest-strap")
+    bridge.pair(strap, "chest-strap")
     lab.seconds("from the begin of the scan to a bond", now() - begun)
     lab.eventually("a first beat reaches the handler", bridge.beats, 60)
     took = bridge.beats()[0].at - begun

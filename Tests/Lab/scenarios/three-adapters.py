@@ -7,8 +7,8 @@ from lab import until
 def run(lab):
     air, bridge = lab.start(radios=3)
     straps = [air.strap() for _ in range(3)]
-    for number, strap in enumerate(straps):
-        air.pair(strap, f"strap-{number}", adapter=f"/org/bluez/hci{number}")
+    for (number, strap), adapter in zip(enumerate(straps), air.addresses()):
+        bridge.pair(strap, f"strap-{number}", adapter)
 
     def heard(strap, since=0):
         return [one for one in bridge.beats(since) if one.event["source"].endswith(strap.address)]
