@@ -96,6 +96,9 @@ let package = Package(
                 "WakeSystem",
             ]),
         .testTarget(
+            name: "LabTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeSystem"],
+            path: "Tests/Lab/Suite"),
+        .testTarget(
             name: "TortureTests",
             dependencies: [
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel", "WakeSystem",
