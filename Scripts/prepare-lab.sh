@@ -45,9 +45,9 @@ need kmod command -v modprobe
 need bluez test -x /usr/libexec/bluetooth/bluetoothd
 need bluez-test-tools command -v btvirt
 need dbus command -v dbus-daemon
-need python3-venv test -d /usr/lib/python3/dist-packages/../../python3.11/ensurepip
+need python3-venv /usr/bin/python3 -c "import ensurepip"
 need python3-dbus /usr/bin/python3 -c "import dbus"
-need /usr/bin/python3 -c "import gi"
+need python3-gi /usr/bin/python3 -c "import gi"
 
 if [ -n "$missing" ]; then
     echo "prepare-lab: installing$missing (some 100 MB are fetched)" >&2
