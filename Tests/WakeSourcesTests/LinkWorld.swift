@@ -33,12 +33,19 @@ final class LinkWorld {
     private var clients: Set<BluetoothUUID> = []
     private var pathNumber = 0
     private var isTrusted = true
+    /// The kernel refuses it, and bluetoothd knows.
+    private var isBlocked = false
+    private var hasKernel = true
+    private var hasAir = true
+    private var isLinkOld = false
 
     init(seed: UInt64) {
         var dice = Dice(state: seed)
         channels = dice.isOne(in: 2) ? [heart] : [heart, battery]
         keepsConfiguration = dice.below(3)
         hasReadableConfiguration = !dice.isOne(in: 4)
+        hasKernel = !dice.isOne(in: 3)
+        hasAir = !dice.isOne(in: 3)
         let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
         machine = LinkMachine(
             LinkPlan(notify: channels, read: reads), heardUntil: WallTime(microseconds: 0), patience: LinkPatience())
@@ -123,8 +130,11 @@ final class LinkWorld {
                 { [unowned self] in
                     let isHeard = isLinkUp && facts.isUp && isConfigured.contains(channel) && clients.contains(channel)
                     let wasPassedOn = isHeard && machine.session == .open
-                    // What is refused on this link is passed over, and the log says so.
+                    // Of what is refused on this link handlers were told instead.
                     let isOwed = !(machine.isReady && machine.arming[channel]?.failure != nil)
+                    if !isOwed, !accounts.toldDeaf.contains(channel) {
+                        complain("nobody was told that \(channel) is deaf")
+                    }
                     let bytes = accounts.say(
                         on: channel, at: stamp.wall, wasPassedOn: wasPassedOn, isOwed: isOwed || wasPassedOn)
                     if isHeard { step(.value(channel, bytes)) }
@@ -136,13 +146,15 @@ final class LinkWorld {
     // MARK: The link
 
     private func linkUp(isUnseen: Bool = false) {
-        guard !isLinkUp, isInRange, facts.isReachable, !facts.isConnected || isUnseen else { return }
+        guard !isLinkUp, isInRange, facts.isReachable, !facts.isConnected || isUnseen, !isBlocked else { return }
         isLinkUp = true
+        isLinkOld = false
         link += 1
         if dice.below(3) >= keepsConfiguration { isConfigured = [] }
         tell {
             $0.isConnected = true
             $0.connection += 1
+            $0.isLeftOver = hasAir ? false : nil
         }
         if !isCalm, dice.isOne(in: 15) { return }
         let offersLate = !isCalm && dice.isOne(in: 5)
@@ -196,22 +208,44 @@ final class LinkWorld {
     private func die() {
         life += 1
         clients = []
+        isLinkOld = isLinkUp
+        let lost = accounts.inFlight
+        for request in lost { accounts.answer(request) }
         facts = LinkFacts()
         step(.facts(facts))
-        for request in accounts.inFlight {
-            accounts.answer(request)
-            step(.answered(request, .other("NoReply")))
-        }
+        for request in lost { step(.answered(request, .other("NoReply"))) }
         after(200 + dice.below(3000)) { [unowned self] in comeBack() }
     }
 
     private func comeBack() {
         facts.absence = nil
-        if dice.isOne(in: 2) { facts.isConnected = isLinkUp }
+        isBlocked = isBlocked && dice.isOne(in: 2)
+        facts.isBlocked = isBlocked
+        if dice.isOne(in: 2) { noteOldLink(&facts) }
         step(.facts(facts))
         after(5) { [unowned self] in
-            if isLinkUp { tell { $0.isConnected = true } } else { bringBack() }
+            if isLinkUp { tell { noteOldLink(&$0) } } else { bringBack() }
         }
+    }
+
+    private func noteOldLink(_ facts: inout LinkFacts) {
+        facts.isConnected = isLinkUp
+        facts.isLeftOver = isLinkUp && hasAir ? isLinkOld : nil
+    }
+
+    private func block() {
+        isBlocked = true
+        tell { $0.isBlocked = true }
+        linkDown()
+        if isCalm { after(2000) { [unowned self] in unblock() } }
+    }
+
+    /// It was paired anew, or somebody unblocked it.
+    private func unblock() {
+        guard isBlocked else { return }
+        isBlocked = false
+        if facts.isReachable { tell { $0.isBlocked = false } }
+        bringBack()
     }
 
     private func serve(_ request: LinkRequest) {
@@ -228,8 +262,16 @@ final class LinkWorld {
     private func answer(_ request: LinkRequest) -> LinkInput {
         let fault: LinkFailure? =
             isCalm || !dice.isOne(in: 8)
-            ? nil : [.inProgress, .notConnected, .other("Failed"), .unauthenticated, .timedOut][dice.below(5)]
+            ? nil : [.inProgress, .notConnected, .other("Failed"), .unauthenticated, .timedOut, .noRoom][dice.below(6)]
         switch request {
+        case .cut, .letGo:
+            guard hasKernel, fault == nil else { return .answered(request, fault ?? .other("CAP_NET_ADMIN")) }
+            linkDown()
+            return .answered(request, nil)
+        case .block:
+            guard facts.isReachable, fault == nil else { return .answered(request, fault ?? .unknownObject) }
+            block()
+            return .answered(request, nil)
         case .connect:
             if isLinkUp || !isInRange || fault != nil { return .answered(request, fault ?? .other("abort")) }
             linkUp()
@@ -246,7 +288,7 @@ final class LinkWorld {
 
     private func answer(_ request: LinkRequest, of uuid: BluetoothUUID) -> LinkInput {
         switch request {
-        case .connect, .disconnect: break
+        case .connect, .disconnect, .cut, .letGo, .block: break
         // Written only if bluetoothd believes it must.
         case .startNotify: if clients.insert(uuid).inserted { isConfigured.insert(uuid) }
         case .stopNotify:
@@ -264,7 +306,7 @@ final class LinkWorld {
 
     func befall() {
         if dice.isOne(in: 2) { return mend() }
-        switch dice.below(18) {
+        switch dice.below(20) {
         case 0..<5: linkDown()
         case 5: linkDown(isUnseen: true)
         case 6: isInRange.toggle()
@@ -275,6 +317,10 @@ final class LinkWorld {
         case 12: step(.session([.open, .paused, .closed][dice.below(3)]))
         case 13: step(.session(.open))
         case 14: step(.dropped(reason: "timeout"))
+        case 15:
+            if isLinkUp { step(.unencrypted(reason: "key-missing")) }
+            linkDown()
+        case 16: tell { $0.hasRoom.toggle() }
         default: if isInRange, !isLinkUp { step(.advertised) }
         }
         isTrusted = machine.session != .closed
@@ -316,6 +362,8 @@ final class LinkWorld {
     private func mend() {
         isInRange = true
         isTrusted = true
+        unblock()
+        if !facts.hasRoom { tell { $0.hasRoom = true } }
         if facts.absence == .adapterDown { togglePower() }
         step(.session(.open))
         if !isLinkUp { bringBack() }
