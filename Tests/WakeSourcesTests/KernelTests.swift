@@ -86,7 +86,9 @@ extension SourceTests {
         try air.pass(0x05, [0, 2, 0, 0x16])
         try air.turn { air.isBlocked(2) }
         #expect(air.attentions == [.bondInvalid])
-        #expect(air.orders.map(\.opcode) == [0x26] && air.orders.first?.bytes == peer(2))
+        #expect(air.orders.map(\.opcode) == [0x34, 0x26])
+        // By the controller's number of a random address, as the kernel looks it up.
+        #expect(air.orders.map(\.bytes) == [peer(2), Air.address(2) + [1]])
         #expect(!air.isBlocked(1))
         // The next bluetoothd has not kept it.
         try air.replaceBluez()
@@ -94,6 +96,12 @@ extension SourceTests {
         try air.tell("adapter hci0", "peripheral 1 hci0", "peripheral 2 hci0", "live")
         try air.turn { air.isBlocked(2) }
         #expect(air.attentions == [.bondInvalid])
+        try air.drain(.milliseconds(50))
+        let count = air.orders.count
+        try air.tell("set 2 Blocked no")
+        try air.turn { air.orders.count == count + 2 }
+        #expect(air.orders.suffix(2).map(\.opcode) == [0x27, 0x33])
+        #expect(air.orders.suffix(2).map(\.bytes) == [Air.address(2) + [1], peer(2) + [2]])
     }
 }
 

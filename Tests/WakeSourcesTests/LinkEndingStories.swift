@@ -146,12 +146,15 @@ struct LinkEndingStories {
             $0.absence = nil
             $0.isBlocked = true
         }
+        // It had the kernel unblock all.
+        #expect(story.asked() == [.block])
         story.step(.advertised)
         story.advance(.seconds(60))
         #expect(story.asked() == [])
         #expect(story.news() == [])
         // It is removed, and comes back as a new one.
         story.lose(.removed)
+        #expect(story.asked() == [.unblock])
         story.settle()
         story.step(.unencrypted(reason: "key-missing"))
         #expect(story.news() == ["attention bond-invalid"])
@@ -165,12 +168,24 @@ struct LinkEndingStories {
         story.tell { $0.isBlocked = true }
         _ = (story.asked(), story.news())
         story.tell { $0.isBlocked = false }
-        #expect(story.asked() == [])
+        #expect(story.asked() == [.unblock])
         story.step(.advertised)
         story.advance(.seconds(3))
         #expect(story.asked() == [.connect])
         story.step(.unencrypted(reason: "authentication-failure"))
         #expect(story.news() == ["attention bond-invalid"])
+    }
+
+    @Test("what people block in bluetoothd the kernel is told to block in earnest, at first sight too")
+    func blocksForPeople() {
+        let story = LinkScenario()
+        story.settle()
+        story.tell { $0.isBlocked = true }
+        #expect(story.asked() == [.block] && story.news() == [])
+        let other = LinkScenario()
+        other.facts.isBlocked = true
+        other.appear()
+        #expect(other.asked() == [.block] && other.news() == [])
     }
 
     @Test("encryption that fails for another reason says nothing of the bond")

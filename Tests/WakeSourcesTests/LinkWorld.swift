@@ -268,6 +268,7 @@ final class LinkWorld {
             guard hasKernel, fault == nil else { return .answered(request, fault ?? .other("CAP_NET_ADMIN")) }
             linkDown()
             return .answered(request, nil)
+        case .unblock: return .answered(request, hasKernel ? fault : .other("CAP_NET_ADMIN"))
         case .block:
             guard facts.isReachable, fault == nil else { return .answered(request, fault ?? .unknownObject) }
             block()
@@ -288,7 +289,7 @@ final class LinkWorld {
 
     private func answer(_ request: LinkRequest, of uuid: BluetoothUUID) -> LinkInput {
         switch request {
-        case .connect, .disconnect, .cut, .letGo, .block: break
+        case .connect, .disconnect, .cut, .letGo, .block, .unblock: break
         // Written only if bluetoothd believes it must.
         case .startNotify: if clients.insert(uuid).inserted { isConfigured.insert(uuid) }
         case .stopNotify:

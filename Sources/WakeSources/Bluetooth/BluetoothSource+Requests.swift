@@ -18,8 +18,13 @@ extension BluetoothSource {
         case .letGo: letGo(entry, answer)
         case .block:
             // It holds at once, and while no bluetoothd is there to be told.
+            order(.stopWaiting, entry) { _ in }
             order(.block, entry) { _ in }
             askBluetoothd(request, of: source, entry)
+        case .unblock:
+            order(.unblock, entry, answer)
+            // Bluetoothd believes that the kernel still does.
+            if entry.machine.facts.isReachable { order(.wait, entry) { _ in } }
         case .connect, .disconnect, .startNotify, .stopNotify, .readConfiguration, .read:
             askBluetoothd(request, of: source, entry)
         }
@@ -52,7 +57,7 @@ extension BluetoothSource {
         case .block:
             let arguments: [BusValue] = [.string(peripheral), .string("Blocked"), .variant(.boolean(true))]
             return Call(path: entry.path, interface: BluezInterface.properties, member: "Set", arguments: arguments)
-        case .cut, .letGo: return nil
+        case .cut, .letGo, .unblock: return nil
         case .startNotify(let uuid): return channels[uuid].map { notify($0, "StartNotify") }
         case .stopNotify(let uuid): return channels[uuid].map { notify($0, "StopNotify") }
         case .read(let uuid):

@@ -97,6 +97,8 @@ public enum LinkRequest: Hashable, Sendable {
     case letGo
     /// The kernel and bluetoothd refuse every link with it, over restarts, until it is paired anew or unblocked.
     case block
+    /// The kernel takes links with it again, as bluetoothd does.
+    case unblock
     case startNotify(BluetoothUUID)
     case stopNotify(BluetoothUUID)
     case readConfiguration(BluetoothUUID)

@@ -122,7 +122,7 @@ extension LinkMachine {
         case .connect:
             guard case .connecting = phase, let failure, !facts.isConnected else { return }
             if failure == .noRoom { awaitRoom(&step) } else { _ = endAttempt(failure.sentence, &step) }
-        case .disconnect: break
+        case .disconnect, .unblock: break
         case .cut: noteCut(failure, &step)
         case .letGo: noteLetGo(failure)
         case .block: if let failure { noteUnblocked(failure, &step) }

@@ -99,12 +99,19 @@ extension LinkMachine {
         step.raise(.attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
     }
 
-    /// A bluetoothd that died meanwhile did not keep that it is blocked. Who unblocks it, or pairs it anew, wants it tried.
+    /// Who unblocks it, or removes it to pair it anew, wants it tried. Each new bluetoothd has the kernel unblock all, and may
+    /// not have kept what it was told before it died.
     mutating func noteBlocked(_ next: LinkFacts, _ step: inout LinkStep) {
         let isFreed = next.absence == .removed || next.isReachable && facts.isBlocked && !next.isBlocked
-        if facts.isReachable, isFreed { bond = LinkBond() }
-        if next.isReachable, !facts.isReachable, bond.isDead, !next.isBlocked { ask(.block, &step) }
-        if next.isReachable, next.isBlocked, !facts.isBlocked {
+        if facts.isReachable, isFreed {
+            if facts.isBlocked || bond.isDead { ask(.unblock, &step) }
+            bond = LinkBond()
+        }
+        let isBack = next.isReachable && !facts.isReachable
+        let isNews = next.isReachable && next.isBlocked && !facts.isBlocked
+        // What was asked for already comes about just now.
+        if isBack ? next.isBlocked || bond.isDead : isNews && !bond.isDead { ask(.block, &step) }
+        if isNews {
             step.tell("bluetoothd blocks it, so it is not connected before it is unblocked or paired anew")
         }
     }

@@ -15,9 +15,11 @@ public final class KernelLinks {
 
     public enum Order: UInt16, Sendable {
         case disconnect = 0x0014
-        /// No connection is made to it any more.
+        /// No connection is begun to it any more, whoever waits for it; one that is up, or just coming, is not ended.
         case block = 0x0026
-        /// It is not waited for any more.
+        case unblock = 0x0027
+        /// It is connected whenever it is heard.
+        case wait = 0x0033
         case stopWaiting = 0x0034
     }
 
@@ -78,7 +80,7 @@ public final class KernelLinks {
     }
 
     private func result(of order: Order, on peer: Peer) -> LinkFailure? {
-        guard let parameters = peer.parameters else { return .other("its address is not known") }
+        guard let parameters = peer.parameters(of: order) else { return .other("its address is not known") }
         do throws(SystemError) {
             switch try command(order.rawValue, peer.controller, parameters) {
             case nil, 0: return nil
@@ -110,9 +112,17 @@ extension KernelLinks.Peer {
         self.init(controller: index, address: address, hasPublicAddress: isPublic)
     }
 
-    /// The address, the last byte first, and its type.
-    fileprivate var parameters: [UInt8]? {
+    /// The address, the last byte first, and its type: 1 public, 2 random. But where connections are begun the kernel looks
+    /// up among what is blocked by the controller's numbers, 0 and 1: up to 6.1 at least it never finds what was blocked by its
+    /// own, and loses hold of a link that comes up nevertheless.
+    fileprivate func parameters(of order: KernelLinks.Order) -> [UInt8]? {
         let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
-        return bytes.count == 6 ? bytes.reversed() + [hasPublicAddress ? 1 : 2] : nil
+        guard bytes.count == 6 else { return nil }
+        let type: UInt8 = hasPublicAddress ? 1 : 2
+        switch order {
+        case .disconnect, .stopWaiting: return bytes.reversed() + [type]
+        case .wait: return bytes.reversed() + [type, 2]
+        case .block, .unblock: return bytes.reversed() + [type - 1]
+        }
     }
 }
