@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="scan pair forget devices replay import export record run watch status handlers start stop reload attach simulate dead-letters why logs help"
+    local verbs="scan pair forget devices replay import export record run watch status handlers start stop session reload attach simulate dead-letters why logs help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -45,6 +45,12 @@ _wakebridge() {
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
         handlers|start|attach|why) options=$daemon; words=$(_wakebridge_ask handlers id) ;;
         stop) options="--keep-sessions $daemon"; words=$(_wakebridge_ask handlers id) ;;
+        session)
+            options=$daemon
+            case $previous in
+                session) words="open pause close" ;;
+                open|pause|close) words=$(_wakebridge_ask status alias) ;;
+            esac ;;
         logs) options="--follow --lines $daemon"; words=$(_wakebridge_ask handlers id) ;;
         simulate)
             options="--level $daemon"

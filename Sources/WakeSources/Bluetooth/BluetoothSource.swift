@@ -73,6 +73,9 @@ public final class BluetoothSource {
 
     // MARK: The user's switch
 
+    /// Whether bluetoothd has an object for it now.
+    public func isWatching(_ source: String) -> Bool { watched[source].map { sources[$0.path] == source } ?? false }
+
     public func set(_ session: LinkSession, of source: String) {
         guard let path = watched[source]?.path else { return }
         if session == .closed { step(source, .session(session)) }
