@@ -11,17 +11,17 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Sources Tests Examples
 RELEASE = swift build --configuration release --static-swift-stdlib --scratch-path .build/static
 
-.PHONY: help demo test check bench build install uninstall clean prepare
+.PHONY: help demo test check bench lab lab-soak build install uninstall clean prepare prepare-lab
 
 help: ## tell what can be made
 	@echo "WakeBridge. PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
-	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 demo: prepare ## play a recorded heart-rate strap to a frozen process, and show it live
 	swift build --product wakebridge
 	@Scripts/demo.sh
 
-test: prepare ## build everything and run every test
+test: prepare prepare-lab ## build everything and run every test
 	@Scripts/test.sh
 
 check: prepare ## format and the rules of the architecture
@@ -30,6 +30,12 @@ check: prepare ## format and the rules of the architecture
 
 bench: prepare ## print what a wake costs on this machine; asserts nothing
 	@Scripts/bench.sh
+
+lab: prepare prepare-lab ## play the scenarios with a real bluetoothd in a virtual machine; LAB_SCENARIOS="talk" plays some
+	@Scripts/test.sh --filter LabTests
+
+lab-soak: prepare prepare-lab ## half an hour of random faults there; LAB_SOAK says how many seconds
+	@LAB_SOAK="$${LAB_SOAK:-1800}" LAB_LIMIT=$$(($${LAB_SOAK:-1800} * 2 + 600)) LAB_SCENARIOS=soak Scripts/test.sh --filter LabTests
 
 build: prepare ## daemon and tool for this machine, one file each
 	$(RELEASE) --product wakebridged
@@ -46,3 +52,6 @@ clean: ## forget everything that was built
 
 prepare:
 	@Scripts/prepare.sh
+
+prepare-lab:
+	@Scripts/prepare-lab.sh

@@ -44,7 +44,11 @@ let package = Package(
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(
-            name: "wakebridge", dependencies: ["WakeDaemon", "WakeControl", "WakeTrace", "WakeWords", "CCurl"]),
+            name: "wakebridge",
+            dependencies: [
+                "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDaemon", "WakeControl",
+                "WakeTrace", "WakeWords", "CCurl",
+            ]),
 
         .target(
             name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
@@ -91,6 +95,9 @@ let package = Package(
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "ExampleHeartRate", "WakeModel",
                 "WakeSystem",
             ]),
+        .testTarget(
+            name: "LabTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeSystem"],
+            path: "Tests/Lab/Suite"),
         .testTarget(
             name: "TortureTests",
             dependencies: [

@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-alone='^(EndToEndTests|DaemonTests|TortureTests)\.'
+alone='^(WakeSourcesTests|EndToEndTests|DaemonTests|TortureTests|LabTests)\.'
 log=$(mktemp)
 trap 'rm -f "$log" "$log.status"' EXIT
 begun=$(date +%s)
@@ -28,6 +28,7 @@ fi
 ran=$(sed -n 's/.*Test run with \([0-9][0-9]*\) tests\{0,1\} .*\(passed\|failed\) after.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 skipped=$(grep -c '➜ .* skipped' "$log")
 broken=$(grep -c '✘ Test .* failed after' "$log")
+[ ! -s .build/lab/reason ] || echo "SKIPPED: the lab: $(cat .build/lab/reason)"
 took=$(($(date +%s) - begun))
 
 if [ "$ran" -eq 0 ]; then

@@ -187,6 +187,53 @@ struct LinkTroubleStories {
 
     // MARK: bluetoothd and its adapter
 
+    @Test("a link that somebody else had made, and lost with bluetoothd, is taken down and comes up anew")
+    func takesDownForeignLeftOver() {
+        let story = LinkScenario()
+        story.facts.absence = nil
+        story.connect()
+        story.offer(heart)
+        story.resolve()
+        _ = story.asked()
+        story.lose()
+        story.appear()
+        story.connect()
+        story.advance(.milliseconds(300))
+        #expect(story.asked() == [.disconnect])
+    }
+
+    @Test("a link that the kernel made while there was no bluetoothd is taken down and comes up anew")
+    func takesDownKernelsLink() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.drop()
+        story.lose()
+        _ = story.asked()
+        story.appear()
+        story.connect()
+        story.advance(.milliseconds(300))
+        #expect(story.asked() == [.disconnect])
+    }
+
+    @Test("bluetoothd, on a busy machine, tells late of a link that it does not take up: down within 1.5 s, not 30")
+    func takesDownLeftOverLate() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.lose()
+        story.appear()
+        story.advance(.milliseconds(900))
+        _ = story.asked()
+        story.connect()
+        story.advance(.milliseconds(1499))
+        #expect(story.asked() == [])
+        story.advance(.milliseconds(1))
+        #expect(story.asked() == [.disconnect])
+        story.drop()
+        story.connect()
+        story.advance(.seconds(29))
+        #expect(story.asked() == [])
+    }
+
     @Test("bluetoothd is gone and back with a link of ours that it does not take up: down within 300 ms")
     func takesDownLeftOver() {
         let story = LinkScenario()
@@ -217,11 +264,6 @@ struct LinkTroubleStories {
         story.connect()
         story.advance(.seconds(31))
         #expect(story.asked() == [] && story.machine.deadline != nil)
-        story.lose()
-        story.facts.absence = nil
-        story.connect()
-        story.advance(.seconds(31))
-        #expect(story.asked() == [])
         story.offer(heart)
         story.resolve()
         #expect(story.machine.isReady)
@@ -233,7 +275,7 @@ struct LinkTroubleStories {
         story.makeReady()
         story.lose()
         story.appear()
-        story.advance(.milliseconds(400))
+        story.advance(.milliseconds(5100))
         story.connect()
         _ = story.asked()
         story.advance(.seconds(20))

@@ -120,6 +120,10 @@ public struct LinkPatience: Hashable, Sendable {
     public var leftOver = TimeSpan.milliseconds(300)
     /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come anew.
     public var leftOverWindow = TimeSpan.milliseconds(250)
+    /// On a machine that is busy, that may be told later. In doubt such a link is given less time, since to take one down
+    /// that is new costs three seconds once, and to wait for one that is dead costs `resolving`.
+    public var doubtfulWindow = TimeSpan.seconds(5)
+    public var doubtful = TimeSpan.milliseconds(1500)
     public var gathering = TimeSpan.seconds(2)
     public var arming = TimeSpan.seconds(35)
     public var connecting = TimeSpan.seconds(20)
@@ -132,6 +136,13 @@ public struct LinkPatience: Hashable, Sendable {
     public var inProgress = TimeSpan.milliseconds(500)
 
     public init() {}
+
+    /// How long a link of an earlier life of bluetoothd is waited for, when it is told so long after the next one began; nil
+    /// where it is a new one.
+    func leftOverTime(after time: TimeSpan) -> TimeSpan? {
+        if time <= leftOverWindow { return leftOver }
+        return time <= doubtfulWindow ? doubtful : nil
+    }
 
     func backOff(after failures: Int) -> TimeSpan {
         switch failures {

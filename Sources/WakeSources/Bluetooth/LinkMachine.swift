@@ -43,9 +43,10 @@ public struct LinkMachine: Sendable {
     private var mayConnectAt: Instant?
     /// The link came up, or was used, in this life of the bridge: it is ours to take down.
     private var isOurs = false
-    /// It was up, and ours, when bluetoothd was lost: the kernel keeps it, and the next bluetoothd does not take it up.
+    /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
+    /// it up.
     private var wasLost = false
-    private var isLeftOver = false
+    private var leftOverTime: TimeSpan?
     private var reachableSince: Instant?
     private var wasToldBondInvalid = false
 
@@ -145,14 +146,16 @@ public struct LinkMachine: Sendable {
 
     private mutating func note(_ next: LinkFacts, _ step: inout LinkStep) {
         if !next.isReachable, facts.isReachable {
-            wasLost = facts.isUp && isOurs && next.absence == .bluetoothdGone
+            wasLost = next.absence == .bluetoothdGone
             if next.absence == .bluetoothdGone { requests.forget() }
         }
         if next.isReachable, !facts.isReachable { reachableSince = step.now }
         if next.isUp, !facts.isUp {
             // Without a moment when it was reachable and down, a link that is up is somebody's.
             isOurs = isOurs || facts.isReachable
-            isLeftOver = wasLost && reachableSince.map { step.now - $0 <= patience.leftOverWindow } ?? false
+            leftOverTime = wasLost ? reachableSince.flatMap { patience.leftOverTime(after: step.now - $0) } : nil
+            // Whoever made it has lost it with that bluetoothd: to take it down takes it from nobody.
+            if leftOverTime != nil { isOurs = true }
             wasLost = false
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
@@ -180,8 +183,8 @@ public struct LinkMachine: Sendable {
         advertisedAt = nil
         mayConnectAt = nil
         if voice.heardUntil == nil { voice.heardUntil = step.stamp.wall }
-        let time = isLeftOver ? patience.leftOver : patience.resolving
-        isLeftOver = false
+        let time = leftOverTime ?? patience.resolving
+        leftOverTime = nil
         return move(to: .resolving(until: step.now + time))
     }
 

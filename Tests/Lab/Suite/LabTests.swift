@@ -1,0 +1,22 @@
+// The lab's scenarios as tests: real bluetoothd, real kernel, real cgroups, in a virtual machine of its own.
+import TestBench
+import Testing
+
+@Suite("Lab", .serialized, .enabled(if: LabRun.hindrance == nil, Comment(rawValue: LabRun.hindrance ?? "")))
+struct LabTests {
+    @Test("in the lab", arguments: LabScenario.all)
+    func holds(_ scenario: LabScenario) {
+        let run = LabRun.only
+        guard let outcome = run.outcomes[scenario.name] else {
+            Issue.record("it was not played: the guest ended with \(run.status); see \(LabRun.folder)/out and console")
+            return
+        }
+        for figure in outcome.figures { print("lab: \(scenario.name): \(figure)") }
+        for debt in outcome.debts { withKnownIssue { Issue.record("not yet: \(debt)") } }
+        for failure in outcome.failures {
+            Issue.record("\(failure); see \(LabRun.folder)/\(scenario.name)")
+        }
+        #expect(outcome.hasEnded, "the guest ended with \(run.status) in the midst of it; see \(LabRun.folder)/out")
+        #expect(!outcome.claims.isEmpty, "it claims nothing")
+    }
+}

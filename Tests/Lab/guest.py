@@ -1,0 +1,101 @@
+"""Runs in the guest: one scenario after another, each on an air of its own, and one report of single claims.
+
+    guest.py DIR PROGRAMS SCENARIO...
+
+DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL: and FIGURE: lines, then `END name seconds`. What a
+scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text.
+"""
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# btvirt opens AF_ALG sockets after it has made its radio: were their modules loaded only then, the kernel's two seconds for
+# the first HCI_Reset would run out, and the radio stay dead.
+MODULES = ["hci_vhci", "af_alg", "algif_hash", "algif_skcipher", "ecb", "cmac"]
+LIMIT = 240
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, os.path.join(HERE, "scenarios", name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def play(name, folder, programs, say):
+    """Runs in a process of its own, so that nothing of a scenario outlives it."""
+    from lab import Lab
+    scenario = load(name)
+    say(f"SCENARIO {name}: {scenario.__doc__.strip().splitlines()[0]}")
+    lab = Lab(folder, programs, say)
+    signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError(f"not over after {LIMIT} s")))
+    signal.alarm(getattr(scenario, "LIMIT", LIMIT))
+    try:
+        scenario.run(lab)
+    except BaseException as error:
+        traceback.print_exc()
+        say(f"FAIL: it runs to its end ({type(error).__name__}: {error})")
+    signal.alarm(40)
+    try:
+        lab.end()
+    except BaseException as error:
+        traceback.print_exc()
+        say(f"FAIL: it is taken down ({type(error).__name__}: {error})")
+
+
+def keep(name, folder, kept):
+    """btmon's text, and everything that was written, out of the guest's memory."""
+    snoop = os.path.join(folder, "air.btsnoop")
+    if os.path.exists(snoop):
+        with open(os.path.join(folder, "air.txt"), "wb") as text:
+            subprocess.run(["btmon", "-t", "-r", snoop], stdout=text, stderr=subprocess.STDOUT, timeout=60)
+    shutil.copytree(folder, kept, ignore=lambda place, names: [n for n in names if n.endswith(".sock")])
+
+
+def main():
+    kept, programs, *names = sys.argv[1:]
+    os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+    os.environ.setdefault("WAKEBRIDGE_LOG", "debug")
+    for place in ("/tmp", "/run/lab"):
+        os.makedirs(place, exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
+    subprocess.run(["modprobe", "-a", *MODULES], check=True)
+    report = open(os.path.join(kept, "report"), "a", buffering=1)
+
+    def say(line):
+        print(line, flush=True)
+        report.write(line.replace("\n", " ") + "\n")
+
+    sys.path.insert(0, HERE)
+    import lab, strap  # noqa: E401,F401  imported once, here, for all who are forked below: Bumble takes long to come
+    say(f"FIGURE: guest: all is ready {time.monotonic():.1f} s after boot")
+    failed = False
+    for name in names:
+        folder, begun = os.path.join("/run/lab", name), time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            play(name, folder, programs, say)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        say(f"END {name} {time.monotonic() - begun:.1f} s")
+        with open(report.name) as file:
+            mine = file.read().split(f"SCENARIO {name}:")[-1]
+        if "FAIL:" in mine or "PASS:" not in mine or os.environ.get("LAB_KEEP"):
+            failed = failed or "FAIL:" in mine or "PASS:" not in mine
+            keep(name, folder, os.path.join(kept, name))
+        shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(failed)
+
+
+main()

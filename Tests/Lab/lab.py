@@ -1,0 +1,86 @@
+"""What a scenario is written with: its own air, straps, the bridge, and claims that pass or fail one by one."""
+import os
+import time
+
+from air import Air, until
+from bridge import Bridge
+from reckoning import Reckoning
+
+__all__ = ["Lab", "until", "Reckoning", "now"]
+
+
+def now():
+    return time.monotonic()
+
+
+class Lab:
+    """`say` writes a line to the report."""
+
+    def __init__(self, folder, programs, say):
+        self.folder, self.programs, self.say = folder, programs, say
+        self.air = self.bridge = None
+        os.makedirs(folder)
+
+    # Claims.
+
+    def claim(self, sentence, holds, detail=""):
+        self.say(f"PASS: {sentence}" if holds else f"FAIL: {sentence}" + (f" ({detail})" if detail != "" else ""))
+        return bool(holds)
+
+    def not_yet(self, sentence, holds, detail=""):
+        """Claims what the bridge still owes: told loudly as such while it does not hold, and fails nothing."""
+        self.say(f"PASS: {sentence}" if holds else f"NOT-YET: {sentence} ({detail})")
+
+    def eventually(self, sentence, condition, seconds=30, every=0.05):
+        """Claims that it holds within `seconds`, and says after how many it did."""
+        begun = now()
+        holds = until(condition, seconds, every)
+        self.claim(sentence, holds, f"not within {seconds} s")
+        return now() - begun if holds else None
+
+    def figure(self, what, value):
+        self.say(f"FIGURE: {what}: {value}")
+
+    def seconds(self, what, value):
+        self.figure(what, "never" if value is None else f"{value:.2f} s")
+
+    # What there is.
+
+    def start(self, **air):
+        self.air = Air(self.folder, **air)
+        self.bridge = Bridge(self.folder, self.programs)
+        return self.air, self.bridge
+
+    def paired(self, *options, alias="strap", **air):
+        """The air, a strap on it that is bonded and watched, and the bridge that has heard its first beats."""
+        self.start(**air)
+        strap = self.air.strap(*options)
+        self.bridge.pair(strap, alias)
+        if not until(lambda: self.bridge.beats(), 60):
+            raise RuntimeError("no beat reached the handler; see wakebridged.log and bluetoothd.log")
+        return self.air, strap, self.bridge
+
+    def beats_again(self, sentence, since, seconds=60):
+        """Claims that a beat reaches the handler after the instant `since`; says after how many seconds it did."""
+        if self.eventually(sentence, lambda: self.bridge.beats(since), seconds) is None:
+            return None
+        return self.bridge.beats(since)[0].at - since
+
+    def reckon(self, strap, cuts=(), settle=2.5):
+        """Claims that every beat is heard once and in order, or told in one gap."""
+        time.sleep(settle)
+        reckoning = Reckoning(strap, self.bridge, cuts)
+        self.figure(f"strap {strap.number}", reckoning)
+        self.claim("every beat sent on an armed link is delivered", not reckoning.lost, reckoning.lost)
+        self.claim("every other beat lies between from and to of exactly one gap",
+                   not (reckoning.untold or reckoning.twice_told), f"{reckoning.untold} {reckoning.twice_told}")
+        self.claim("no beat is delivered as two events, none before an earlier one",
+                   not (reckoning.repeated or reckoning.disorder), f"{reckoning.repeated} {reckoning.disorder}")
+        return reckoning
+
+    def end(self):
+        if self.bridge:
+            alive = self.bridge.daemon.is_alive
+            self.claim("the daemon lives to the end, and ends when asked to", alive and self.bridge.end())
+        if self.air:
+            self.air.end()

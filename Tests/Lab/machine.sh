@@ -1,0 +1,45 @@
+#!/bin/sh
+# Runs a command as root in a throw-away virtual machine: this machine's own kernel package, over this machine's own /.
+#
+#   machine.sh [-t SECONDS] DIR COMMAND...
+#
+# Nothing below / is changed but DIR, which is writable at the same path. DIR/out gets what the command says,
+# DIR/console the kernel's messages, and its exit status is ours. 124: the time (default 300 s) ran out; 125: the guest
+# ended without a status. Where the processor can be lent to a guest (KVM) it is; else all of it is emulated.
+# LAB_VENV is where virtme-ng was installed, LAB_KERNEL another kernel, LAB_ACCELERATOR `kvm` or `tcg` spares the probe.
+set -eu
+limit=300
+[ "$1" != -t ] || { limit=$2; shift 2; }
+mkdir -p "$1"
+dir=$(readlink -f "$1")
+shift
+here=$(dirname "$(readlink -f "$0")")
+venv=${LAB_VENV:-$here/../../.build/lab/venv}
+kernel=${LAB_KERNEL:-$(find /boot -maxdepth 1 -name 'vmlinuz-*' | sort -V | tail -n 1)}
+export PATH="$venv/bin:/usr/sbin:/usr/bin:/sbin:/bin" # virtme-ng itself looks for its parts on PATH
+
+# On some hosts /dev/kvm opens and every guest hangs in it, so only a kernel that speaks is believed.
+accelerator() {
+    [ -w /dev/kvm ] || { echo tcg; return; }
+    timeout 15 qemu-system-x86_64 -accel kvm -cpu max -m 256 -nographic -no-reboot -nodefaults -serial stdio \
+        -kernel "$kernel" -append "console=ttyS0 panic=-1" </dev/null 2>/dev/null |
+        grep -q -m 1 'Linux version' && echo kvm || echo tcg
+}
+[ -n "${LAB_ACCELERATOR:-}" ] || LAB_ACCELERATOR=$(accelerator)
+[ "$LAB_ACCELERATOR" = kvm ] && emulate= || emulate=--disable-kvm
+
+rm -f "$dir/out" "$dir/status"
+cat >"$dir/.guest" <<TEXT
+cd '$dir'
+( $* ) >out 2>&1 </dev/null
+echo \$? >status
+sync
+TEXT
+# shellcheck disable=SC2086  # an option or nothing
+timeout --kill-after=5 "$limit" vng --run "$kernel" $emulate --force-9p --memory "${LAB_MEMORY:-2G}" \
+    --cpus "${LAB_CPUS:-2}" --rwdir="$dir" -- "bash $dir/.guest" </dev/null >"$dir/console" 2>&1 || {
+    status=$?
+    [ "$status" -ne 124 ] || exit 124
+}
+[ -s "$dir/status" ] || { echo "machine.sh: the guest ended without a status; see $dir/console" >&2; exit 125; }
+exit "$(cat "$dir/status")"

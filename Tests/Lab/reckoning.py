@@ -1,0 +1,68 @@
+"""Compares what the strap said with what the handler heard: nothing may be lost that is not told in exactly one gap."""
+
+# What was sent just before a link fell was still in the air, or in bluetoothd.
+IN_THE_AIR = 0.5
+
+
+def rearmed(entries, cut, end):
+    """When the strap was subscribed to on the first link after `cut`."""
+    link = min((at for at, word, _ in entries if word == "connected" and at > cut), default=end)
+    return min((at for at, word, fields in entries if word == "subscription" and at > link and fields["uuid"] == "2A37"
+                and fields["cccd"][1] == "1"), default=end)
+
+
+class Reckoning:
+    """Every beat of the strap between the first gap's begin and now.
+
+    lost        sent on an armed link, long before it fell, and never heard
+    untold      not heard, and within no gap
+    twice_told  not heard, and within more than one gap
+    repeated    heard as more than one event
+    disorder    pairs heard in the wrong order
+
+    `cuts` are instants when the way from the radio to the bridge was cut, as by the death of bluetoothd: from then to the
+    next subscription on another link the strap may believe to have a subscriber, and has none.
+    """
+
+    def __init__(self, strap, bridge, cuts=(), settle=0.7):
+        entries = strap.entries()
+        self.gaps = [(bridge.instant(one.data["from"]), bridge.instant(one.data["to"]))
+                     for one in bridge.heard("gap")]
+        begin = min((begin for begin, _ in self.gaps), default=0)
+        end = entries[-1][0] - settle
+        sent = [(at, word, int(fields["n"]) & 0xFFFF) for at, word, fields in entries
+                if word in ("notify", "unsubscribed", "alone") and begin <= at <= end]
+        falls = [at for at, word, _ in entries if word == "disconnected"]
+        dead = [(cut, rearmed(entries, cut, end)) for cut in cuts]
+        events = {}
+        for one in bridge.beats():
+            events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
+        numbers = [beat for beat, ids in events.items() if beat in {n for _, _, n in sent}]
+        firsts = sorted((one.event["seq"], beat) for beat in numbers for one in events[beat].values())
+        self.sent, self.heard = len(sent), len(numbers)
+        self.armed = sum(word == "notify" for _, word, _ in sent)
+        self.repeated = [beat for beat in numbers if len(events[beat]) > 1]
+        self.disorder = [(a, b) for (_, a), (_, b) in zip(firsts, firsts[1:]) if (b - a) & 0xFFFF > 0x8000]
+        self.lost, self.untold, self.twice_told, self.in_gaps = [], [], [], 0
+        for at, word, number in sent:
+            if number in events:
+                continue
+            told = sum(begin <= at <= end for begin, end in self.gaps)
+            fell = any(at <= fall <= at + IN_THE_AIR for fall in falls)
+            nobody = any(cut - IN_THE_AIR <= at <= again for cut, again in dead)
+            if word == "notify" and not fell and not nobody:
+                self.lost.append(number)
+            if told == 0:
+                self.untold.append(number)
+            elif told > 1:
+                self.twice_told.append(number)
+            self.in_gaps += 1
+
+    @property
+    def is_clean(self):
+        return not (self.lost or self.untold or self.twice_told or self.repeated or self.disorder)
+
+    def __str__(self):
+        return (f"{self.sent} beats sent, {self.armed} of them to a subscriber; {self.heard} heard, {self.in_gaps} in "
+                f"{len(self.gaps)} gaps; lost {self.lost}, untold {self.untold}, twice told {self.twice_told}, "
+                f"repeated {self.repeated}, out of order {self.disorder}")

@@ -1,0 +1,36 @@
+"""The same beats for bleak and for a handler that is frozen between them: how soon each has one."""
+import os
+import sys
+import time
+
+import capture
+from air import Process
+
+
+def median(values):
+    return sorted(values)[len(values) // 2] if values else None
+
+
+def run(lab):
+    air, strap, bridge = lab.paired()
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    bleak = Process(lab.folder, "bleak", sys.executable, os.path.join(here, "bleak_client.py"), strap.address)
+    lab.eventually("bleak hears it beside us", lambda: "beat" in bleak.text(), 90)
+    time.sleep(30)
+    # Ended in any gentler way it would take the link down for everybody.
+    bleak.kill()
+    began = {}
+    for at, opcode, _, packet in capture.records(os.path.join(lab.folder, "air.btsnoop")):
+        if opcode == 5 and len(packet) >= 15 and packet[8] == 0x1B and packet[11:13] == b"\x16\x48":
+            began[packet[13] | packet[14] << 8] = at - bridge.wall
+    theirs = {int(n): float(at) for word, at, n in (line.split() for line in bleak.text().splitlines()
+                                                    if line.startswith("beat")) if word == "beat"}
+    ours = {one.beat: one.at for one in bridge.beats()}
+    both = sorted(set(ours) & set(theirs) & set(began))
+    lab.claim("both hear the same beats, at least twenty", len(both) >= 20, len(both))
+    mine = median([ours[n] - began[n] for n in both])
+    other = median([theirs[n] - began[n] for n in both])
+    lab.figure("from the air to the frozen handler", f"median {mine * 1000:.1f} ms")
+    lab.figure("from the air to bleak's callback", f"median {other * 1000:.1f} ms")
+    lab.figure("ours as a share of bleak's", f"{mine / other:.2f}")
+    lab.reckon(strap)

@@ -1,0 +1,19 @@
+"""bluetoothd is killed twice and started again: the strap is heard again, by nobody's hand, and what was missed is told."""
+import time
+
+
+def run(lab):
+    air, strap, bridge = lab.paired()
+    cuts = []
+    for _ in range(2):
+        cuts.append(time.monotonic())
+        back = air.restart_bluetoothd()
+        lab.seconds("from bluetoothd's death to its name on the bus", back - cuts[-1])
+        took = lab.beats_again("the strap is heard again", back)
+        lab.seconds("from its name's return to the next beat at the handler", took)
+        armed = [at for at, word, _ in strap.entries("subscription", "restored") if at > back]
+        lab.seconds("from its name's return to the strap's notifications", armed[0] - back if armed else None)
+        time.sleep(3)
+    reasons = [one.data.get("reason") for one in bridge.heard("disconnected")]
+    lab.claim("the handler is told that bluetoothd was gone", reasons.count("bluetoothd-gone") == 2, reasons)
+    lab.reckon(strap, cuts)

@@ -1,0 +1,37 @@
+"""A strap that is paired wakes a frozen handler with each beat, the first one soon."""
+import time
+
+from lab import now
+
+
+def run(lab):
+    air, bridge = lab.start()
+    strap = air.strap()
+    begun = now()
+    bridge.pair(strap, "chest-strap")
+    lab.seconds("from the begin of the scan to a bond", now() - begun)
+    lab.eventually("a first beat reaches the handler", bridge.beats, 60)
+    took = bridge.beats()[0].at - begun
+    lab.seconds("from the begin of the scan to the first beat at the handler", took)
+    lab.claim("scan, pairing and the first beat take less than 15 s", took < 15, f"{took:.1f} s")
+    lab.eventually("ten beats follow", lambda: len(bridge.beats()) >= 10, 40)
+    frozen = looks = 0
+    end = now() + 5
+    while now() < end:
+        looks += 1
+        frozen += bridge.is_frozen()
+        time.sleep(0.02)
+    lab.figure("looks at the handler's cgroup that found it frozen", f"{frozen} of {looks}")
+    lab.claim("the handler's cgroup is frozen between beats", frozen > looks / 2, f"{frozen} of {looks}")
+    kinds = [one.kind for one in bridge.heard() if one.kind in ("gap", "connected", "data")]
+    lab.claim("a gap is told first, then the connection, then what it said", kinds[:2] == ["gap", "connected"], kinds[:5])
+    lines = bridge.heard()
+    pairs = [(before.kind, one) for before, one in zip(lines, lines[1:]) if one.beat is not None]
+    woken = [kind == "resumed" for kind, one in pairs if one.at > begun + took + 4]
+    lab.claim("each later beat thawed it", woken and all(woken), f"{sum(woken)} of {len(woken)}")
+    lab.claim("its name is the one it was given", bridge.beats()[-1].event["subject"] == "chest-strap")
+    sent = {int(fields["n"]): at for at, _, fields in strap.entries("notify")}
+    delays = sorted(one.at - sent[one.beat] for one in bridge.beats() if one.beat in sent)
+    lab.figure("from the strap to its frozen handler", f"median {delays[len(delays) // 2] * 1000:.0f} ms, "
+               f"longest {delays[-1] * 1000:.0f} ms")
+    lab.reckon(strap)

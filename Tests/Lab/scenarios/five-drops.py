@@ -1,0 +1,31 @@
+"""A strap that drops its link five times loses no beat unsaid, and its handler, killed meanwhile, never drops the link."""
+import time
+
+from lab import until
+
+
+def run(lab):
+    air, strap, bridge = lab.paired("--interval", "0.5")
+    back = []
+    for round in range(5):
+        dropped = time.monotonic()
+        if round < 3:
+            strap.tell("drop")
+        else:
+            strap.tell("vanish")
+            time.sleep(2)
+            strap.tell("appear")
+        found = until(lambda: bridge.beats(since=dropped + 0.3), 40)
+        back.append(found[0].at - dropped if found else None)
+        if round in (1, 3):
+            bridge.kill_handler()
+        time.sleep(3)
+    lab.claim("after each of five drops beats come again", None not in back, back)
+    lab.figure("from a drop to the next beat at the handler", ", ".join("never" if b is None else f"{b:.1f} s" for b in back))
+    falls = len(strap.entries("disconnected"))
+    lab.claim("the link fell for the five drops only, and not for a handler that was killed", falls == 5, falls)
+    lab.claim("the killed handler was started anew", len(bridge.heard("lab.start")) >= 3, len(bridge.heard("lab.start")))
+    lab.reckon(strap)
+    lab.claim("each return is told: a gap, then connected", len(bridge.heard("gap")) == 6 and
+              len({one.event["id"] for one in bridge.heard("connected")}) == 6,
+              f"{len(bridge.heard('gap'))} gaps, {len(bridge.heard('connected'))} connected")

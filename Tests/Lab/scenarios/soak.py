@@ -1,0 +1,70 @@
+"""Faults at random for three minutes, or as long as LAB_SOAK says: no beat unsaid, no leak, no handler left awake."""
+import os
+import random
+import time
+
+from lab import until
+
+SECONDS = float(os.environ.get("LAB_SOAK", "180"))
+LIMIT = int(SECONDS * 1.5 + 300)
+
+
+def run(lab):
+    seed = int(os.environ.get("LAB_SEED", time.time()))
+    chance = random.Random(seed)
+    lab.figure("LAB_SEED", seed)
+    air, strap, bridge = lab.paired("--interval", "0.5")
+    cuts, played = [], []
+
+    def away():
+        strap.tell("vanish")
+        time.sleep(chance.uniform(1, 8))
+        strap.tell("appear")
+
+    def bluetoothd():
+        cuts.append(time.monotonic())
+        air.restart_bluetoothd()
+
+    def power():
+        cuts.append(time.monotonic())
+        air.power(False)
+        time.sleep(chance.uniform(0.5, 4))
+        air.power(True)
+
+    def deaf():
+        strap.tell("deaf 1")
+        strap.tell("drop")
+
+    def kept():
+        strap.tell("keep-cccd")
+        strap.tell("drop")
+
+    faults = {"drop": lambda: strap.tell("drop"), "away": away, "bluetoothd": bluetoothd, "power": power,
+              "deaf": deaf, "kept": kept, "handler": bridge.kill_handler,
+              "services": lambda: strap.tell("change-services")}
+    time.sleep(5)
+    before = bridge.descriptors(), bridge.resident()
+    end = time.monotonic() + SECONDS
+    returns = []
+    while time.monotonic() < end:
+        name = chance.choice(list(faults))
+        played.append(name)
+        begun = time.monotonic()
+        faults[name]()
+        if not until(lambda: bridge.beats(time.monotonic() - 0.4), 60):
+            lab.claim(f"beats come again after fault {len(played)}, {name}", False)
+            break
+        returns.append(time.monotonic() - begun)
+        time.sleep(chance.uniform(0.2, 4))
+        # A handler that was killed often is held for longer and longer; nobody but us is to blame.
+        bridge.tool("start", "beats")
+    lab.figure("faults", " ".join(played))
+    lab.claim("beats came again after every fault", len(returns) == len(played), f"{len(returns)} of {len(played)}")
+    lab.figure("longest until beats came again", f"{max(returns, default=0):.1f} s")
+    lab.reckon(strap, cuts)
+    after = bridge.descriptors(), bridge.resident()
+    lab.figure("descriptors, then KiB of memory, before and after", f"{before} {after}")
+    lab.claim("no descriptor leaks", after[0] <= before[0] + 2, f"{before[0]} to {after[0]}")
+    lab.claim("no memory leaks", after[1] <= before[1] + 4096, f"{before[1]} to {after[1]} KiB")
+    strap.tell("vanish")
+    lab.eventually("with nothing to do the handler is frozen", bridge.is_frozen, 10)

@@ -1,0 +1,345 @@
+"""A heart-rate strap on btvirt's virtual air, written with Bumble; scripted through a Unix socket.
+
+    strap.py --dir DIR [--number N] [options]
+
+Strap N has the address C0:DE:00:00:00:10 + N, and in DIR:
+
+    strapN.sock   its commands, one a line, each answered by one line: "ok ..." or "error ..."
+    strapN.log    what happened to it: CLOCK_MONOTONIC seconds, a word, then key=value fields
+
+Every beat is in the log, written just before it is sent, with its running number, which its value carries too (as its
+RR-Interval): `notify` where the peer has subscribed, `unsubscribed` where it has not, `alone` where there is no link.
+
+Commands:
+    drop                       end the link (it keeps advertising: the peer may come straight back)
+    vanish, appear             drop and advertise no more; advertise
+    keep-cccd, forget-cccd     on a bonded peer's return, restore its subscriptions (the standard), or not
+    deaf COUNT                 and ignore, while answering well, the first COUNT subscriptions on every new link
+    forget-bond                lose the bond, as after a battery change
+    change-services            other firmware: another service in front, all handles move, Service Changed is indicated
+    interval SECONDS, size BYTES (- for the usual four), battery PERCENT, burst COUNT, status
+"""
+import argparse
+import asyncio
+import os
+import struct
+import time
+
+from bumble import att, gatt, hci, keys
+from bumble.core import AdvertisingData, UUID
+from bumble.device import Device, DeviceConfiguration
+from bumble.gatt import Characteristic, CharacteristicValue, Service
+from bumble.pairing import PairingConfig, PairingDelegate
+from bumble.transport import open_transport
+
+ABILITY = {  # what the strap's case has: it decides how pairing is confirmed
+    "none": PairingDelegate.NO_OUTPUT_NO_INPUT,                  # just works
+    "display": PairingDelegate.DISPLAY_OUTPUT_ONLY,              # the central types our passkey
+    "keyboard": PairingDelegate.KEYBOARD_INPUT_ONLY,             # we type the central's passkey
+    "yesno": PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT,    # both compare a number
+}
+READ, WRITE, NOTIFY = (Characteristic.Properties.READ, Characteristic.Properties.WRITE,
+                       Characteristic.Properties.NOTIFY)
+QUIET = Characteristic.Properties.WRITE_WITHOUT_RESPONSE
+CAN_READ, CAN_WRITE = Characteristic.Permissions.READABLE, Characteristic.Permissions.WRITEABLE
+NOTES = "5f0f0002-1ab0-4c7a-9e33-000000000001"                   # holds up to 512 bytes, written with or without response
+
+
+class Log:
+    """The strap's diary, written out a few times a second: a thousand beats a second must not wait for a disk."""
+
+    def __init__(self, path):
+        self.file = open(path, "w", buffering=1 << 20, encoding="utf-8", errors="backslashreplace")
+
+    def __call__(self, word, **fields):
+        parts = [f"{time.monotonic():.6f}", word] + [f"{k}={v}" for k, v in fields.items()]
+        self.file.write(" ".join(parts) + "\n")
+
+    def flush(self):
+        self.file.flush()
+
+
+class Buttons(PairingDelegate):
+    """The strap's display and keys, worked by the test."""
+
+    def __init__(self, strap, ability):
+        super().__init__(io_capability=ABILITY[ability])
+        self.strap = strap
+
+    async def generate_passkey(self):
+        return self.strap.options.passkey
+
+    async def display_number(self, number, digits):
+        self.strap.log("display", number=f"{number:0{digits}}")
+
+    async def compare_numbers(self, number, digits):
+        self.strap.log("compare", number=f"{number:0{digits}}")
+        return True
+
+    async def get_number(self):
+        return self.strap.options.passkey
+
+
+class Strap:
+    def __init__(self, options):
+        self.options = options
+        self.log = Log(os.path.join(options.dir, f"strap{options.number}.log"))
+        self.address = hci.Address(f"C0:DE:00:00:00:{0x10 + options.number:02X}")
+        self.name = os.fsencode(options.name)                # any bytes: names need not be UTF-8
+        self.interval, self.size, self.percent = options.interval, options.size, 93
+        self.keeps_cccd, self.deafness, self.deaf = not options.forget_cccd, options.deaf, 0
+        self.kept = {}                                       # peer -> {uuid: CCCD}: its flash memory
+        self.notes = b"nothing yet"
+        self.connection = None
+        self.wants_advertising = not options.silent
+        self.sent, self.firmware = 0, 1
+        self.shouting = asyncio.Lock()
+
+    # What it offers.
+
+    def services(self):
+        self.measurement = Characteristic("2A37", NOTIFY, Characteristic.Permissions(0), b"")
+        location = Characteristic("2A38", READ, CAN_READ, b"\x01")                     # chest
+        control = Characteristic("2A39", WRITE, CAN_WRITE, CharacteristicValue(write=self.on_control))
+        self.level = Characteristic("2A19", READ | NOTIFY, CAN_READ,
+                                    CharacteristicValue(read=lambda peer: bytes([self.percent])))
+        notes = Characteristic(NOTES, READ | WRITE | QUIET, CAN_READ | CAN_WRITE,
+                               CharacteristicValue(read=lambda peer: self.notes, write=self.on_notes))
+        front = [Service(UUID("5f0f0000-1ab0-4c7a-9e33-000000000001"), [
+            Characteristic("2A00", READ, CAN_READ, b"x" * self.firmware)])] if self.firmware > 1 else []
+        return front + [Service("180D", [self.measurement, location, control]), Service("180F", [self.level]),
+                        Service(UUID("5f0f0001-1ab0-4c7a-9e33-000000000001"), [notes])]
+
+    def on_control(self, peer, value):
+        self.log("control", value=value.hex())
+        if value != b"\x01":                                 # Reset Energy Expended is the only one
+            raise att.ATT_Error(error_code=0x80, message="Control Point Not Supported")
+
+    def on_notes(self, peer, value):
+        self.log("notes", size=len(value))
+        self.notes = bytes(value)
+
+    def install(self):
+        """Lays out the attribute table anew: GAP, GATT, ours."""
+        server = self.device.gatt_server
+        server.services.clear()
+        server.attributes.clear()
+        server.attributes_by_handle.clear()
+        self.device.add_default_services()
+        gap = server.get_service_attribute(gatt.GATT_GENERIC_ACCESS_SERVICE)
+        gap.device_name_characteristic.value = self.name
+        self.device.add_services(self.services())
+
+    # Its life.
+
+    async def start(self, transport):
+        kinds = bytes(AdvertisingData([(AdvertisingData.FLAGS, b"\x06"),
+            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\x0d\x18\x0f\x18"),
+            (AdvertisingData.APPEARANCE, struct.pack("<H", 0x0341))]))
+        answer = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, self.name[:29])]))
+        config = DeviceConfiguration(name="Strap", address=self.address, advertising_data=kinds,
+            scan_response_data=answer, irk=bytes([self.options.number + 1] * 16),
+            advertising_interval_min=self.options.advertising, advertising_interval_max=self.options.advertising)
+        self.device = Device.from_config_with_hci(config, transport.source, transport.sink)
+        self.device.keystore = keys.MemoryKeyStore()
+        self.device.pairing_config_factory = lambda connection: PairingConfig(
+            sc=True, mitm=self.options.ability != "none", bonding=True, delegate=Buttons(self, self.options.ability),
+            identity_address_type=PairingConfig.AddressType.RANDOM)
+        self.write_cccd = self.device.gatt_server.write_cccd
+        self.device.gatt_server.write_cccd = self.on_cccd
+        self.install()
+        self.device.on(Device.EVENT_CONNECTION, self.on_connection)
+        await self.device.power_on()
+        await self.advertise()
+        await asyncio.start_unix_server(self.serve, os.path.join(self.options.dir, f"strap{self.options.number}.sock"))
+        self.log("ready", address=self.address)
+        self.log.flush()
+        await asyncio.gather(self.beat(), self.shout())
+
+    async def advertise(self):
+        async with self.shouting:
+            if self.wants_advertising and not self.connection:
+                await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
+                self.log("advertising")
+
+    async def shout(self):
+        """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
+        def turn(on):
+            return self.device.send_sync_command(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=on))
+        while True:
+            await asyncio.sleep(1)
+            async with self.shouting:
+                if self.device.is_advertising and not self.connection:
+                    try:
+                        await turn(0)
+                        await turn(1)
+                    except Exception as error:               # it was connected meanwhile
+                        self.log("hushed", error=repr(error))
+
+    def on_connection(self, connection):
+        self.connection, self.deaf = connection, self.deafness
+        self.log("connected", peer=connection.peer_address)
+        connection.on(connection.EVENT_DISCONNECTION, lambda reason: self.on_disconnection(connection, reason))
+        connection.on(connection.EVENT_PAIRING, lambda keys: self.log("bonded"))
+        connection.on(connection.EVENT_PAIRING_FAILURE, lambda reason: self.log("pairing-failed", reason=reason))
+        connection.on(connection.EVENT_CONNECTION_ENCRYPTION_CHANGE, lambda *_: self.on_encrypted(connection))
+
+    def on_encrypted(self, connection):
+        self.log("encrypted", on=bool(connection.encryption))
+        kept = self.kept.get(str(connection.peer_address), {}) if self.keeps_cccd else {}
+        for characteristic in (self.measurement, self.level):
+            if value := kept.get(characteristic.uuid.to_hex_str()):
+                self.device.gatt_server.subscribers.setdefault(connection, {})[characteristic.handle] = value
+                self.log("restored", uuid=characteristic.uuid.to_hex_str(), cccd=value.hex())
+
+    def on_cccd(self, bearer, characteristic, value):
+        uuid = characteristic.uuid.to_hex_str()
+        if value[0] and self.deaf > 0 and characteristic is self.measurement:
+            self.deaf -= 1
+            return self.log("ignored", uuid=uuid, cccd=value.hex())
+        self.log("subscription", uuid=uuid, cccd=value.hex())
+        self.kept.setdefault(str(bearer.peer_address), {})[uuid] = value
+        self.write_cccd(bearer, characteristic, value)
+
+    def on_disconnection(self, connection, reason):
+        self.log("disconnected", reason=f"{reason:#04x}")
+        if self.connection is connection:
+            self.connection = None
+        asyncio.create_task(self.advertise())
+
+    # Its heart.
+
+    def subscribed(self, characteristic):
+        table = self.device.gatt_server.subscribers.get(self.connection) or {}
+        return bool((table.get(characteristic.handle) or b"\0")[0] & 1)
+
+    def value(self):
+        """Flags (contact, RR-Interval), 72 beats per minute, the running number; cut or padded to `size`."""
+        value = struct.pack("<BBH", 0x16, 72, self.sent & 0xFFFF)
+        return value if self.size is None else value[:self.size].ljust(self.size, b"\xa5")
+
+    async def notify(self):
+        self.sent += 1
+        peer = self.connection
+        subscribed = bool(peer) and self.subscribed(self.measurement)
+        self.log("notify" if subscribed else "unsubscribed" if peer else "alone", n=self.sent)
+        if subscribed:
+            await self.device.gatt_server.notify_subscriber(peer, self.measurement, self.value())
+
+    async def beat(self):
+        due = flushed = time.monotonic()
+        while True:
+            due += self.interval
+            now = time.monotonic()
+            if due < now - 1:                                # hopelessly late: do not pile up
+                self.log("late", seconds=f"{now - due:.3f}")
+                due = now
+            await asyncio.sleep(max(0, due - now))
+            try:
+                await self.notify()
+            except Exception as error:                       # the link went away while sending
+                self.log("failed", n=self.sent, error=repr(error))
+            if due - flushed > 0.2:
+                self.log.flush()
+                flushed = due
+
+    # Its commands.
+
+    async def serve(self, reader, writer):
+        while line := (await reader.readline()).decode().strip():
+            word, *rest = line.split()
+            self.log("command", line=repr(line))
+            try:
+                answer = await getattr(self, "do_" + word.replace("-", "_"))(*rest)
+                word = f"ok {answer or ''}".strip()
+            except Exception as error:
+                word = f"error {error!r}"
+            self.log.flush()
+            writer.write((word + "\n").encode())
+            await writer.drain()
+        writer.close()
+
+    async def do_drop(self):
+        if self.connection:
+            await self.connection.disconnect()
+
+    async def do_vanish(self):
+        self.wants_advertising = False
+        async with self.shouting:
+            await self.device.stop_advertising()
+        await self.do_drop()
+
+    async def do_appear(self):
+        self.wants_advertising = True
+        await self.advertise()
+
+    async def do_keep_cccd(self):
+        self.keeps_cccd, self.deafness = True, 0
+
+    async def do_forget_cccd(self):
+        self.keeps_cccd = False
+
+    async def do_deaf(self, count):
+        self.keeps_cccd, self.deafness = False, int(count)
+
+    async def do_forget_bond(self):
+        await self.device.keystore.delete_all()
+        self.kept.clear()
+
+    async def do_change_services(self):
+        self.firmware += 1
+        old = self.device.gatt_server.subscribers.pop(self.connection, {}) if self.connection else {}
+        wants_to_know = old.get(self.device.gatt_service.service_changed_characteristic.handle)
+        self.kept.clear()
+        self.install()
+        if wants_to_know:
+            changed = self.device.gatt_service.service_changed_characteristic
+            self.device.gatt_server.subscribers[self.connection] = {changed.handle: wants_to_know}
+            await self.device.indicate_subscribers(changed, struct.pack("<HH", 1, 0xFFFF))
+        return "indicated" if wants_to_know else "silently"
+
+    async def do_interval(self, seconds):
+        self.interval = float(seconds)
+
+    async def do_size(self, size):
+        self.size = None if size == "-" else int(size)
+
+    async def do_battery(self, percent):
+        self.percent = int(percent)
+        if self.connection and self.subscribed(self.level):
+            await self.device.gatt_server.notify_subscriber(self.connection, self.level)
+
+    async def do_burst(self, count):
+        begun = time.monotonic()
+        for _ in range(int(count)):
+            await self.notify()
+            await asyncio.sleep(0)
+        return f"{time.monotonic() - begun:.3f}"
+
+    async def do_status(self):
+        return f"connected={bool(self.connection)} sent={self.sent} firmware={self.firmware}"
+
+
+async def live(options):
+    await Strap(options).start(await open_transport(options.transport))
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dir", required=True)
+    parser.add_argument("--number", type=int, default=0)
+    parser.add_argument("--transport", default="unix:/tmp/bt-server-le")
+    parser.add_argument("--name", default="Lab Strap")
+    parser.add_argument("--interval", type=float, default=1.0, help="seconds between beats")
+    parser.add_argument("--size", type=int, help="bytes in each beat, 0 to 512")
+    parser.add_argument("--advertising", type=float, default=100, help="milliseconds between advertisements")
+    parser.add_argument("--ability", choices=ABILITY, default="none")
+    parser.add_argument("--passkey", type=int, default=123456)
+    parser.add_argument("--forget-cccd", action="store_true")
+    parser.add_argument("--deaf", type=int, default=0)
+    parser.add_argument("--silent", action="store_true", help="do not advertise until told to appear")
+    asyncio.run(live(parser.parse_args(arguments)))
+
+
+if __name__ == "__main__":
+    main()
