@@ -23,8 +23,13 @@ import WakeSystem
         #expect(try daemon.wait { try bluez.tell("say 60") == "1" && told.contains("data") }, "\(daemon.log)")
     }
 
-    /// The types of the events that the handler got.
-    private var told: [String] { daemon.diary("strap").compactMap { $0.split(separator: " ").first.map(String.init) } }
+    /// What the handler was told of the device; what the bridge says of itself is left out.
+    private var told: [String] { diary.compactMap { $0.split(separator: " ").first.map(String.init) } }
+    private var diary: [String] {
+        daemon.diary("strap").filter { line in
+            ["connected", "disconnected", "data", "gap"].contains { line.hasPrefix($0 + " ") }
+        }
+    }
 
     private func session() throws -> String? {
         try daemon.json("status")["devices"]?.array?.first { $0["source"]?.string == Self.source }?["session"]?.string
@@ -42,7 +47,7 @@ import WakeSystem
         #expect(outcome.exit == 0, "\(outcome.talk)")
         #expect(outcome.output.hasPrefix("the session of Strap 1 is paused"))
         #expect(daemon.wait { told.last == "disconnected" }, "\(told)")
-        #expect(daemon.diary("strap").last?.contains(#""reason": "session-paused""#) == true)
+        #expect(diary.last?.contains(#""reason": "session-paused""#) == true)
     }
 
     @Test("paused, its handler is told so and nothing more, also after a restart; open, it is heard after a gap")
@@ -50,14 +55,16 @@ import WakeSystem
         #expect(try session() == "open")
         try pause()
         let count = told.count
-        #expect(try bluez.tell("say 61") == "" && bluez.tell("calls Disconnect") == "0")
+        #expect(try bluez.tell("say 61") == "")
+        #expect(try bluez.tell("calls Disconnect") == "0")
         try daemon.stop()
         try daemon.start()
         #expect(try daemon.wait { try devices().contains("connected, session paused") })
         #expect(try session() == "paused")
         #expect(try daemon.tool("status").output.contains("Strap 1  paused  heart-rate-monitor"))
         usleep(300_000)
-        #expect(told.count == count && (try bluez.tell("say 62")) == "", "\(told)")
+        #expect(try bluez.tell("say 62") == "")
+        #expect(told.count == count, "\(told)")
         #expect(try daemon.tool("session", "open", Self.source).exit == 0)
         #expect(try daemon.wait { try bluez.tell("say 63") == "1" && told.last == "data" }, "\(told)")
         #expect(try session() == "open")
@@ -68,12 +75,14 @@ import WakeSystem
     func closes() throws {
         #expect(try daemon.tool("session", "close", "C0:DE:00:00:00:01").exit == 0)
         #expect(daemon.wait { told.last == "disconnected" }, "\(told)")
-        #expect(daemon.diary("strap").last?.contains(#""reason": "session-closed""#) == true)
+        #expect(diary.last?.contains(#""reason": "session-closed""#) == true)
         try daemon.stop()
         try daemon.start()
         #expect(try daemon.wait { try session() == "closed" })
         #expect(try daemon.wait { try daemon.tool("session", "open", "Strap 1").exit == 0 }, "\(daemon.log)")
-        #expect(try daemon.wait { try bluez.tell("up 1") == "" && bluez.tell("say 64") == "1" && told.last == "data" })
+        #expect(try daemon.wait { try bluez.tell("say 64") == "1" && told.last == "data" }, "\(told)")
+        // Its profile alone would not bring it back, nor does anybody scan here.
+        #expect(try bluez.tell("calls Connect") == "1")
     }
 
     @Test("what has no session, and what bluetoothd does not know, is refused with what to do")
@@ -87,7 +96,7 @@ import WakeSystem
         #expect(try session() == "open")
         let replaying = try RunningDaemon.withStrap()
         try replaying.start("--replay", replaying.folder + "/strap.trace")
-        #expect(try replaying.wait { try replaying.json("devices")["devices"]?.array?.count == 1 })
+        #expect(try replaying.wait { try replaying.json("status")["devices"]?.array?.count == 1 })
         let played = try replaying.tool("session", "pause", "strap")
         #expect(played.exit == 1 && played.talk.contains("has no session"), "\(played.talk)")
     }
