@@ -70,6 +70,7 @@ import WakeWords
             (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
             (["record", "--air", "x", "strap"], "leave out 'strap'"),
             (["record", "--air", "x", "-o", "y"], "leave out --output"),
+            (["doctor", "me"], "'me' is one word too many"), (["doctor", "--rot", "/x"], "Did you mean --root?"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
