@@ -7,6 +7,7 @@ from lab import until
 
 SECONDS = float(os.environ.get("LAB_SOAK", "180"))
 LIMIT = int(SECONDS * 1.5 + 300)
+WAITS = True
 
 
 def run(lab):
