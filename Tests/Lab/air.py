@@ -106,8 +106,10 @@ class Strap:
 class Air:
     """`radios` adapters that stay, or one that can be unplugged, which costs more time."""
 
-    def __init__(self, folder, radios=1, dongles=False):
+    def __init__(self, folder, radios=1, dongles=False, debug=True):
         self.folder, self.radios, self.dongles = folder, radios, dongles
+        # Its debugging lines tell a failure's story, and cost more than all its other work.
+        self.words = [BLUETOOTHD, "-n", *(["-d"] if debug else [])]
         self.straps, self.others, self.connections, self.dongle = [], [], [], None
         for place, options in (("/var/lib/bluetooth", "mode=0700"), ("/run/dbus", "mode=0755")):
             os.makedirs(place, exist_ok=True)
@@ -142,10 +144,17 @@ class Air:
         self.dongle = None
 
     def start_bluetoothd(self, wait=True):
-        self.bluetoothd = Process(self.folder, "bluetoothd", BLUETOOTHD, "-n", "-d")
+        self.bluetoothd = Process(self.folder, "bluetoothd", *self.words)
         # It powers its adapters by itself.
         if wait and not until(lambda: sum(self.adapters().values()) >= self.radios, 40, 0.1):
             raise RuntimeError("bluetoothd shows no powered adapter; see bluetoothd.log")
+
+    def revive_bluetoothd(self):
+        """Starts it again where it has died, as systemd would; says whether it had."""
+        if self.bluetoothd.is_alive:
+            return False
+        self.start_bluetoothd()
+        return True
 
     def restart_bluetoothd(self, how=signal.SIGKILL):
         """Kills it and starts it again, and says at what instant its name was back."""

@@ -26,7 +26,10 @@ def run(lab):
             began[packet[13] | packet[14] << 8] = at - bridge.wall
     theirs = {int(n): float(at) for word, at, n in (line.split() for line in bleak.text().splitlines()
                                                     if line.startswith("beat")) if word == "beat"}
-    ours = {one.beat: one.at for one in bridge.beats()}
+    ours, times = {}, {}
+    for one in bridge.beats():
+        ours.setdefault(one.beat, one.at)
+        times.setdefault(one.beat, one.event["time"])
     both = sorted(set(ours) & set(theirs) & set(began))
     lab.claim("both hear the same beats, at least twenty", len(both) >= 20, len(both))
     if not both:
@@ -35,5 +38,8 @@ def run(lab):
     other = median([theirs[n] - began[n] for n in both])
     lab.figure("from the air to the frozen handler", f"median {mine * 1000:.1f} ms")
     lab.figure("from the air to bleak's callback", f"median {other * 1000:.1f} ms")
-    lab.claim("our median is at most half of bleak's", mine <= other / 2, f"{mine / other:.2f} of it")
-    lab.reckon(strap)
+    # Both hear it from bluetoothd and the bus, so that what these take stands in both.
+    common = median([bridge.instant(times[n]) - began[n] for n in both])
+    lab.figure("from the air to the bridge, by the time that it gives the event", f"median {common * 1000:.1f} ms")
+    lab.not_yet("our median is at most half of bleak's", mine <= other / 2, f"{mine / other:.2f} of it")
+    lab.reckon(strap, others=True)

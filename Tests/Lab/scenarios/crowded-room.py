@@ -9,7 +9,7 @@ def run(lab):
     air, strap, bridge = lab.paired("--interval", "0.5")
     air.crowd("--count", "200")
     begun = time.monotonic()
-    said, status = bridge.tool("scan", "--for", "12s", "--json")
+    said, status = bridge.tool("scan", "--for", "6s", "--json")
     took = time.monotonic() - begun
     rows = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     names = {row["name"] for row in rows}
@@ -24,7 +24,7 @@ def run(lab):
               tags and len({row["address"] for row in tags if row["count"] == 1}) <= 1 and
               max(row["count"] for row in tags) > 1, [(row["address"], row["count"]) for row in tags][:5])
     lab.claim("no stranger is shown unasked", not [name for name in names if name.startswith("Stranger")], names)
-    said, status = bridge.tool("scan", "--all", "--for", "12s")
+    said, status = bridge.tool("scan", "--all", "--for", "8s")
     lines = said.splitlines()
     lab.claim("a scan of everything ends well", status == 0, said[-300:])
     lab.figure("rows that it printed", len(lines))

@@ -7,7 +7,7 @@ SECONDS = 8
 
 
 def run(lab):
-    air, strap, bridge = lab.paired("--interval", "2")
+    air, strap, bridge = lab.paired("--interval", "2", debug=False)
     before = bridge.resident()
     began = time.monotonic()
     answer = strap.tell(f"flood {SECONDS}")

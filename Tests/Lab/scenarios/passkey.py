@@ -1,5 +1,6 @@
 """A strap that asks for proof is paired with it, in each way it may ask; without it, or with a wrong one, never."""
 import re
+import time
 
 from lab import until
 
@@ -8,7 +9,13 @@ def run(lab):
     air, bridge = lab.start()
     strap = air.strap("--ability", "display", "--passkey", "428913")
 
+    deaths = []
+
     def pair(*words):
+        # bluetoothd 5.66 may die a moment after a pairing that failed.
+        time.sleep(0.5)
+        if air.revive_bluetoothd():
+            deaths.append(air.bluetoothd.pid)
         return bridge.tool("pair", "--alias", "chest", *words, strap.address)
 
     def bonded():
@@ -29,6 +36,8 @@ def run(lab):
     lab.eventually("and it is heard", bridge.beats, 30)
     lab.claim("once bonded it is asked for nothing", pair()[1] == 0)
 
+    lab.figure("times that bluetoothd died of a pairing that failed", len(deaths))
+
     forget(bridge, strap)
     strap.tell("ability yesno")
     refused("a number that nobody compares is not agreed to, and the option is named", "--yes")
@@ -39,6 +48,8 @@ def run(lab):
     forget(bridge, strap)
     strap.tell("ability keyboard")
     for wrong in (1, 0):
+        time.sleep(0.5)
+        air.revive_bluetoothd()
         tool = bridge.background("typing", "pair", "--alias", "chest", strap.address)
         before = len(tool.text())
         shown = until(lambda: re.search(r"\b\d{6}\b", tool.text()[before:]), 40)
