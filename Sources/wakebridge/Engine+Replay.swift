@@ -100,8 +100,8 @@ private func playLive(
     _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
     printsJSON: Bool
 ) throws -> Int32 {
-    try live(manifest, printsJSON: printsJSON, decisions) { replay in
-        let outcome = try replay.play(reader, speed: speed)
+    try live(manifest, printsJSON: printsJSON, decisions) { bridge in
+        let outcome = try bridge.play(reader, speed: speed)
         if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
         return outcome
     }
@@ -110,24 +110,24 @@ private func playLive(
 /// Bridge and handler with what a person at the terminal sees of them.
 private func live(
     _ manifest: HandlerManifest, printsJSON: Bool, _ decisions: LineFile?,
-    _ body: (LiveReplay) throws -> LiveReplay.Outcome
+    _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
     let progress = ProgressLine.onTerminal()
-    let replay = try LiveReplay(manifest, profiles: profiles()) { line in
+    let bridge = try ForegroundBridge(manifest, profiles: profiles()) { line in
         progress?.clear()
         Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
     }
-    replay.say = { sentence in
+    bridge.say = { sentence in
         progress?.clear()
         Console.say(sentence)
     }
-    if let progress { try replay.showProgress { progress.show($0.sentence) } }
-    if let decisions { replay.logDecisions { decisions.writeNow($0) } }
-    if replay.strength == .weak {
+    if let progress { try bridge.showProgress { progress.show($0.sentence) } }
+    if let decisions { bridge.logDecisions { decisions.writeNow($0) } }
+    if bridge.strength == .weak {
         Console.say("warning: no cgroup can be had here, so the handler is suspended by stop signals, which is weaker")
     }
     defer { progress?.clear() }
-    let outcome = try body(replay)
+    let outcome = try body(bridge)
     progress?.clear()
     Console.say(outcome.sentence)
     return outcome.isFailure ? 1 : 0
@@ -142,7 +142,7 @@ private func jsonLine(_ text: String) -> [UInt8] {
     return writer.bytes
 }
 
-extension LiveReplay.Outcome {
+extension ForegroundBridge.Outcome {
     /// What a person wants to know at the end.
     fileprivate var sentence: String {
         var text = "\(counted(events, "event")), \(acknowledged) acknowledged; "

@@ -32,7 +32,7 @@ final class ProgressLine {
     }
 }
 
-extension LiveReplay.Progress {
+extension ForegroundBridge.Progress {
     /// How far it is and what the handler is doing, with the sentence that `why` would give.
     var sentence: String {
         "\(length.spoken): \(acknowledged) of \(counted(events, "event")) acknowledged, awake \(share(awake, of: length)): \(why)"

@@ -45,7 +45,7 @@ public final class Daemon {
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
         try Directory.create(options.stateDirectory)
         stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
-        ReplayGround.clearDead()
+        TemporaryGround.clearDead()
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(
             ProfileFolder.shipped() + [options.configurationDirectory + "/Devices"])

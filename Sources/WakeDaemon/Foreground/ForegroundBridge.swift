@@ -1,4 +1,5 @@
-// A trace played to a real handler in the foreground: woken as the daemon would wake it, with real timers, then let go.
+// A bridge with one handler in the foreground: woken by real devices, or by a trace in their place, as the daemon would
+// wake it, then let go.
 import Glibc
 import WakeCore
 import WakeLoop
@@ -8,8 +9,8 @@ import WakeSources
 import WakeSystem
 import WakeTrace
 
-/// Single-use: a fresh journal, one handler, one trace or none; everything is gone at the end.
-public final class LiveReplay {
+/// Single-use: a fresh journal, one handler; everything is gone at the end.
+public final class ForegroundBridge {
     public struct Outcome: Hashable, Sendable {
         public var events = 0
         public var acknowledged = 0
@@ -25,7 +26,7 @@ public final class LiveReplay {
         public var isFailure: Bool { deadLetters > 0 || quarantines > 0 || traceError != nil }
     }
 
-    /// How far a replay is.
+    /// How far it is.
     public struct Progress: Hashable, Sendable {
         public var events: Int
         public var acknowledged: Int
@@ -36,7 +37,7 @@ public final class LiveReplay {
     }
 
     private let bridge: Bridge
-    private let ground: ReplayGround
+    private let ground: TemporaryGround
     private let handler: HandlerID
     private let start: Instant
     private let tally = DecisionTally()
@@ -58,7 +59,7 @@ public final class LiveReplay {
         _ manifest: HandlerManifest, profiles: ProfileLibrary, print: @escaping (String) -> Void
     ) throws {
         try Executable.check(manifest.exec[0])
-        ground = try ReplayGround.make()
+        ground = try TemporaryGround.make()
         var options = BridgeOptions(
             stateDirectory: ground.directory + "/state", runtimeDirectory: ground.directory + "/run")
         options.cgroupName = ground.cgroupName
@@ -198,20 +199,5 @@ public final class LiveReplay {
     private func leaveNothing() {
         bridge.close()
         ground.remove()
-    }
-}
-
-/// Passes a handler's log on, and what the core decides about it out of the ordinary.
-final class HandlerLines: HandlerLog, DecisionListener {
-    private let print: (String) -> Void
-    var say: (String) -> Void = { _ in }
-    init(_ print: @escaping (String) -> Void) { self.print = print }
-    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
-        // What the bridge says of it stands on standard error already.
-        if voice != .bridge { print(line) }
-    }
-
-    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
-        if let sentence = decision.sentence { say("handler: \(sentence)") }
     }
 }

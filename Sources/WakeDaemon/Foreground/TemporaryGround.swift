@@ -1,25 +1,25 @@
-// What a replay stands on: a temporary directory and the name of its cgroup, marked so that whoever starts later knows
-// whether their owner is dead, and clears them away.
+// What a bridge in the foreground stands on: a temporary directory and the name of its cgroup, marked so that whoever
+// starts later knows whether their owner is dead, and clears them away.
 import Glibc
 import WakeSystem
 
 /// A process that is killed outright cleans nothing up. Its lock on the file in here goes with it, whoever gets its
 /// number next; so what is not locked is nobody's.
-struct ReplayGround: ~Copyable {
+struct TemporaryGround: ~Copyable {
     let directory: String
     let cgroupName: String
     private let lock: LockFile
 
     private static let prefix = "wakebridge-replay"
     private static let lockName = "/lock"
-    /// Holds the path of the cgroup, which need not lie below the one that a later replay is started in.
+    /// Holds the path of the cgroup, which need not lie below the one that a later one is started in.
     private static let cgroupFile = "/cgroup"
 
-    static func make() throws(SystemError) -> ReplayGround {
+    static func make() throws(SystemError) -> TemporaryGround {
         clearDead()
         // Under a name that nobody clears until it is locked.
         let draft = try Directory.makeTemporary(prefix: "." + prefix)
-        do throws(SystemError) { return try ReplayGround(marking: draft) } catch {
+        do throws(SystemError) { return try TemporaryGround(marking: draft) } catch {
             Directory.removeTree(draft)
             throw error
         }
@@ -40,7 +40,7 @@ struct ReplayGround: ~Copyable {
 
     func remove() { Directory.removeTree(directory) }
 
-    /// Ends and removes what replays that were killed outright have left.
+    /// Ends and removes what those that were killed outright have left.
     static func clearDead() {
         for directory in Directory.temporaries(prefix: prefix) { clearIfDead(directory) }
     }
@@ -50,7 +50,7 @@ struct ReplayGround: ~Copyable {
         defer { withExtendedLifetime(lock) {} }
         if let path = try? File.text(at: directory + cgroupFile), let tree = CgroupTree(leftAt: path) {
             for leaf in (try? tree.sweep()) ?? [] {
-                Log("replay").error("cgroup \(leaf) of a replay that died stays populated after its kill")
+                Log("cgroup").error("cgroup \(leaf) of a bridge that died stays populated after its kill")
             }
             // The mark stays while the cgroup does, for the next start to try again.
             guard tree.remove() else { return }

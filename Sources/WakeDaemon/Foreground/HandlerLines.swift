@@ -1,0 +1,18 @@
+// What a person at the terminal reads of a handler in the foreground.
+import WakeCore
+import WakeModel
+
+/// Passes a handler's log on, and what the core decides about it out of the ordinary.
+final class HandlerLines: HandlerLog, DecisionListener {
+    private let print: (String) -> Void
+    var say: (String) -> Void = { _ in }
+    init(_ print: @escaping (String) -> Void) { self.print = print }
+    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice) {
+        // What the bridge says of it stands on standard error already.
+        if voice != .bridge { print(line) }
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        if let sentence = decision.sentence { say("handler: \(sentence)") }
+    }
+}
