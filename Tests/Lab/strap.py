@@ -29,6 +29,7 @@ import asyncio
 import os
 import struct
 import time
+import types
 
 from bumble import att, gatt, hci, keys
 from bumble.core import AdvertisingData, UUID
@@ -136,17 +137,27 @@ class Strap:
 
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
-        def turn(on):
-            return self.device.send_sync_command(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=on))
         while True:
             await asyncio.sleep(1)
             async with self.shouting:
                 if self.device.is_advertising and not self.connection:
                     try:
-                        await turn(0)
-                        await turn(1)
+                        await self.switch_off_and_on()
                     except Exception as error:               # it was connected meanwhile
                         self.log("hushed", error=repr(error))
+
+    async def switch_off_and_on(self):
+        """Both in one write: who connects in between would find nobody, and kernel 6.1 does not try again."""
+        host = self.device.host
+        sink = host.hci_sink
+        off, on = (hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=n) for n in (0, 1))
+
+        def first(packet):
+            host.hci_sink = sink
+            sink.on_packet(bytes(off) + packet)
+
+        host.hci_sink = types.SimpleNamespace(on_packet=first)
+        await self.device.send_sync_command(on)
 
     def on_connection(self, connection):
         self.connection, self.deaf = connection, self.deafness

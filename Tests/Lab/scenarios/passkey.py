@@ -4,6 +4,8 @@ import time
 
 from lab import until
 
+WAITS = True
+
 
 def run(lab):
     air, bridge = lab.start()

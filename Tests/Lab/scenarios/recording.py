@@ -53,4 +53,7 @@ def run(lab):
     lab.claim("it goes from connect to disconnect", (kinds[0], kinds[-1]) == ("connect", "disconnect"), kinds)
     lab.figure("why the link ended", written("disconnect")[-1][3:])
     with open(file) as text:
-        lab.claim("it has its end", text.read().endswith("\nend\n"))
+        lines = text.read().splitlines()
+    lab.claim("it has its end", lines[-1] == "end", lines[-1])
+    remarks = [line for line in lines if line.startswith("#")]
+    lab.claim("it tells the gap before it once", len(remarks) == 1, remarks)
