@@ -192,7 +192,7 @@ public final class Engine {
 }
 
 extension DeviceEvent {
-    fileprivate var isGap: Bool { if case .gap = kind { true } else { false } }
+    var isGap: Bool { if case .gap = kind { true } else { false } }
 }
 
 // MARK: - Questions
