@@ -33,7 +33,8 @@ struct LinkAccounts {
         return [UInt8(number & 255), UInt8(number >> 8)]
     }
 
-    mutating func raise(_ kind: DeviceEvent.Kind, at now: WallTime) {
+    /// - Parameter time: when it is told to have come, where that was earlier.
+    mutating func raise(_ kind: DeviceEvent.Kind, at now: WallTime, from time: WallTime? = nil) {
         switch kind {
         case .connected:
             if isConnected { complain("connected twice", now) }
@@ -43,7 +44,7 @@ struct LinkAccounts {
         case .disconnected:
             if !isConnected { complain("disconnected though it was not connected", now) }
             isConnected = false
-        case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now)
+        case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now, time)
         case .gap(let gap):
             if isConnected || gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
             gaps.append(gap)
@@ -54,12 +55,13 @@ struct LinkAccounts {
         }
     }
 
-    private mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ now: WallTime) {
+    private mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ now: WallTime, _ time: WallTime?) {
         let number = bytes.count == 2 ? Int(bytes[0]) | Int(bytes[1]) << 8 : -1
         guard words.indices.contains(number), words[number].channel == uuid else {
             return complain("raised what was never said", now)
         }
         if !isConnected { complain("data outside a connection", now) }
+        if let time, time != words[number].at { complain("word \(number) told with another time than its own", now) }
         if number <= lastRaised[uuid] ?? -1 { complain("word \(number) out of order", now) }
         lastRaised[uuid] = number
         toldDeaf.remove(uuid)

@@ -17,6 +17,8 @@ final class LinkScenario {
     var configuration: [UInt8]? = [1, 0]
     private(set) var requests: [LinkRequest] = []
     private(set) var raised: [DeviceEvent.Kind] = []
+    /// Of what was raised since the last look, when it came.
+    private var stamps: [Stamp] = []
     private(set) var told: [String] = []
 
     static let origin: Int64 = 1_700_000_000_000_000
@@ -47,7 +49,9 @@ final class LinkScenario {
     func step(_ input: LinkInput) {
         for effect in machine.step(input, at: stamp) {
             switch effect {
-            case .raise(let kind): raised.append(kind)
+            case .raise(let kind, let stamp):
+                raised.append(kind)
+                stamps.append(stamp)
             case .tell(let sentence): told.append(sentence)
             case .request(let request):
                 requests.append(request)
@@ -135,7 +139,7 @@ final class LinkScenario {
 
     /// What was raised since the last look, in short.
     func news() -> [String] {
-        defer { raised = [] }
+        defer { (raised, stamps) = ([], []) }
         return raised.map { kind in
             switch kind {
             case .connected: "connected"
@@ -144,6 +148,15 @@ final class LinkScenario {
             case .gap(let gap): "gap \(seconds(gap.from))-\(seconds(gap.to))"
             case .attention(let attention, _): "attention \(attention.rawValue)"
             }
+        }
+    }
+
+    /// What was said since the last look, each with when it was told to have come.
+    func times() -> [String] {
+        defer { (raised, stamps) = ([], []) }
+        return zip(raised, stamps).compactMap { kind, stamp in
+            guard case .data(_, let bytes) = kind else { return nil }
+            return "data \(bytes.map(String.init).joined(separator: ",")) at \(seconds(stamp.wall))"
         }
     }
 

@@ -95,7 +95,7 @@ final class LinkWorld {
         if keepsTrace { trace.append("\(now.nanoseconds / 1_000_000) \(input) -> \(machine.phase) \(effects)") }
         for effect in effects {
             switch effect {
-            case .raise(let kind): accounts.raise(kind, at: stamp.wall)
+            case .raise(let kind, let at): accounts.raise(kind, at: stamp.wall, from: at.wall)
             case .tell: break
             case .request(let request):
                 accounts.ask(request, at: stamp.wall)

@@ -56,7 +56,7 @@ final class BluetoothWatch: BluetoothHost {
 
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp))
+        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
     }
 
     func bluetooth(adapter address: String, isUp: Bool) {

@@ -196,11 +196,12 @@ public final class Bridge {
     /// What the journal knows of how far a trace was played.
     var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
 
-    package func take(_ event: DeviceEvent) {
+    /// - Parameter now: where the event is told later than it happened; nobody's budget began then.
+    package func take(_ event: DeviceEvent, at now: Stamp? = nil) {
         catalog.note(event)
         let count = { [engine] in event.isGap ? engine.gapsAppended : engine.deviceEventsAppended }
         let before = count()
-        engine.feed(.event(event), at: event.stamp)
+        engine.feed(.event(event), at: now ?? event.stamp)
         if count() == before { onUnowned(event) }
     }
 

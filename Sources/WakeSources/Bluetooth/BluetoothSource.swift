@@ -122,21 +122,21 @@ public final class BluetoothSource {
         while !inputs.isEmpty {
             let next = inputs.removeFirst()
             let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
-            for effect in effects { perform(effect, of: next.source, at: next.stamp) }
+            for effect in effects { perform(effect, of: next.source) }
         }
         isStepping = false
         rearm()
     }
 
-    private func perform(_ effect: LinkEffect, of source: String, at stamp: Stamp) {
+    private func perform(_ effect: LinkEffect, of source: String) {
         guard let entry = watched[source] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
-        case .raise(.attention(.bondInvalid, _)):
+        case .raise(.attention(.bondInvalid, _), let stamp):
             let detail =
                 "the bond with \(entry.device.alias) is not valid any more; run 'wakebridge pair \(entry.device.alias)'"
             host?.bluetooth(source, did: .attention(.bondInvalid, detail: detail), at: stamp)
-        case .raise(let kind): host?.bluetooth(source, did: kind, at: stamp)
+        case .raise(let kind, let stamp): host?.bluetooth(source, did: kind, at: stamp)
         case .request(let request): ask(request, of: source, entry)
         }
     }

@@ -126,7 +126,8 @@ public enum LinkFailure: Hashable, Sendable {
 
 public enum LinkEffect: Hashable, Sendable {
     case request(LinkRequest)
-    case raise(DeviceEvent.Kind)
+    /// With when it happened: what could not be told at once is older than the step that tells it.
+    case raise(DeviceEvent.Kind, Stamp)
     /// A sentence for the log.
     case tell(String)
 }

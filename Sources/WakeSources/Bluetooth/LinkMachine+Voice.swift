@@ -4,16 +4,23 @@ import WakeModel
 
 /// What was heard on the link that is up, and until when it was surely listened to.
 struct LinkVoice: Hashable, Sendable {
+    /// A value and when it was heard, which is when it is told to have come, however much later that is.
+    struct Word: Hashable, Sendable {
+        var channel: BluetoothUUID
+        var bytes: [UInt8]
+        var at: Stamp
+    }
+
     struct Read: Hashable, Sendable {
         /// A value that the read may have caused: bluetoothd tells a read's value as if it had been notified, and that just
         /// before it answers.
-        var held: [UInt8]?
+        var held: Word?
         /// The handler gets what it brings; nobody else does.
         var isForHandler = false
     }
 
     /// What it said before `connected` could be told, and until when.
-    private(set) var early: [DeviceEvent.Kind] = []
+    private(set) var early: [Word] = []
     private(set) var earlyUntil: WallTime?
     /// Since when each characteristic is surely heard on this link: its first word, or the proof.
     private(set) var heardSince: [BluetoothUUID: WallTime] = [:]
@@ -25,12 +32,12 @@ struct LinkVoice: Hashable, Sendable {
 
     mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) { heardSince[uuid] = heardSince[uuid] ?? now }
 
-    mutating func keep(_ kind: DeviceEvent.Kind, _ now: WallTime) {
-        early.append(kind)
-        earlyUntil = now
+    mutating func keep(_ word: Word) {
+        early.append(word)
+        earlyUntil = word.at.wall
     }
 
-    mutating func takeEarly() -> [DeviceEvent.Kind] {
+    mutating func takeEarly() -> [Word] {
         defer { early = [] }
         return early
     }
@@ -66,7 +73,7 @@ extension LinkMachine {
             voice.heardUntil = max(until, voice.earlyUntil ?? until)
         }
         step.raise(.connected(folded: 0))
-        for kind in voice.takeEarly() { step.raise(kind) }
+        for word in voice.takeEarly() { tell(word, &step) }
     }
 
     /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
@@ -90,27 +97,28 @@ extension LinkMachine {
             arming[uuid]?.settle(.proven)
         }
         toldDeaf.remove(uuid)
-        guard phase == .ready else { return voice.keep(.data(.characteristic(uuid), bytes), step.stamp.wall) }
+        let word = LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp)
+        guard phase == .ready else { return voice.keep(word) }
         voice.heardUntil = step.stamp.wall
-        guard let read = voice.reads[uuid] else { return tell(uuid, bytes, &step) }
-        if let held = read.held { tell(uuid, held, &step) }
-        voice.reads[uuid]?.held = bytes
+        guard let read = voice.reads[uuid] else { return tell(word, &step) }
+        if let held = read.held { tell(held, &step) }
+        voice.reads[uuid]?.held = word
     }
 
-    private func tell(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        step.raise(.data(.characteristic(uuid), bytes))
+    private func tell(_ word: LinkVoice.Word, _ step: inout LinkStep) {
+        step.raise(.data(.characteristic(word.channel), word.bytes), at: word.at)
     }
 
     /// What is held and equal came from the read; anything else was said by the peripheral.
     mutating func noteRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard let read = voice.reads.removeValue(forKey: uuid) else { return }
-        if let held = read.held, held != bytes { tell(uuid, held, &step) }
-        tell(uuid, bytes, &step)
+        if let held = read.held, held.bytes != bytes { tell(held, &step) }
+        tell(LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp), &step)
     }
 
     /// It was not answered, so what is held was said by the peripheral.
     mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        if let held = voice.reads.removeValue(forKey: uuid)?.held { tell(uuid, held, &step) }
+        if let held = voice.reads.removeValue(forKey: uuid)?.held { tell(held, &step) }
     }
 
     /// Only of what also speaks by itself need the read's own value be told apart.
@@ -122,6 +130,6 @@ extension LinkMachine {
     mutating func noteHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
         guard let read = voice.reads[uuid], read.isForHandler else { return }
         voice.reads[uuid] = nil
-        if let held = read.held, held != bytes { tell(uuid, held, &step) }
+        if let held = read.held, held.bytes != bytes { tell(held, &step) }
     }
 }

@@ -303,6 +303,8 @@ struct LinkStep {
 
     init(stamp: Stamp) { self.stamp = stamp }
 
-    mutating func raise(_ kind: DeviceEvent.Kind) { effects.append(.raise(kind)) }
+    mutating func raise(_ kind: DeviceEvent.Kind) { raise(kind, at: stamp) }
+    /// What happened before this step.
+    mutating func raise(_ kind: DeviceEvent.Kind, at stamp: Stamp) { effects.append(.raise(kind, stamp)) }
     mutating func tell(_ sentence: String) { effects.append(.tell(sentence)) }
 }
