@@ -54,7 +54,7 @@ extension LinkMachine {
     /// The link is of no use any more. What it said is told before that, and for that it was there.
     mutating func endLink(_ reason: String, _ step: inout LinkStep) {
         if phase == .ready {
-            for uuid in plan.read { endRead(uuid, &step) }
+            for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) { endRead(uuid, &step) }
         } else if voice.hasEarly {
             announce(&step)
         }
