@@ -13,10 +13,15 @@ PROPERTIES, OBJECTS = "org.freedesktop.DBus.Properties", "org.freedesktop.DBus.O
 ADAPTER, DEVICE = "org.bluez.Adapter1", "org.bluez.Device1"
 SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristic1"
 DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
+HEART_RATE = "0000180d-0000-1000-8000-00805f9b34fb"
 
 objects = {}  # path -> Thing: what is on the bus
 faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, exit
 calls = {}  # member -> how often it was called
+
+
+def uuids(texts):
+    return dbus.Array(texts, signature="s")
 
 
 class Fault(dbus.exceptions.DBusException):
@@ -140,7 +145,7 @@ class Thing(dbus.service.Object):
 
         def take(found):
             uuids = {u for o in found.values() for i in o.values() for u in i.get("UUIDs", [])}
-            self.uuids = uuids
+            self.uuids = getattr(self, "uuids", set()) | uuids
             answer()
             for peripheral in peripherals.values():
                 later(20, peripheral.come_back)
@@ -174,12 +179,14 @@ class Peripheral:
         self.address, self.place, self.handle = "C0:DE:00:00:00:%02X" % number, None, 14
         # Until its services are told: resolved before the objects, or never.
         self.resolves = "well"
+        # What its database says that it offers, where its advertisements say something else.
+        self.outside, self.inside = [HEART_RATE], None
 
     def appear(self, connected=False):
         path = self.adapter.path + "/dev_" + self.address.replace(":", "_")
         self.place = Thing(
             path, DEVICE, Address=self.address, AddressType="random", Name="Strap", Alias="Strap %d" % self.number,
-            UUIDs=dbus.Array(["0000180d-0000-1000-8000-00805f9b34fb"], signature="s"), Paired=True, Bonded=True,
+            UUIDs=uuids(self.outside), Paired=True, Bonded=True,
             Trusted=True, Connected=connected, ServicesResolved=False, Adapter=dbus.ObjectPath(self.adapter.path))
         self.place.peripheral = self
         self.make_database()
@@ -221,7 +228,7 @@ class Peripheral:
     def resolve(self):
         if self.isUp:
             self.offer_database()
-            self.place.set(ServicesResolved=True)
+            self.place.set(ServicesResolved=True, UUIDs=uuids(self.inside or self.outside))
 
     def link_down(self):
         if not self.isUp and not self.place.properties["Connected"]:
@@ -232,7 +239,7 @@ class Peripheral:
 
     def come_back(self):
         """As the kernel's accept list brings it back for a profile that was registered."""
-        uuids = getattr(self.adapter, "uuids", ())
+        uuids = set(getattr(self.adapter, "uuids", ())) & set(self.place.properties["UUIDs"])
         if self.place.isOffered and self.place.properties["Trusted"] and uuids and not self.place.properties["Connected"]:
             self.link_up()
 
@@ -257,8 +264,15 @@ class Peripheral:
             thing.withdraw()
         self.handle += 16
         self.isClient = self.isConfigured = False
+        # As the real one: a service that goes takes its UUID with it.
+        self.place.set(UUIDs=uuids([]))
         self.make_database()
-        later(30, self.offer_database)
+
+        def come():
+            self.offer_database()
+            self.place.set(UUIDs=uuids(self.inside or self.outside))
+
+        later(30, come)
 
 
 class Root(dbus.service.Object):
@@ -327,6 +341,14 @@ class Commands:
 
     def services(self, number):
         peripherals[int(number)].change_services()
+
+    def offer(self, number, *texts):
+        """What it is known to offer, before it is connected."""
+        peripherals[int(number)].outside = list(texts)
+        peripherals[int(number)].place.set(UUIDs=uuids(texts))
+
+    def inside(self, number, *texts):
+        peripherals[int(number)].inside = list(texts)
 
     def advertise(self, number):
         peripherals[int(number)].place.set(RSSI=dbus.Int16(-60))

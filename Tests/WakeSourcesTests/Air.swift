@@ -31,6 +31,7 @@ final class Air: BluetoothHost {
     private(set) var adapters: [String: Bool] = [:]
     private(set) var attentions: [Attention] = []
     var sessions: [String: LinkSession] = [:]
+    var matches: (BluezPeripheral) -> Bool = { $0.services.contains(BluetoothUUID(short: 0x180d)) }
     var notify = [heart]
     var read: [BluetoothUUID] = []
 
@@ -68,7 +69,8 @@ final class Air: BluetoothHost {
     // MARK: The host
 
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
-        BluetoothPlan(profile: "strap", link: LinkPlan(notify: notify, read: read))
+        guard matches(peripheral) else { return nil }
+        return BluetoothPlan(profile: "strap", link: LinkPlan(notify: notify, read: read))
     }
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func heardUntil(source: String) -> WallTime? { nil }

@@ -19,6 +19,8 @@ struct LinkAccounts {
     private var gaps: [Gap] = []
     private var isConnected = false
     private var lastConnected: WallTime?
+    /// When listening ended last.
+    private var lastDisconnected: WallTime?
     private var lastRaised: [BluetoothUUID: Int] = [:]
     private(set) var inFlight: Set<LinkRequest> = []
     private(set) var connects = 0
@@ -44,9 +46,11 @@ struct LinkAccounts {
         case .disconnected:
             if !isConnected { complain("disconnected though it was not connected", now) }
             isConnected = false
+            lastDisconnected = now
         case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now, time)
         case .gap(let gap):
             if isConnected || gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
+            if let end = lastDisconnected, gap.from > end { complain("a gap that begins after listening ended", now) }
             gaps.append(gap)
         case .attention(.accessDenied, let detail):
             warnings += 1

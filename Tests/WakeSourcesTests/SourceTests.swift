@@ -35,6 +35,22 @@ struct SourceTests {
         #expect(Set(air.reasons).isSubset(of: ["link-lost", "services-changed", "adapter-down"]))
     }
 
+    @Test("services that change, and with them for a moment all that a profile knows it by: one link's end, one gap")
+    func changesServices() throws {
+        let air = try Air()
+        try air.populate(1)
+        for _ in 0..<3 {
+            try air.say()
+            try air.tell("services 1")
+            try air.turn { air.connected.isEmpty }
+            try air.say()
+            try air.expect(1)
+        }
+        try air.say()
+        #expect(air.reasons == Array(repeating: "services-changed", count: 3))
+        air.checkBooks()
+    }
+
     @Test("while all is quiet nothing ticks")
     func rests() throws {
         let air = try Air()

@@ -12,7 +12,9 @@ extension BluetoothSource {
         let session = watched[source]?.machine.session ?? host?.session(of: source) ?? .open
         let isWanted =
             (peripheral.isTrusted || session == .closed) && (peripheral.isBonded || !peripheral.hasPrivateAddress)
-        guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: peripheral) else {
+        var offered = peripheral
+        offered.services.formUnion(watched[source]?.services ?? [])
+        guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: offered) else {
             return release(path)
         }
         guard !isBetterKnown(source, than: peripheral, at: path) else { return }
@@ -22,6 +24,7 @@ extension BluetoothSource {
             source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
             mode: .bluetoothCentral)
         watch(device, at: path, plan.link, session)
+        watched[source]?.services = offered.services
         watched[source]?.wasBonded = peripheral.isBonded
         watched[source]?.hasPublicAddress = peripheral.hasPublicAddress
     }
@@ -30,7 +33,7 @@ extension BluetoothSource {
         let source = device.source
         if watched[source]?.device != device { host?.bluetooth(knows: device) }
         guard let known = watched[source] else {
-            let heardUntil = host?.heardUntil(source: source)
+            let heardUntil = self.heardUntil.removeValue(forKey: source) ?? host?.heardUntil(source: source)
             let machine = LinkMachine(plan, session: session, heardUntil: heardUntil, patience: patience)
             watched[source] = Watched(path: path, device: device, machine: machine)
             return
@@ -58,6 +61,7 @@ extension BluetoothSource {
     private func release(_ path: String) {
         guard let source = sources.removeValue(forKey: path) else { return }
         refresh(source)
+        heardUntil[source] = watched[source]?.machine.voice.heardUntil
         watched[source] = nil
     }
 

@@ -39,6 +39,9 @@ public final class BluetoothSource {
         var wasBonded = false
         var hasPublicAddress = false
         var signal: Int?
+        /// All that it was known to offer. What it advertises may be missing in its database, and while its services change
+        /// all is missing: it is the same peripheral.
+        var services: Set<BluetoothUUID> = []
     }
 
     let client: BluezClient
@@ -54,6 +57,8 @@ public final class BluetoothSource {
     private var timer: Timer?
     private var inputs: [(source: String, input: LinkInput, stamp: Stamp)] = []
     private var isStepping = false
+    /// Until when those were heard that nobody wants watched now.
+    var heardUntil: [String: WallTime] = [:]
     let log = Log("bluetooth")
     let air: AirMonitor?
     let kernel: KernelLinks?

@@ -155,6 +155,8 @@ public struct LinkPatience: Hashable, Sendable {
     public var beforeConnect = TimeSpan.seconds(3)
     /// How long an advertisement says that a peripheral is there.
     public var freshness = TimeSpan.seconds(10)
+    /// The longest that a link goes on without hearing from the other side (Core Specification, Vol 4, Part E, 7.8.12).
+    public var supervision = TimeSpan.seconds(32)
     public var inProgress = TimeSpan.milliseconds(500)
     public var noRoom = TimeSpan.seconds(4)
 

@@ -111,7 +111,8 @@ extension LinkMachine {
         let isStale = arming.contains { uuid, channel in facts.channels[uuid]?.path != channel.path }
         let isNew = plan.notify.contains { facts.channels[$0] != nil && arming[$0] == nil }
         guard isStale || isNew && phase == .ready else { return false }
-        endLink("services-changed", &step)
+        // Since when what is armed was not there any more, nobody told.
+        endLink("services-changed", wasSound: false, &step)
         return move(to: .gathering(until: step.now + patience.gathering))
     }
 

@@ -52,9 +52,10 @@ struct LinkVoice: Hashable, Sendable {
 
 extension LinkMachine {
     /// The link is of no use any more. What it said is told before that, and for that it was there.
-    mutating func endLink(_ reason: String, _ step: inout LinkStep) {
+    mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) { endRead(uuid, &step) }
+            if wasSound { noteListened(&step) }
         } else if voice.hasEarly {
             announce(&step)
         }
@@ -62,6 +63,17 @@ extension LinkMachine {
         arming = [:]
         voice.leaveLink()
         requests.leaveLink()
+    }
+
+    /// A link that was silent was listened to all the same. What was said longer ago than a link lives without an answer
+    /// either came or broke the link; unless bluetoothd or the radio itself failed, which may have been deaf before.
+    private mutating func noteListened(_ step: inout LinkStep) {
+        switch facts.absence {
+        case .bluetoothdGone, .adapterDown: return
+        case .removed, nil: break
+        }
+        let sure = step.stamp.wall + TimeSpan(nanoseconds: -patience.supervision.nanoseconds)
+        voice.heardUntil = max(voice.heardUntil ?? sure, sure)
     }
 
     /// What may have been said unheard, then that it is there, then what it said already.
