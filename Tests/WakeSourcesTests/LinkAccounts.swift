@@ -68,9 +68,10 @@ struct LinkAccounts {
         if let time, time != words[number].at { complain("word \(number) told with another time than its own", now) }
         if number <= lastRaised[uuid] ?? -1 { complain("word \(number) out of order", now) }
         lastRaised[uuid] = number
-        toldDeaf.remove(uuid)
         words[number].timesRaised += 1
     }
+
+    mutating func prove(_ uuid: BluetoothUUID) { toldDeaf.remove(uuid) }
 
     mutating func ask(_ request: LinkRequest, at now: WallTime) {
         if !inFlight.insert(request).inserted { complain("\(request) twice in flight", now) }

@@ -99,10 +99,11 @@ final class LinkScenario {
     // MARK: As bluetoothd tells it
 
     func appear() { tell { $0.absence = nil } }
-    func offer(_ uuids: BluetoothUUID..., from first: Int = 1, hasConfiguration: Bool = true) {
+    func offer(_ uuids: BluetoothUUID..., from first: Int = 1, hasConfiguration: Bool = true, canRead: Bool = false) {
         tell { facts in
             for (index, uuid) in uuids.enumerated() {
-                facts.channels[uuid] = .init(path: "/char\(first + index)", hasConfiguration: hasConfiguration)
+                facts.channels[uuid] = .init(
+                    path: "/char\(first + index)", hasConfiguration: hasConfiguration, canRead: canRead)
             }
         }
     }

@@ -22,6 +22,7 @@ final class LinkWorld {
     private var isConfigured: Set<BluetoothUUID> = []
     private let keepsConfiguration: Int
     private let hasReadableConfiguration: Bool
+    private let canBeRead: Bool
 
     // The kernel's link, and how often there was another.
     private var isLinkUp = false
@@ -44,6 +45,7 @@ final class LinkWorld {
         channels = dice.isOne(in: 2) ? [heart] : [heart, battery]
         keepsConfiguration = dice.below(3)
         hasReadableConfiguration = !dice.isOne(in: 4)
+        canBeRead = dice.isOne(in: 3)
         hasKernel = !dice.isOne(in: 3)
         hasAir = !dice.isOne(in: 3)
         let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
@@ -102,6 +104,7 @@ final class LinkWorld {
                 serve(request)
             }
         }
+        for channel in channels where machine.arming[channel]?.stage == .proven { accounts.prove(channel) }
         let needsNothing = machine.phase == .away || machine.phase == .ready
         if machine.deadline == nil, !needsNothing { complain("waits for ever in \(machine.phase)") }
     }
@@ -176,7 +179,8 @@ final class LinkWorld {
         guard facts.channels.isEmpty else { return }
         tell { facts in
             for channel in channels {
-                facts.channels[channel] = .init(path: "/\(pathNumber)/\(channel)", hasConfiguration: true)
+                facts.channels[channel] = .init(
+                    path: "/\(pathNumber)/\(channel)", hasConfiguration: true, canRead: canBeRead)
             }
         }
     }

@@ -90,7 +90,8 @@ extension BluetoothSource {
                 facts.channels[characteristic.uuid] == nil
             else { continue }
             let hasConfiguration = client.mirror.configuration(of: path) != nil
-            facts.channels[characteristic.uuid] = .init(path: path, hasConfiguration: hasConfiguration)
+            facts.channels[characteristic.uuid] = .init(
+                path: path, hasConfiguration: hasConfiguration, canRead: characteristic.canRead)
         }
         return facts
     }

@@ -54,6 +54,8 @@ public struct BluezCharacteristic: Hashable, Sendable {
     public var isNotifying = false
 
     public var canNotify: Bool { flags.contains("notify") || flags.contains("indicate") }
+    /// `read`, `encrypt-read`, `secure-read`, …
+    public var canRead: Bool { flags.contains { $0.hasSuffix("read") } }
 }
 
 /// What may change of a peripheral.

@@ -9,9 +9,12 @@ public struct LinkFacts: Hashable, Sendable {
         public var path: String
         /// Its client configuration can be read back.
         public var hasConfiguration: Bool
-        public init(path: String, hasConfiguration: Bool) {
+        /// Anybody may read it, and bluetoothd tells a read's value as if the peripheral had said it.
+        public var canRead: Bool
+        public init(path: String, hasConfiguration: Bool, canRead: Bool = false) {
             self.path = path
             self.hasConfiguration = hasConfiguration
+            self.canRead = canRead
         }
     }
 

@@ -135,6 +135,7 @@ extension LinkMachine {
     }
 
     private mutating func noteStarted(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+        if arming[uuid]?.stage == .proven, let failure { return noteRefused(uuid, failure, &step) }
         guard arming[uuid]?.stage == .starting else { return }
         switch failure {
         case nil where facts.channels[uuid]?.hasConfiguration == true:
@@ -144,6 +145,20 @@ extension LinkMachine {
         case .inProgress, .notConnected: startLater(uuid, &step)
         case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other:
             arming[uuid]?.settle(.failed(failure ?? .timedOut))
+        }
+    }
+
+    /// It has spoken, but for another program that listens too: with that one it would fall silent.
+    private mutating func noteRefused(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+        switch failure {
+        case .inProgress, .notConnected: return
+        case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other: arming[uuid]?.settle(.failed(failure))
+        }
+        guard phase == .ready else { return }
+        if arming.values.allSatisfy({ $0.failure != nil }) {
+            _ = getStuck(failure, &step)
+        } else {
+            tellDeaf(uuid, failure.sentence, &step)
         }
     }
 

@@ -29,6 +29,7 @@ struct LinkVoice: Hashable, Sendable {
     var reads: [BluetoothUUID: Read] = [:]
 
     var hasEarly: Bool { !early.isEmpty }
+    var hasProof: Bool { !heardSince.isEmpty }
 
     mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) { heardSince[uuid] = heardSince[uuid] ?? now }
 
@@ -103,18 +104,24 @@ extension LinkMachine {
 
     mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
-        // While it is being switched off it will soon be deaf again, so this proves nothing.
-        if !requests.isAsked(.stopNotify(uuid)) {
+        if isProof(of: uuid) {
             voice.prove(uuid, step.stamp.wall)
             arming[uuid]?.settle(.proven)
+            toldDeaf.remove(uuid)
         }
-        toldDeaf.remove(uuid)
         let word = LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
         voice.heardUntil = step.stamp.wall
         guard let read = voice.reads[uuid] else { return tell(word, &step) }
         if let held = read.held { tell(held, &step) }
         voice.reads[uuid]?.held = word
+    }
+
+    /// Whether its word shows that it is armed: not while it is being switched off, for then it will soon be deaf again, and
+    /// not where it may be another program's read that brought it, unless nothing else could show it.
+    private func isProof(of uuid: BluetoothUUID) -> Bool {
+        guard !requests.isAsked(.stopNotify(uuid)) else { return false }
+        return facts.channels[uuid].map { !$0.canRead || !$0.hasConfiguration } ?? true
     }
 
     private func tell(_ word: LinkVoice.Word, _ step: inout LinkStep) {

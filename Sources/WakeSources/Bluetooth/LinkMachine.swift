@@ -122,7 +122,7 @@ public struct LinkMachine: Sendable {
         case .arming(let until): return keepArmed(&step) || advanceArming(until, &step)
         case .ready: return keepArmed(&step)
         // Whoever speaks is armed, whatever was answered.
-        case .stuck(let until): return step.now >= until || voice.hasEarly ? begin(&step) : false
+        case .stuck(let until): return step.now >= until || voice.hasProof ? begin(&step) : false
         // It came back before the loss was seen, or never went: as if it had just come.
         case .dropping(let until): return step.now >= until ? begin(&step) : false
         case .cutting(let until): return step.now >= until ? drop(&step) : false
