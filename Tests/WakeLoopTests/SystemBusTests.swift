@@ -73,10 +73,27 @@ struct SystemBusTests {
     func appears() throws {
         let waiting = try Waiting()
         try waiting.line.open()
+        // It looks once more when it has begun to watch.
+        #expect(try waiting.loop.runOnce(timeout: .seconds(1)))
         #expect(try waiting.loop.runOnce(timeout: .seconds(1)) == false)
         #expect(waiting.told.isEmpty)
         waiting.makeDirectory()
         let bus = try PrivateBus(at: waiting.address)
+        try waiting.turn { waiting.told == ["connected"] }
+        bus.kill()
+    }
+
+    @Test("a bus that came before its place was watched, so that nothing tells of it, is found")
+    func appearsUnseen() throws {
+        let waiting = try Waiting()
+        let (dead, alive) = (waiting.directory + "/dead", waiting.directory + "/alive")
+        let place = waiting.directory + "/dbus"
+        for directory in [dead, alive] { mkdir(directory, 0o755) }
+        symlink(dead, place)
+        try waiting.line.open()
+        // What is watched is the dead directory; the bus lives in another one.
+        let bus = try PrivateBus(at: "unix:path=\(alive)/socket")
+        #expect(rename(place, place + ".old") == 0 && symlink(alive, place) == 0)
         try waiting.turn { waiting.told == ["connected"] }
         bus.kill()
     }

@@ -11,7 +11,7 @@ public final class SystemBus {
         case lost
     }
 
-    private let loop: EventLoop
+    public let loop: EventLoop
     private let address: BusAddress
     private var listeners: [(Change) -> Void] = []
     /// Kept until the next one is made: a connection that tells of its loss is still at work.
@@ -21,6 +21,8 @@ public final class SystemBus {
     private var hasToldAbsence = false
     private var retry: Timer?
     private var socketWatch: SocketWatch?
+    /// The watch was made just now: a bus that came before it is found by one more try, since nothing would tell of it.
+    private var isLookingAgain = false
     private let log = Log("bus")
 
     /// A bus that went away is mostly being restarted; after that its socket is waited for, which costs nothing.
@@ -53,9 +55,10 @@ public final class SystemBus {
     }
 
     private func connect() {
-        socketWatch = nil
         do throws(SystemError) {
             let connection = try BusConnection(on: loop, to: address)
+            socketWatch = nil
+            isLookingAgain = false
             connection.didLoseConnection = { [unowned self] in lose() }
             latest = connection
             hasToldAbsence = false
@@ -84,8 +87,13 @@ public final class SystemBus {
     }
 
     private func waitForBus() {
-        guard attemptsLeft > 0 || !watchSocket() else { return }
-        attemptsLeft -= 1
+        if attemptsLeft == 0 {
+            let hasLooked = isLookingAgain
+            isLookingAgain = !hasLooked && watchSocket()
+            if hasLooked { return }
+        } else {
+            attemptsLeft -= 1
+        }
         retry?.arm(at: SystemClock.monotonic() + wait)
         wait = min(TimeSpan(nanoseconds: wait.nanoseconds * 2), Self.longestWait)
     }
@@ -105,6 +113,7 @@ public final class SystemBus {
 
     private func retryAfterChange() {
         attemptsLeft = Self.attemptsAfterChange
+        isLookingAgain = false
         wait = Self.firstWait
         retry?.arm(at: SystemClock.monotonic() + wait)
     }
