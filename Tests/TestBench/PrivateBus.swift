@@ -54,6 +54,10 @@ package final class PrivateBus {
     /// Ends everybody but the bus.
     package func dismissGuests() { guests = [] }
 
+    /// It answers nobody until it is resumed.
+    package func pause() { Glibc.kill(daemon.process, SIGSTOP) }
+    package func resume() { Glibc.kill(daemon.process, SIGCONT) }
+
     /// As if the bus had crashed.
     package func kill() {
         Glibc.kill(daemon.process, SIGKILL)

@@ -86,14 +86,27 @@ struct AdoptionTests {
         #expect(try air.bluez.tell("say 0") == "1")
     }
 
-    @Test("a bluetoothd that does not list its objects in time is asked again")
+    @Test("a bluetoothd that does not list its objects, or not in time, is asked again")
     func asksAgain() throws {
+        for fault in ["never", "failed"] {
+            let air = try Air()
+            try air.tell("fault GetManagedObjects \(fault) 3", "adapter hci0", "peripheral 1 hci0")
+            let client = BluezClient(air.line, patience: .milliseconds(100))
+            try air.tell("live")
+            try air.turn { client.isThere }
+            #expect(client.mirror.peripherals.count == 1)
+        }
+    }
+
+    @Test("a bus that does not say in time who bluetoothd is is asked again")
+    func asksForOwnerAgain() throws {
         let air = try Air()
-        try air.tell("fault GetManagedObjects never 2", "adapter hci0", "peripheral 1 hci0")
+        try air.populate(1)
+        air.bus.pause()
         let client = BluezClient(air.line, patience: .milliseconds(100))
-        try air.tell("live")
+        try air.drain(.milliseconds(150))
+        air.bus.resume()
         try air.turn { client.isThere }
-        #expect(client.mirror.peripherals.count == 1)
     }
 
     @Test("a call to a bluetoothd that is not there is answered at once, and starts none")

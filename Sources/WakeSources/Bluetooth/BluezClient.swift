@@ -23,11 +23,19 @@ public final class BluezClient {
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
     private let patience: TimeSpan
+    /// To ask again what was not answered; armed only then.
+    private var again: Timer?
+    private var wait = BluezClient.firstWait
+    private var question: () -> Void = {}
     private let log = Log("bluetooth")
+
+    private static let firstWait = TimeSpan.milliseconds(250)
+    private static let longestWait = TimeSpan.seconds(60)
 
     /// `patience` is how long it may take to list its objects.
     public init(_ bus: SystemBus, patience: TimeSpan = .seconds(20)) {
         self.patience = patience
+        again = try? bus.loop.timer(on: .monotonic) { [unowned self] in question() }
         bus.listen { [unowned self] change in
             switch change {
             case .connected(let connection): begin(connection)
@@ -79,12 +87,32 @@ public final class BluezClient {
         } catch {
             log.error("\(error.description); Bluetooth peripherals are not watched")
         }
-        connection.call(.bluezOwner, within: .seconds(5)) { [unowned self] result in
-            if case .success(let values) = result { changeOwner(to: values.first?.string ?? "") }
+        wait = Self.firstWait
+        askForOwner()
+    }
+
+    /// Who comes later is told by a signal; who is there already would never be known without an answer.
+    private func askForOwner() {
+        bus?.call(.bluezOwner, within: min(patience, .seconds(5))) { [unowned self] result in
+            switch result {
+            case .success(let values): changeOwner(to: values.first?.string ?? "")
+            case .failure(let error) where error.isNobodyThere: break
+            case .failure(let error):
+                guard owner.isEmpty, hasBus else { return }
+                log.error("could not ask the message bus for bluetoothd: \(error); it is asked again")
+                ask(again: { [unowned self] in askForOwner() })
+            }
         }
     }
 
+    private func ask(again next: @escaping () -> Void) {
+        question = next
+        again?.arm(at: SystemClock.monotonic() + wait)
+        wait = min(TimeSpan(nanoseconds: wait.nanoseconds * 2), Self.longestWait)
+    }
+
     private func lose() {
+        again?.disarm()
         subscriptions = []
         bus = nil
         changeOwner(to: "")
@@ -99,6 +127,8 @@ public final class BluezClient {
         guard next != owner else { return }
         if !owner.isEmpty { end() }
         owner = next
+        again?.disarm()
+        wait = Self.firstWait
         if next.isEmpty { return }
         ownerDidChange()
         look()
@@ -124,7 +154,7 @@ public final class BluezClient {
                 log.error(
                     "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
                 // It is slow, or hangs and may come to itself: without its objects we would be deaf for all its life.
-                if error.isTimeout { look() }
+                ask(again: { [unowned self] in look() })
             }
         }
     }
