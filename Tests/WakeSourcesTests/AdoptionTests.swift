@@ -22,6 +22,33 @@ struct AdoptionTests {
         try air.expect(2)
     }
 
+    @Test("a peripheral that is known by its name comes back for a service of its own that no profile names")
+    func coversNames() throws {
+        let air = try Air()
+        air.matches = { $0.name?.hasPrefix("Strap") == true }
+        let own = "5f0f0001-1ab0-4c7a-9e33-000000000001"
+        let services = "\(BluetoothUUID(short: 0x180f).full) \(own)"
+        try air.tell("adapter hci0", "peripheral 1 hci0", "offer 1 \(services)", "live")
+        try air.expect(1)
+        try air.tell("down 1")
+        try air.turn { air.connected.isEmpty }
+        try air.expect(1)
+        #expect(try air.bluez.tell("calls Connect") == "0")
+        #expect(try air.bluez.tell("calls RegisterApplication") == "2")
+    }
+
+    @Test("a service that is advertised and not in the database keeps the peripheral that it matched")
+    func keepsMatches() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "inside 1 \(BluetoothUUID(short: 0xfff0).full)", "live")
+        try air.expect(1)
+        try air.drain(.milliseconds(50))
+        try air.tell("down 1")
+        try air.turn { air.connected.isEmpty }
+        try air.expect(1)
+        #expect(Set(air.reasons) == ["link-lost"])
+    }
+
     @Test("an address that changes by itself is watched only while a bond resolves it")
     func watchesTheBonded() throws {
         let air = try Air()

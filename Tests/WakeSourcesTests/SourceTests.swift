@@ -51,6 +51,15 @@ struct SourceTests {
         air.checkBooks()
     }
 
+    @Test("a registration that bluetoothd refuses is tried again until peripherals come back by themselves")
+    func registersAgain() throws {
+        let air = try Air()
+        try air.tell("fault RegisterApplication failed 2", "adapter hci0", "peripheral 1 hci0", "live")
+        try air.expect(1)
+        #expect(try air.bluez.tell("calls RegisterApplication") == "3")
+        #expect(try air.loop.runOnce(timeout: .seconds(1)) == false)
+    }
+
     @Test("while all is quiet nothing ticks")
     func rests() throws {
         let air = try Air()

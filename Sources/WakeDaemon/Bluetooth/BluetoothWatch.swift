@@ -36,9 +36,12 @@ final class BluetoothWatch: BluetoothHost {
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
         let profiles = bridge.catalog.profiles
         let services = Array(peripheral.services)
-        guard let index = profiles.match(mode: .bluetoothCentral, services: services, name: peripheral.name) else {
-            return nil
-        }
+        // What it was matched by may be told in its advertisements only, and bluetoothd forgets those.
+        let index =
+            profiles.match(mode: .bluetoothCentral, services: services, name: peripheral.name)
+            ?? bridge.catalog.devices.compactMap { $0?.device }.first { $0.source == "/bluetooth/\(peripheral.address)" }?.profile
+            .flatMap { profiles.index(named: $0) }
+        guard let index else { return nil }
         let profile = profiles[index]
         return BluetoothPlan(
             profile: profile.name, link: LinkPlan(notify: profile.notify, read: profile.readAtConnect))

@@ -24,6 +24,7 @@ extension BluetoothSource {
             source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
             mode: .bluetoothCentral)
         watch(device, at: path, plan.link, session)
+        application.cover(peripheral.services)
         watched[source]?.services = offered.services
         watched[source]?.wasBonded = peripheral.isBonded
         watched[source]?.hasPublicAddress = peripheral.hasPublicAddress

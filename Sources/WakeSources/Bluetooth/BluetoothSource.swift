@@ -77,7 +77,7 @@ public final class BluetoothSource {
         self.clock = clock
         self.patience = patience
         client = BluezClient(bus)
-        application = GattApplication(client, services: services)
+        application = try GattApplication(client, services: services, on: loop)
         timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
         client.listener = self
         client.ownerDidChange = { [unowned self] in

@@ -6,68 +6,131 @@ import WakeSystem
 
 final class GattApplication {
     private unowned let client: BluezClient
-    private let services: [BluetoothUUID]
+    /// What each application of ours offers: the profiles' services are the first, those of single peripherals follow, since
+    /// bluetoothd reads an application only once.
+    private var offers: [[BluetoothUUID]]
     private var objects: [BusObject] = []
     private var adapters: Set<String> = []
+    /// By adapter and application; what was refused is not among them.
+    private var registered: Set<Registration> = []
     /// Counts the lives of bluetoothd, so that an answer of an earlier one is known as such.
     private var life = 0
+    /// Armed while a registration was refused.
+    private var again: Timer?
+    private var wait = GattApplication.firstWait
     private let log = Log("bluetooth")
 
-    private static let root = "/org/wakebridge"
-    private static let profilePath = root + "/profile"
+    private struct Registration: Hashable {
+        var adapter: String
+        var application: Int
+    }
 
-    init(_ client: BluezClient, services: [BluetoothUUID]) {
+    private static let firstWait = TimeSpan.milliseconds(500)
+    private static let longestWait = TimeSpan.seconds(60)
+    /// Those that nearly every peripheral has: to bring back for them would be to bring back everything that is bonded.
+    private static let common = Set([0x1800, 0x1801, 0x180a, 0x180f].map { BluetoothUUID(short: $0) })
+
+    init(_ client: BluezClient, services: [BluetoothUUID], on loop: EventLoop) throws(SystemError) {
         self.client = client
-        self.services = services
+        offers = [services]
+        again = try loop.timer(on: .monotonic) { [unowned self] in register() }
     }
 
     /// To be called for every adapter, in every life of bluetoothd.
     func register(with adapter: String) {
-        guard !services.isEmpty, adapters.insert(adapter).inserted else { return }
-        offer()
-        let life = life
-        client.call(
-            adapter, "org.bluez.GattManager1", "RegisterApplication",
-            [.objectPath(Self.root), .properties([])], within: .seconds(10)
-        ) { [weak self] result in
-            guard let self, self.life == life, case .failure(let error) = result else { return }
-            // An earlier call of ours that was not answered in time was heard all the same.
-            guard error.name != "org.bluez.Error.AlreadyExists" else { return }
-            adapters.remove(adapter)
-            log.warning(
-                "could not register with \(adapter): \(error); peripherals are connected when they advertise instead")
-        }
+        guard adapters.insert(adapter).inserted else { return }
+        register()
     }
 
-    func forget(_ adapter: String) { adapters.remove(adapter) }
+    /// A peripheral that is known by its name, or by what only its advertisements tell, has in its database none of the
+    /// services that are registered, and nothing would bring it back. One of its own does.
+    func cover(_ services: Set<BluetoothUUID>) {
+        guard services.isDisjoint(with: offers.joined()) else { return }
+        let own = services.subtracting(Self.common).sorted { $0.full < $1.full }
+        // The longer it is, the fewer others have it.
+        guard let service = own.first(where: { $0.short == nil }) ?? own.first else { return }
+        offers.append([service])
+        register()
+    }
+
+    func forget(_ adapter: String) {
+        adapters.remove(adapter)
+        registered = registered.filter { $0.adapter != adapter }
+    }
 
     /// The bus or bluetoothd is gone, and our registration with it.
     func reset() {
         life += 1
         adapters = []
+        registered = []
         objects = []
+        again?.disarm()
+        wait = Self.firstWait
     }
+
+    private func register() {
+        for adapter in adapters {
+            for number in offers.indices where !offers[number].isEmpty {
+                register(Registration(adapter: adapter, application: number))
+            }
+        }
+    }
+
+    private func register(_ registration: Registration) {
+        guard registered.insert(registration).inserted else { return }
+        offer()
+        let life = life
+        client.call(
+            registration.adapter, "org.bluez.GattManager1", "RegisterApplication",
+            [.objectPath(Self.root(registration.application)), .properties([])], within: .seconds(10)
+        ) { [weak self] result in
+            guard let self, self.life == life else { return }
+            switch result {
+            case .success: wait = Self.firstWait
+            // An earlier call of ours that was not answered in time was heard all the same.
+            case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": break
+            case .failure(let error): registerLater(registration, error)
+            }
+        }
+    }
+
+    private func registerLater(_ registration: Registration, _ error: BusError) {
+        guard registered.remove(registration) != nil else { return }
+        log.warning(
+            "could not register with \(registration.adapter): \(error); peripherals do not come back by themselves until "
+                + "that has worked, and it is tried again in \(wait.wholeMilliseconds) ms")
+        again?.arm(at: SystemClock.monotonic() + wait)
+        wait = min(TimeSpan(nanoseconds: wait.nanoseconds * 2), Self.longestWait)
+    }
+
+    // MARK: The objects
+
+    private static func root(_ application: Int) -> String { "/org/wakebridge/application\(application)" }
+    private static func profile(_ application: Int) -> String { root(application) + "/profile" }
 
     private func offer() {
-        guard objects.isEmpty else { return }
-        objects = [
-            client.export(at: Self.root) { [unowned self] in answer($0) },
-            // Bluetoothd says Release when it lets the profile go; there is nothing to do for it.
-            client.export(at: Self.profilePath) { $0.answer() },
-        ].compactMap { $0 }
+        for number in (objects.count / 2)..<offers.count {
+            let made = [
+                client.export(at: Self.root(number)) { [unowned self] in answer($0, number) },
+                // Bluetoothd says Release when it lets the profile go; there is nothing to do for it.
+                client.export(at: Self.profile(number)) { $0.answer() },
+            ].compactMap { $0 }
+            guard made.count == 2 else { return }
+            objects += made
+        }
     }
 
-    private func answer(_ request: BusRequest) {
+    private func answer(_ request: BusRequest, _ application: Int) {
         guard request.interface == BluezInterface.objects, request.member == "GetManagedObjects" else {
             return request.refuse(BusError(name: "org.freedesktop.DBus.Error.UnknownMethod", message: "not offered"))
         }
-        let uuids = BusValue.array(of: "s", services.map { .string($0.full) })
+        let uuids = BusValue.array(of: "s", offers[application].map { .string($0.full) })
         let interfaces = BusValue.dictionary(
             key: "s", value: "a{sv}",
             [BusEntry(.string("org.bluez.GattProfile1"), .properties([("UUIDs", uuids)]))])
         request.answer([
             .dictionary(
-                key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(Self.profilePath), interfaces)])
+                key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(Self.profile(application)), interfaces)])
         ])
     }
 }
