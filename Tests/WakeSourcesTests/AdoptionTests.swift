@@ -22,6 +22,38 @@ struct AdoptionTests {
         try air.expect(2)
     }
 
+    @Test("a peripheral that is not trusted any more is let go on the air, dialled once when it is again, its gap told")
+    func letsGo() throws {
+        let air = try Air()
+        try air.populate(2)
+        try air.say()
+        try air.tell("set 1 Trusted no")
+        try air.turn { air.connected.count == 1 }
+        try air.drain(.milliseconds(50))
+        #expect(try air.bluez.tell("calls StopNotify") == "1")
+        #expect(try air.bluez.tell("calls Disconnect") == "1")
+        try air.say()
+        #expect(try air.bluez.tell("calls Connect") == "0")
+        // Bluetoothd keeps what was disconnected then off the accept list.
+        try air.tell("quiet", "set 1 Trusted yes")
+        try air.expect(2)
+        #expect(try air.bluez.tell("calls Connect") == "1")
+        try air.say()
+        air.checkBooks()
+    }
+
+    @Test("a link that was there before the bridge is left alone when its peripheral is not trusted any more")
+    func leavesForeignLinks() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "up 1")
+        try air.tell("live")
+        try air.expect(1)
+        try air.tell("set 1 Trusted no")
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(50))
+        #expect(try air.bluez.tell("calls Disconnect") == "0")
+    }
+
     @Test("a peripheral that is known by its name comes back for a service of its own that no profile names")
     func coversNames() throws {
         let air = try Air()

@@ -15,7 +15,7 @@ extension BluetoothSource {
         var offered = peripheral
         offered.services.formUnion(watched[source]?.services ?? [])
         guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: offered) else {
-            return release(path)
+            return peripheral.isTrusted ? release(path) : dismiss(path)
         }
         guard !isBetterKnown(source, than: peripheral, at: path) else { return }
         if let other = watched[source]?.path, other != path { sources[other] = nil }
@@ -58,7 +58,15 @@ extension BluetoothSource {
         step(source, .bondLost)
     }
 
-    /// It is not trusted any more.
+    /// It is not trusted any more: a link that is ours goes, which has bluetoothd bring it back no more.
+    private func dismiss(_ path: String) {
+        guard let source = sources[path], let entry = watched[source] else { return }
+        release(path)
+        guard entry.machine.isOurs, entry.machine.facts.isUp else { return }
+        for (uuid, channel) in entry.machine.arming where channel.isAsked { ask(.stopNotify(uuid), of: source, entry) }
+        ask(.disconnect, of: source, entry)
+    }
+
     private func release(_ path: String) {
         guard let source = sources.removeValue(forKey: path) else { return }
         refresh(source)

@@ -205,10 +205,14 @@ extension BluetoothSource: BluezListener {
 
     private func notePeripheral(_ path: String, _ facts: PeripheralFacts) {
         guard let peripheral = client.mirror.peripherals[path] else { return }
+        let wasWatched = sources[path] != nil
         if facts != .advertisement { adopt(peripheral, at: path) }
         if facts.contains(.link), !peripheral.isConnected { noteRoom(on: path.parent) }
         guard let source = sources[path] else { return }
         if facts != .advertisement || slots.hasRefused(path.parent) { refresh(source) }
+        // Somebody trusts it now. It may have been disconnected when it was trusted no more, and then bluetoothd keeps it off the
+        // kernel's accept list until it is told to connect it: dialled once as if it had been heard, it is on the list again.
+        if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .advertised) }
         guard facts.contains(.advertisement) else { return }
         watched[source]?.signal = peripheral.signal
         if peripheral.signal != nil { step(source, .advertised) }
