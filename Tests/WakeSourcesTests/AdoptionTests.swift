@@ -54,6 +54,16 @@ struct AdoptionTests {
         #expect(try air.bluez.tell("calls Disconnect") == "0")
     }
 
+    @Test("known to the bridge but to no adapter that is here: told once")
+    func tellsMissing() throws {
+        let air = try Air()
+        air.knownPeripherals = [strap, "/bluetooth/C0:DE:00:00:00:07"].map {
+            Device(source: $0, alias: $0, profile: "strap", mode: .bluetoothCentral)
+        }
+        try air.populate(1)
+        #expect(air.source?.missing == ["/bluetooth/C0:DE:00:00:00:07"])
+    }
+
     @Test("a peripheral that is known by its name comes back for a service of its own that no profile names")
     func coversNames() throws {
         let air = try Air()

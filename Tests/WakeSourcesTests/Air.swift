@@ -72,6 +72,7 @@ final class Air: BluetoothHost {
         guard matches(peripheral) else { return nil }
         return BluetoothPlan(profile: "strap", link: LinkPlan(notify: notify, read: read))
     }
+    var knownPeripherals: [Device] = []
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func heardUntil(source: String) -> WallTime? { nil }
     func bluetooth(knows device: Device) {

@@ -39,7 +39,7 @@ final class BluetoothWatch: BluetoothHost {
         // What it was matched by may be told in its advertisements only, and bluetoothd forgets those.
         let index =
             profiles.match(mode: .bluetoothCentral, services: services, name: peripheral.name)
-            ?? bridge.catalog.devices.compactMap { $0?.device }.first { $0.source == "/bluetooth/\(peripheral.address)" }?.profile
+            ?? knownPeripherals.first { $0.source == "/bluetooth/\(peripheral.address)" }?.profile
             .flatMap { profiles.index(named: $0) }
         guard let index else { return nil }
         let profile = profiles[index]
@@ -48,6 +48,10 @@ final class BluetoothWatch: BluetoothHost {
     }
 
     func session(of source: String) -> LinkSession { sessions[source] }
+
+    var knownPeripherals: [Device] {
+        bridge.catalog.devices.compactMap { $0?.device }.filter { $0.source.hasPrefix("/bluetooth/") }
+    }
 
     func heardUntil(source: String) -> WallTime? {
         earlier.sources.contains(source) ? earlier.aliveUntil : nil

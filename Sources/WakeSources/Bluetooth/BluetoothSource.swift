@@ -10,6 +10,8 @@ public protocol BluetoothHost: AnyObject {
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?
     /// What the user's switch says.
     func session(of source: String) -> LinkSession
+    /// Those that the bridge has known, present or not.
+    var knownPeripherals: [Device] { get }
     /// Until when an earlier life of the bridge surely listened to it; nil where none did.
     func heardUntil(source: String) -> WallTime?
     /// A peripheral is watched from now on, or is called otherwise.
@@ -57,6 +59,8 @@ public final class BluetoothSource {
     private var timer: Timer?
     private var inputs: [(source: String, input: LinkInput, stamp: Stamp)] = []
     private var isStepping = false
+    /// Those that no adapter knew, as was told once.
+    private(set) var missing: Set<String> = []
     /// Until when those were heard that nobody wants watched now.
     var heardUntil: [String: WallTime] = [:]
     let log = Log("bluetooth")
@@ -194,7 +198,20 @@ extension BluetoothSource: BluezListener {
         guard let adapter = client.mirror.adapters[path] else { return }
         if adapter.isPowered { application.register(with: path) }
         tell(adapter: adapter.address, isUp: adapter.isPowered)
+        if adapter.isPowered { tellMissing() }
         for (source, entry) in watched where entry.path.parent == path { refresh(source) }
+    }
+
+    /// A bond belongs to an adapter: with another one in its place all would be silent for ever.
+    private func tellMissing() {
+        guard let host, client.isThere else { return }
+        let present = Set(client.mirror.peripherals.values.map { "/bluetooth/\($0.address)" })
+        for device in host.knownPeripherals where !present.contains(device.source) {
+            guard missing.insert(device.source).inserted else { continue }
+            log.notice(
+                "\(device.alias) (\(device.source)) is known to the bridge, and to no adapter that is here: where it was not "
+                    + "forgotten on purpose, plug its adapter in, or pair it anew with 'wakebridge pair'")
+        }
     }
 
     private func tell(adapter address: String, isUp: Bool) {
