@@ -19,6 +19,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
+        if hasProvenItself(at: step.now) { penalty.progress() }
         let isLoop = counts && penalty.crash()
         guard phase == .idle else { return }
         if isLoop {
@@ -27,6 +28,11 @@ extension HandlerLifecycle {
         } else if !isAttached {
             hold(because: reason.written, &step)
         }
+    }
+
+    /// Who is never heard has its length of life for a word: a crash once a month is no loop.
+    private func hasProvenItself(at now: Instant) -> Bool {
+        settings.acknowledgement == .delivery && now - launchedAt >= timers.strikeWindow
     }
 
     private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {

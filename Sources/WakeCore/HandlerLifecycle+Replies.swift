@@ -24,7 +24,8 @@ extension HandlerLifecycle {
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
     mutating func acknowledge(
-        _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, _ step: inout Step
+        _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
+        _ step: inout Step
     ) {
         switch batch.tenure(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
@@ -34,7 +35,7 @@ extension HandlerLifecycle {
         let closed = batch.close(through: sequence)
         guard !closed.isEmpty else { return }
         statistics.outcomes.count(closed.count, as: result)
-        penalty.progress()
+        if isProgress { penalty.progress() }
         budget.renew(at: step.now, timers)
         hurriedBy = nil
         forgiveOverrunInDrain()
@@ -42,10 +43,11 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
-    /// What was written is acknowledged, where the manifest says so.
+    /// What was written is acknowledged, where the manifest says so. That it could be says nothing of the program, so it
+    /// forgives no crash.
     mutating func acknowledgeWritten(_ step: inout Step) {
         guard settings.acknowledgement == .delivery, let last = batch.events.last else { return }
-        acknowledge(last.sequence, nil, &step)
+        acknowledge(last.sequence, nil, isProgress: false, &step)
     }
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.

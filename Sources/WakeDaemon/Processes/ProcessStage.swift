@@ -87,6 +87,9 @@ final class ProcessStage: Stage, ProcessObserver {
         case .deliver(let id, let epoch, let delivery):
             guard let process = process(id, epoch) else { return }
             process.allowReplies(to: delivery.events.count)
+            if !delivery.events.isEmpty, countsWriting(id) {
+                process.tellWhenWritten(patience: TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2))
+            }
             process.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
@@ -192,9 +195,14 @@ final class ProcessStage: Stage, ProcessObserver {
         faultLimits[process.handler] = limit
     }
 
-    func processWroteEverything(_ process: HandlerProcess) {
-        guard catalog.handlers[process.handler]?.settings.acknowledgement == .delivery else { return }
+    func processWroteDelivery(_ process: HandlerProcess) {
         engine.feed(.written(process.handler, process.epoch))
+    }
+
+    /// A oneshot answers with its exit.
+    private func countsWriting(_ id: HandlerID) -> Bool {
+        guard let settings = catalog.handlers[id]?.settings else { return false }
+        return settings.acknowledgement == .delivery && settings.lifecycle == .resident
     }
 
     /// Told once a process: who lets answers gather once does it again.
