@@ -100,13 +100,18 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Back to the queue, to be sent again with a higher attempt.
-    mutating func giveBack(_ events: [QueuedEvent], isUndelivered: Bool = false, _ step: inout Step) {
+    /// Back to the queue, to be sent again with a higher attempt, and where a nack says so, not before an instant.
+    mutating func giveBack(
+        _ events: [QueuedEvent], isUndelivered: Bool = false, until: Instant? = nil, _ step: inout Step
+    ) {
+        let wall = until.map { step.stamp.wall + ($0 - step.boottime) }
         var returned = events
         for index in returned.indices {
             if isUndelivered { returned[index].attempts -= 1 }
             let event = returned[index]
-            step.emit(.giveBack(id, event.sequence, attempts: event.attempts, charges: event.charges))
+            step.emit(
+                .giveBack(
+                    id, event.sequence, attempts: event.attempts, charges: event.charges, heldUntil: wall))
         }
         queue.giveBack(returned)
     }

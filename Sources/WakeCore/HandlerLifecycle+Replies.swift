@@ -61,7 +61,7 @@ extension HandlerLifecycle {
         refused[0].nacks = min(refused[0].nacks + 1, 32)
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
-        giveBack(refused, &step)
+        giveBack(refused, until: until, &step)
         queue.hold(device, until: until)
         forgiveOverrunIfNothingOpen()
     }

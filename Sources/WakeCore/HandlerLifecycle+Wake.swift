@@ -144,7 +144,9 @@ extension HandlerLifecycle {
     /// a batch, which this one replaces: unless it is written down, a bridge that dies twice counts once.
     private func noteEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
         for event in taken where event.isRedelivered {
-            step.emit(.giveBack(id, event.sequence, attempts: event.attempts - 1, charges: event.charges))
+            step.emit(
+                .giveBack(
+                    id, event.sequence, attempts: event.attempts - 1, charges: event.charges, heldUntil: nil))
         }
     }
 
