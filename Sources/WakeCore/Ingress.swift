@@ -29,7 +29,8 @@ public struct IngressLimits: Hashable, Sendable {
     public static let none = IngressLimits(storm: nil, flips: nil)
 }
 
-/// A token bucket a device.
+/// A token bucket a device. What is cut is cut until half the burst is there again: in an overload without end that makes
+/// one storm of seconds, where letting each single event pass as its token comes would begin a new one with the next.
 struct StormLimiter: Sendable {
     private var tokens: Double?
     private var refilledAt = Instant.zero
@@ -41,7 +42,8 @@ struct StormLimiter: Sendable {
         let gained = (now - refilledAt).seconds * Double(limit.eventsPerSecond)
         let filled = min(Double(limit.burst), (tokens ?? Double(limit.burst)) + gained)
         refilledAt = now
-        guard filled >= 1 else {
+        let least = isCutting ? max(1, Double(limit.burst) / 2) : 1
+        guard filled >= least else {
             tokens = filled
             defer { isCutting = true }
             return isCutting ? .cut : .cutBegins
