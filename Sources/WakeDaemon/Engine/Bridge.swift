@@ -12,6 +12,8 @@ import WakeTrace
 public struct BridgeOptions {
     /// Where `disk` is kept, with checkpoints, stopped flags and the handlers' own directories.
     public var stateDirectory: String
+    /// Where the handlers' own directories are instead.
+    public var ownDirectories: String?
     /// Where `run` is kept; a tmpfs.
     public var runtimeDirectory: String
     public var settings = BridgeSettings()
@@ -76,7 +78,7 @@ public final class Bridge {
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
         let launcher = Launcher(
-            suspension: suspension, bridgeStateDirectory: options.stateDirectory,
+            suspension: suspension, bridgeStateDirectory: options.ownDirectories ?? options.stateDirectory,
             runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
