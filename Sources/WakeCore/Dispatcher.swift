@@ -148,11 +148,12 @@ public struct Dispatcher: Sendable {
         switch event.kind {
         case .connected, .disconnected:
             guard let flips = limits.flips else { return dispatch(event, &step) }
-            let wasFolding = devices[device].flips.isFolding
-            let admitted = devices[device].flips.admit(event, at: step.now, flips)
+            let verdict = devices[device].flips.judge(event, at: step.now, flips)
             deviceDeadlines.set(devices[device].flips.releaseAt, for: device)
-            if let admitted { return dispatch(admitted, &step) }
-            if !wasFolding { tellFlapping(event, flips, &step) }
+            switch verdict {
+            case .pass: dispatch(event, &step)
+            case .fold(let isNews): if isNews { tellFlapping(event, flips, &step) }
+            }
         case .data: admitData(event, device, &step)
         case .gap, .attention:
             releaseFlips(device, &step)

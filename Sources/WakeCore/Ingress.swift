@@ -60,19 +60,26 @@ struct FlipFolder: Sendable {
     private(set) var pending: DeviceEvent?
     private var folded: UInt32 = 0
     private(set) var releaseAt: Instant?
-    var isFolding: Bool { pending != nil }
+    private var lastExcess: Instant?
 
-    /// Nil where the event is folded into what comes later.
-    mutating func admit(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> DeviceEvent? {
+    enum Verdict {
+        case pass
+        /// The event is folded into what comes later. `isNews` where no flip was too many for a whole window before it: a
+        /// link that flaps for days is told of once.
+        case fold(isNews: Bool)
+    }
+
+    mutating func judge(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> Verdict {
         passed.removeAll { now - $0 >= limit.window }
         guard pending != nil || passed.count >= limit.limit else {
             passed.append(now)
-            return event
+            return .pass
         }
         if pending != nil { folded += 1 }
         pending = event
         releaseAt = (passed.first ?? now) + limit.window
-        return nil
+        defer { lastExcess = now }
+        return .fold(isNews: lastExcess.map { now - $0 >= limit.window } ?? true)
     }
 
     /// The net state, with the number of flips that it stands for beside itself.
