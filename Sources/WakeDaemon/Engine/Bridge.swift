@@ -178,9 +178,9 @@ public final class Bridge {
         engine.feed(.recovered(id, owed))
     }
 
-    /// What `ram` or a reboot lost is one gap for each device that the handler watches.
+    /// What `ram` or a reboot lost is one gap for each device that the handler watches. Who is new has lost nothing.
     private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
-        guard let lost = recovery.lost else { return }
+        guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
         let gap = Gap(
             cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
             to: lost.to)
