@@ -15,7 +15,7 @@ extension HandlerLifecycle {
         forgetProcess()
         move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
-        if isFailure { punishFailure(reason, counts: !hasLostItsPoison, &step) }
+        if isFailure { punishFailure(reason, counts: !hasLostItsPoison && !reason.isExhaustion, &step) }
     }
 
     private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
@@ -38,7 +38,8 @@ extension HandlerLifecycle {
     private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
         switch reason {
         case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
-        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
+        case .launchTimeout, .launchFailed, .exhausted, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
+            .unfreezable,
             .deadline:
             true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
@@ -68,7 +69,7 @@ extension HandlerLifecycle {
     /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
-        case .launchFailed, .launchTimeout, .memory, .thermal: return false
+        case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal: return false
         case .overrun, .deadline, .taskLeak: return true
         case .exit(let status):
             guard isOneshot else { return hasSpoken }
@@ -138,8 +139,18 @@ extension HandlerLifecycle {
 }
 
 extension EndReason {
+    /// Held for a while it may be started after all; five times of that say nothing of the program.
+    var isExhaustion: Bool {
+        if case .exhausted = self { true } else { false }
+    }
+
     /// The program never saw what was written to it.
     var isLaunchFailure: Bool {
-        if case .launchFailed = self { true } else { false }
+        switch self {
+        case .launchFailed, .exhausted: true
+        case .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
+            .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .deadline, .memory, .thermal:
+            false
+        }
     }
 }

@@ -11,7 +11,7 @@ protocol ProcessObserver: AnyObject {
     func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order)
     func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool)
-    func process(_ process: HandlerProcess, couldNotStart reason: String)
+    func process(_ process: HandlerProcess, couldNotStart reason: SystemError)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, exited status: ExitStatus)
@@ -50,7 +50,7 @@ final class HandlerProcess {
 
     private var awaitsFreeze = false
     /// Why the program could not be executed; told when the process that tried is gone.
-    private var startupFailure: String?
+    private var startupFailure: SystemError?
     private var hasExited = false
     private var hasEmptied = false
 
@@ -180,7 +180,7 @@ final class HandlerProcess {
         switch outcome {
         case .pending: return
         case .executed: break
-        case .failed(_, let error): startupFailure = error.description
+        case .failed(_, let error): startupFailure = error
         }
         startupWatch?.disable()
     }

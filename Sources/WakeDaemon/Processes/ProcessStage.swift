@@ -122,16 +122,31 @@ final class ProcessStage: Stage, ProcessObserver {
             let process = try HandlerProcess(
                 child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
-            if let services { try process.hearServices(at: services, of: launcher.user(of: manifest)) }
+            if let services { try listen(to: process, at: services, of: launcher.user(of: manifest)) }
             processes[id] = process
         } catch {
-            fail(id, epoch, error.description)
+            fail(id, epoch, error)
         }
     }
 
-    private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String) {
+    private func listen(
+        to process: HandlerProcess, at socket: DatagramSocket, of user: UInt32
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try process.hearServices(at: socket, of: user)
+        } catch {
+            process.abandon()
+            throw error
+        }
+    }
+
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ error: SystemError) {
+        fail(id, epoch, error.description, isExhausted: error.errno.isExhaustion)
+    }
+
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String, isExhausted: Bool = false) {
         tellLaunchFailure(id, reason)
-        engine.feed(.launchFailed(id, epoch, reason: reason))
+        engine.feed(.launchFailed(id, epoch, reason: reason, isExhausted: isExhausted))
     }
 
     private func tellLaunchFailure(_ id: HandlerID, _ reason: String) {
@@ -220,7 +235,7 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.ordered(process.handler, process.epoch, order))
     }
 
-    func process(_ process: HandlerProcess, couldNotStart reason: String) {
+    func process(_ process: HandlerProcess, couldNotStart reason: SystemError) {
         fail(process.handler, process.epoch, reason)
     }
 
