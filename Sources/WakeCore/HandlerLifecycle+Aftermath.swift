@@ -125,7 +125,7 @@ extension HandlerLifecycle {
         wasRescued = false
         lockInspection = nil
         lingerUntil = nil
-        suspendedSince = nil
+        (suspendedSince, frozenAt) = (nil, nil)
         rest = nil
         hurriedBy = nil
         flood = nil

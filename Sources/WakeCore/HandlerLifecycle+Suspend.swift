@@ -87,7 +87,7 @@ extension HandlerLifecycle {
         wasRescued = false
         hasUnreadAnswer = false
         hurriedBy = nil
-        suspendedSince = step.now
+        (suspendedSince, frozenAt) = (step.now, step.boottime)
         pauseFlood(at: step.now)
         lockInspection = holdsLock ? step.now + Self.lockInspectionInterval : nil
         if batch.hasOpen, leasesKeptSince == nil { leasesKeptSince = step.boottime }
@@ -128,10 +128,10 @@ extension HandlerLifecycle {
     }
 
     private mutating func wakeForLock(_ step: inout Step) {
-        let frozenFor = step.now - (suspendedSince ?? step.now)
+        let frozenFor = timeAsleep(step)
         let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: batch.openSequences)
         lockInspection = nil
-        suspendedSince = nil
+        (suspendedSince, frozenAt) = (nil, nil)
         rest = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
