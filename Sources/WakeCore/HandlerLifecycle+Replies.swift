@@ -123,12 +123,27 @@ extension HandlerLifecycle {
     mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
         case .launching, .active, .expiring: tell(notice, &step)
-        case .suspending, .suspended: if lateAnswers.count < Self.lateAnswerLimit { lateAnswers.append(notice) }
+        case .suspending, .suspended: keep(notice)
         case .stopped, .idle, .terminating, .quarantined: break
         }
     }
 
-    static let lateAnswerLimit = 64
+    /// Answers are kept, each having been asked for. Of a condition only the newest word is worth reading, and of many
+    /// conditions the newest.
+    private mutating func keep(_ notice: Notice) {
+        guard notice.isCondition else { return lateAnswers.append(notice) }
+        var newest = notice
+        if let place = lateAnswers.firstIndex(where: { $0.isSameCondition(as: notice) }) {
+            newest = notice.following(lateAnswers.remove(at: place))
+        } else if lateAnswers.count(where: \.isCondition) >= Self.conditionLimit,
+            let oldest = lateAnswers.firstIndex(where: \.isCondition)
+        {
+            lateAnswers.remove(at: oldest)
+        }
+        lateAnswers.append(newest)
+    }
+
+    private static let conditionLimit = 64
 
     /// Until the awake deadline; with none, for as long as it likes.
     private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
@@ -150,6 +165,27 @@ extension HandlerLifecycle {
         guard isLive else { return }
         if case .suspending = phase { hasUnreadAnswer = true }
         tell(notice, &step)
+    }
+}
+
+extension Notice {
+    /// Told without having been asked for.
+    fileprivate var isCondition: Bool {
+        switch self {
+        case .bridge, .time, .memory: true
+        case .restored, .resumed, .expiring, .remaining, .reply, .error, .terminating: false
+        }
+    }
+
+    fileprivate func isSameCondition(as other: Notice) -> Bool {
+        if case .time = self, case .time = other { return true }
+        return self == other
+    }
+
+    /// Steps of the wall clock add up.
+    fileprivate func following(_ earlier: Notice) -> Notice {
+        guard case .time(let step) = self, case .time(let before) = earlier else { return self }
+        return .time(step: before + step)
     }
 }
 
