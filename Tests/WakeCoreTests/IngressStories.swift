@@ -13,7 +13,7 @@ struct IngressStories {
         }
     }
 
-    @Test("An overload without end is told every few seconds and not with every event, and its device still has its due")
+    @Test("An overload without end is told every few seconds, not with every event, and what the limit allows passes")
     func steadyOverload() {
         let story = Scenario(IngressLimits(storm: .init(eventsPerSecond: 50, burst: 100), flips: nil))
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
