@@ -146,7 +146,9 @@ enum NeighbourText {
     static func cells(_ row: Neighbour) -> [String] {
         let others = row.count > 1 ? " (one of \(row.count))" : ""
         return [
-            row.label.printable, row.peripheral.address.printable + others, row.signal.map { "\($0) dBm" } ?? "-",
+            // A tab would move what stands behind it.
+            String(row.label.printable.map { $0 == "\t" ? "\u{fffd}" : $0 }), row.peripheral.address.printable + others,
+            row.signal.map { "\($0) dBm" } ?? "-",
             row.profile?.printable ?? "-", state(row.peripheral),
         ]
     }

@@ -78,6 +78,22 @@ struct BluezMirrorTests {
         #expect(told.added(strap, "org.bluez.Battery1") == [])
     }
 
+    @Test("services that are resolved are those of a link, though bluetoothd never told of it")
+    func takesUnsaidLink() {
+        var told = Told()
+        told.addStrap()
+        told.addDatabase()
+        #expect(
+            told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))]) == [
+                .peripheral(strap, .link)
+            ])
+        #expect(told.mirror.peripherals[strap]?.isConnected == true)
+        #expect(told.mirror.peripherals[strap]?.connections == 1)
+        told.changed(
+            strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(false)), ("Connected", .boolean(false))])
+        #expect(told.mirror.peripherals[strap]?.isConnected == false)
+    }
+
     @Test("the objects are taken whatever their order: descriptor first, peripheral last")
     func takesAnyOrder() {
         var told = Told()

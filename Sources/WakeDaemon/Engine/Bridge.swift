@@ -200,9 +200,10 @@ public final class Bridge {
 
     package func take(_ event: DeviceEvent) {
         catalog.note(event)
-        let before = engine.deviceEventsAppended
+        let count = { [engine] in event.isGap ? engine.gapsAppended : engine.deviceEventsAppended }
+        let before = count()
         engine.feed(.event(event), at: event.stamp)
-        if engine.deviceEventsAppended == before { onUnowned(event) }
+        if count() == before { onUnowned(event) }
     }
 
     // MARK: The end

@@ -90,7 +90,11 @@ extension BluezPeripheral {
         case "Connected":
             if value.boolean == true { connections += 1 }
             return set(\.isConnected, value.boolean, .link)
-        case "ServicesResolved": return set(\.areServicesResolved, value.boolean, .link)
+        case "ServicesResolved":
+            // Where the ATT channel opens before the kernel's own event comes, bluetoothd 5.66 never tells Connected.
+            let isUnsaid = value.boolean == true && !isConnected
+            let link = isUnsaid ? take("Connected", value) : []
+            return link.union(set(\.areServicesResolved, value.boolean, .link))
         case "Paired": return set(\.isPaired, value.boolean, .bond)
         case "Bonded": return set(\.hasBond, value.boolean, .bond)
         case "Trusted": return set(\.isTrusted, value.boolean, .bond)

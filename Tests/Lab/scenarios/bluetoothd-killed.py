@@ -1,4 +1,4 @@
-"""bluetoothd is killed twice and started again: the strap is heard again, by nobody's hand, and what was missed is told."""
+"""bluetoothd is killed twice and started again: the strap is heard again, by nobody's hand; what was missed is told."""
 import time
 
 
