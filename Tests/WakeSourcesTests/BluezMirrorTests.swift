@@ -57,6 +57,22 @@ private func characteristic(_ uuid: String, _ flag: String = "notify") -> Proper
 
 @Suite("Mirror of org.bluez")
 struct BluezMirrorTests {
+    @Test("what is resolved is connected, though bluetoothd kept that to itself; told late it is no second connection")
+    func untoldConnection() {
+        var told = Told()
+        told.addStrap()
+        #expect(
+            told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))])
+                == [.peripheral(strap, .link)])
+        #expect(told.mirror.peripherals[strap]?.isConnected == true)
+        #expect(told.mirror.peripherals[strap]?.connections == 1)
+        told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))])
+        #expect(told.mirror.peripherals[strap]?.connections == 1)
+        told.changed(
+            strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(false)), ("Connected", .boolean(false))])
+        #expect(told.mirror.peripherals[strap]?.isConnected == false)
+    }
+
     @Test("a first connect as bluetoothd tells it: the objects one by one, then that they are resolved")
     func connects() {
         var told = Told()

@@ -24,7 +24,8 @@ final class BluetoothWatch: BluetoothHost {
             .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
         let clock = bridge.engine.clock
         source = try BluetoothSource(
-            on: bridge.loop, bus: bus, services: services, air: AirMonitor.ifAllowed(on: bridge.loop)
+            on: bridge.loop, bus: bus, services: services, air: AirMonitor.ifAllowed(on: bridge.loop),
+            kernel: try KernelLinks(on: bridge.loop)
         ) { clock.stamp() }
         source.host = self
         bridge.stage.access = self

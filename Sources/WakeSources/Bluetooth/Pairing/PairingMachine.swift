@@ -7,6 +7,10 @@ import WakeModel
 public struct PairingMachine: Sendable {
     enum Phase: Hashable, Sendable {
         case starting
+        /// The old bond is removed; the peripheral is listened for, to be found as a new one.
+        case renewing(until: Instant)
+        /// It is found: the scan is ended before it is connected, because the two fight for the radio.
+        case hushing
         case connecting(until: Instant)
         /// The link broke as it came up, which is normal on a busy radio: tried again then.
         case pausing(until: Instant)
@@ -22,10 +26,12 @@ public struct PairingMachine: Sendable {
     let wish: PairingWish
     private(set) var phase = Phase.starting
     private(set) var facts = PairingFacts()
-    private(set) var question: PairingQuestion?
-    private(set) var proof = Proof.none
+    var question: PairingQuestion?
+    var proof = Proof.none
     private var begin: Instant?
     private var bond = PairingOutcome.Bond.none
+    /// What it was called before it was removed for a new bond.
+    private var keptAlias: String?
     private var attempts = 0
     private var isConnecting = false
     private var isOurLink = false
@@ -47,6 +53,7 @@ public struct PairingMachine: Sendable {
     static let resolvePatience = TimeSpan.seconds(25)
     static let settlePatience = TimeSpan.seconds(5)
     static let provePatience = TimeSpan.seconds(10)
+    static let renewPatience = TimeSpan.seconds(25)
     static let pause = TimeSpan.milliseconds(500)
     static let mostAttempts = 5
 
@@ -58,9 +65,9 @@ public struct PairingMachine: Sendable {
         let end = begin + Self.patience
         switch phase {
         case .connecting(let until), .pausing(let until), .resolving(let until), .settling(let until),
-            .proving(let until):
+            .proving(let until), .renewing(let until):
             return min(until, end)
-        case .starting, .pairing, .ended: return end
+        case .starting, .hushing, .pairing, .ended: return end
         }
     }
 
@@ -103,7 +110,7 @@ public struct PairingMachine: Sendable {
         switch phase {
         case .proving: return fail(PairingText.staleBond(wish))
         case .connecting, .resolving: return pause(now, PairingText.broken(wish))
-        case .starting, .pausing, .pairing, .settling, .ended: return []
+        case .starting, .renewing, .hushing, .pausing, .pairing, .settling, .ended: return []
         }
     }
 
@@ -124,8 +131,19 @@ public struct PairingMachine: Sendable {
         case .trust, .name:
             guard let failure else { return [] }
             return fail("bluetoothd would not keep the trust and name of \(wish.label): \(PairingText.said(failure))")
+        case .forget: return noteForgotten(failure)
+        case .listen: return failure.map { fail(PairingText.unheard(wish, $0)) } ?? []
+        case .hush:
+            guard phase == .hushing else { return [] }
+            return connect(now)
         case .cancelPairing, .disconnect: return []
         }
+    }
+
+    private mutating func noteForgotten(_ failure: PairingFailure?) -> [PairingEffect] {
+        guard case .renewing = phase else { return [] }
+        if let failure { return fail(PairingText.unforgotten(wish, failure)) }
+        return [.request(.listen)]
     }
 
     private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
@@ -160,11 +178,13 @@ public struct PairingMachine: Sendable {
     /// Nil where there is nothing to do.
     private mutating func advance(_ now: Instant) -> [PairingEffect]? {
         if let begin, now >= begin + Self.patience { return fail(PairingText.late(wish, phase)) }
+        if case .renewing(let until) = phase { return renewed(now, until) }
         guard facts.isReachable else {
             return phase == .starting ? nil : fail(PairingText.gone(wish, phase))
         }
         switch phase {
         case .starting: return start(now)
+        case .renewing, .hushing: return nil
         case .connecting(let until): return connected(now, until)
         case .pausing(let until): return now < until ? nil : connect(now)
         case .resolving(let until):
@@ -183,6 +203,7 @@ public struct PairingMachine: Sendable {
     }
 
     private mutating func start(_ now: Instant) -> [PairingEffect] {
+        if facts.isBlocked { return renew(now) }
         if facts.isBonded {
             bond = .kept(isProved: false)
             phase = .proving(until: now + Self.provePatience)
@@ -195,6 +216,22 @@ public struct PairingMachine: Sendable {
         }
         bond = .new
         return facts.isConnected ? resolve(now) : connect(now)
+    }
+
+    /// A bond that does not hold is of no use to anybody, and bluetoothd 5.66 dies where it is tried.
+    private mutating func renew(_ now: Instant) -> [PairingEffect] {
+        keptAlias = facts.wantedAlias
+        phase = .renewing(until: now + Self.renewPatience)
+        return [.show("the old bond with \(wish.label) is removed, and a new one made"), .request(.forget)]
+    }
+
+    private mutating func renewed(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        if facts.isReachable, !facts.isBlocked, !facts.isBonded {
+            bond = wish.wantsBond ? .new : .none
+            phase = .hushing
+            return [.request(.hush)]
+        }
+        return now < until ? nil : fail(PairingText.unfound(wish))
     }
 
     private mutating func connect(_ now: Instant) -> [PairingEffect] {
@@ -246,9 +283,9 @@ public struct PairingMachine: Sendable {
         guard facts.isBonded || bond == .none else {
             return now < until ? nil : fail(PairingText.unbonded(wish, facts))
         }
+        let alias = keptAlias ?? facts.wantedAlias
         let wanted = [
-            facts.isTrusted ? nil : PairingRequest.trust,
-            facts.alias == facts.wantedAlias ? nil : .name(facts.wantedAlias),
+            facts.isTrusted ? nil : PairingRequest.trust, facts.alias == alias ? nil : .name(alias),
         ].compactMap { $0 }
         if wanted.isEmpty { return end([.done(PairingOutcome(bond: bond, isTold: facts.hasBond != nil))]) }
         let news = wanted.filter { hasAsked.insert($0).inserted }
@@ -268,68 +305,10 @@ public struct PairingMachine: Sendable {
     }
 
     /// Takes back what was begun: a link that we brought up, a pairing that is not through.
-    private mutating func fail(_ sentence: String) -> [PairingEffect] {
+    mutating func fail(_ sentence: String) -> [PairingEffect] {
         var undone: [PairingEffect] = []
         if isPairPending { undone.append(.request(.cancelPairing)) }
         if isOurLink, facts.isConnected || isConnecting { undone.append(.request(.disconnect)) }
         return end(undone + [.failed(sentence)])
-    }
-}
-
-// MARK: Questions
-
-extension PairingMachine {
-    private mutating func answer(_ asked: PairingQuestion) -> [PairingEffect] {
-        question = asked
-        switch asked {
-        case .passkey, .pin:
-            if let passkey = wish.passkey { return type(passkey) }
-        case .comparison(let number):
-            if wish.saysYes {
-                proof = .compared(number)
-                return reply(.yes) + [.show("agreed to \(PairingText.digits(number)) without comparing, as --yes says")]
-            }
-        // The operator named the peripheral, and there is nothing to compare.
-        case .consent: return reply(.yes)
-        }
-        return wish.canAsk ? [.ask(PairingText.prompt(asked, wish))] : fail(PairingText.unanswerable(asked, wish))
-    }
-
-    private mutating func hear(_ line: String?) -> [PairingEffect] {
-        guard let question else { return [] }
-        guard let line else { return fail("nobody answered the question of \(wish.label); nothing was kept") }
-        switch question {
-        case .passkey, .pin:
-            guard let passkey = PairingText.passkey(line) else {
-                return [.ask("a passkey is a number from 0 to 999999; " + PairingText.prompt(question, wish))]
-            }
-            return type(passkey)
-        case .comparison(let number):
-            guard let agrees = PairingText.agreement(line) else { return [.ask(PairingText.prompt(question, wish))] }
-            if agrees {
-                proof = .compared(number)
-                return reply(.yes)
-            }
-            return fail("the numbers differ, so something else may be answering in place of \(wish.label); not paired")
-        case .consent: return []
-        }
-    }
-
-    private mutating func type(_ passkey: UInt32) -> [PairingEffect] {
-        let isPIN = question == .pin
-        proof = .typed(passkey)
-        return reply(isPIN ? .pin(PairingText.digits(passkey)) : .passkey(passkey))
-    }
-
-    /// What nobody was asked need not be taken back from them.
-    private mutating func takeBack() -> [PairingEffect] {
-        guard question != nil else { return [] }
-        question = nil
-        return wish.canAsk ? [.withdraw] : []
-    }
-
-    private mutating func reply(_ reply: PairingReply) -> [PairingEffect] {
-        question = nil
-        return [.reply(reply)]
     }
 }
