@@ -26,7 +26,7 @@ import WakeModel
         #expect(
             bluetooth.calls == [
                 "StopDiscovery", "SetDiscoveryFilter DuplicateData=0 Transport=le", "UUIDs", "StartDiscovery",
-                "StopDiscovery", "RegisterAgent KeyboardDisplay", "RequestDefaultAgent", "Connect", "Connect",
+                "StopDiscovery", "RegisterAgent KeyboardDisplay", "Connect", "Connect",
                 "Pair resolved", "Set \(path) Trusted 1", "Set \(path) Alias \(who)", "UnregisterAgent",
             ])
         let again = try bluetooth.tool("pair", who, "--alias", "chest strap")
@@ -62,6 +62,13 @@ import WakeModel
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:12").talk.contains("type 123456 on Lab Strap"))
         // Another peripheral's question is refused, whatever the options say.
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:13", "-y").exit == 0)
+        #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
+    }
+
+    @Test("a peripheral that wants to use this machine's services meanwhile is refused")
+    func service() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap(#""pairing": "service""#)))
+        #expect(try bluetooth.tool("pair", "Lab Strap").exit == 0)
         #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
     }
 
