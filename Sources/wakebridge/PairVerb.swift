@@ -121,7 +121,7 @@ private final class PairingRun {
     }
 
     private func pair(_ found: Neighbour) throws(Complaint) -> PairingOutcome {
-        var wish = PairingWish(label: found.label.printable, word: found.peripheral.address)
+        var wish = PairingWish(label: found.label.oneCell, word: found.peripheral.address)
         wish.wantsBond = !order.words.has("no-bond")
         wish.saysYes = order.words.has("yes")
         wish.passkey = order.passkey
@@ -177,7 +177,7 @@ private final class PairingRun {
 private enum PairedText {
     static func sentence(_ paired: Neighbour, _ outcome: PairingOutcome) -> String {
         let who =
-            "\(paired.peripheral.alias.printable) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
+            "\(paired.peripheral.alias.oneCell) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
         let told = outcome.isTold ? "" : "; this bluetoothd, older than 5.66, does not tell whether it keeps the bond"
         switch outcome.bond {
         case .new: return "paired \(who): bonded and trusted\(told)"

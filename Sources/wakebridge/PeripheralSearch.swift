@@ -101,7 +101,7 @@ final class PeripheralSearch {
         guard let first = found.first else { throw nothingFound }
         if takesOnly {
             if found.count == 1 { return first.path }
-            let names = found.map { "\($0.label.printable) (\($0.peripheral.address))" }.joined(separator: ", ")
+            let names = found.map { "\($0.label.oneCell) (\($0.peripheral.address))" }.joined(separator: ", ")
             throw .failure("there are several: \(names); say which by its address")
         }
         return try ask(found)
@@ -109,7 +109,7 @@ final class PeripheralSearch {
 
     private var nothingFound: Complaint {
         if !adopted.isEmpty {
-            let names = adopted.map(\.label.printable).joined(separator: ", ")
+            let names = adopted.map(\.label.oneCell).joined(separator: ", ")
             return .failure("only what is paired already is near by: \(names); name a DEVICE")
         }
         return .failure(

@@ -146,8 +146,8 @@ enum NeighbourText {
     static func cells(_ row: Neighbour) -> [String] {
         let others = row.count > 1 ? " (one of \(row.count))" : ""
         return [
-            row.label.printable, row.peripheral.address.printable + others, row.signal.map { "\($0) dBm" } ?? "-",
-            row.profile?.printable ?? "-", state(row.peripheral),
+            row.label.oneCell, row.peripheral.address.oneCell + others, row.signal.map { "\($0) dBm" } ?? "-",
+            row.profile?.oneCell ?? "-", state(row.peripheral),
         ]
     }
 
@@ -197,4 +197,9 @@ extension JSONWriter {
         for service in row.peripheral.services.map(\.description).sorted() { string(service) }
         endArray()
     }
+}
+
+extension String {
+    /// Printable, and without the tabs that would move the cells behind it.
+    var oneCell: String { String(printable.map { $0 == "\t" ? "\u{fffd}" : $0 }) }
 }

@@ -50,6 +50,14 @@ import WakeModel
         #expect(rows.first { $0["address"]?.string == "C0:DE:00:00:00:11" }?["signal"] == .null)
     }
 
+    @Test("a tab in a name moves no cell")
+    func tab() throws {
+        let bluetooth = try ScriptedBluetooth(
+            #"{"devices": [{"address": "C0:DE:00:00:00:01", "name": "a\tb", "uuids": ["180d"]}]}"#)
+        let outcome = try bluetooth.tool("scan", "--for", "500ms")
+        #expect(outcome.output == "a\u{fffd}b  C0:DE:00:00:00:01  -60 dBm  heart-rate-monitor  new\n")
+    }
+
     @Test("--profile has bluetoothd listen for that profile's services only")
     func profile() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
