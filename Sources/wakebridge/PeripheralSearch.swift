@@ -191,7 +191,7 @@ final class PeripheralSearch {
             if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
         case .peripheralGone(let path, _): neighbourhood.lose(path)
         case .adapterGone(let path, _):
-            if adapters.contains(path) { failure = "the adapter is gone; plug it in again" }
+            if adapters.contains(path) { failure = station.lossOfAdapter }
         case .adapter, .database, .value: break
         }
     }

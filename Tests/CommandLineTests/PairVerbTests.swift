@@ -72,6 +72,13 @@ import WakeModel
         #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
     }
 
+    @Test("a bluetoothd that dies while it is scanned with is named, and not the adapter")
+    func deadScan() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
+        let outcome = try bluetooth.tool("pair", "Lab Strap")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
+    }
     @Test("on a terminal the operator chooses, types the passkey until it is one, and compares")
     func terminal() throws {
         let bluetooth = try ScriptedBluetooth(

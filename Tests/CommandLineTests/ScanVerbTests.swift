@@ -58,6 +58,13 @@ import WakeModel
         #expect(outcome.output == "a\u{fffd}b  C0:DE:00:00:00:01  -60 dBm  heart-rate-monitor  new\n")
     }
 
+    @Test("a bluetoothd that dies during a scan is named, and not the adapter")
+    func dead() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
+        let outcome = try bluetooth.tool("scan")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
+    }
     @Test("--profile has bluetoothd listen for that profile's services only")
     func profile() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
