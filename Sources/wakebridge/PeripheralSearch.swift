@@ -60,6 +60,12 @@ final class PeripheralSearch {
         }
     }
 
+    /// The peripheral at each of the adapters, by their addresses.
+    func faces(of address: String) -> [Neighbour] {
+        peripherals.filter { $0.value.address == address }.keys.compactMap { station.neighbour(at: $0) }
+            .sorted { $0.adapter < $1.adapter }
+    }
+
     private func ambiguous(_ word: String, _ paths: [String]) -> Complaint {
         let addresses = Set(paths.compactMap { station.client.mirror.peripherals[$0]?.address }).sorted()
         return .failure(

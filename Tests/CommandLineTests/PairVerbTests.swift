@@ -187,9 +187,40 @@ import WakeModel
         let outcome = try bluetooth.tool("forget", "chest")
         #expect(outcome.exit == 0)
         #expect(
-            outcome.output.hasPrefix("forgot chest (C0:DE:00:00:00:10): its bond, trust and name are gone; reset it"))
+            outcome.output.hasPrefix(
+                "forgot chest (C0:DE:00:00:00:10) on adapter 00:1A:7D:DA:71:13: its bond, trust and name are gone; reset it"
+            ))
         #expect(bluetooth.calls.last == "RemoveDevice /org/bluez/hci0/dev_C0_DE_00_00_00_10")
         #expect(try bluetooth.tool("forget", "chest").exit == 1)
+    }
+
+    @Test("forget forgets on every adapter and names them; of those not meant or off it says that they keep it")
+    func forgetEverywhere() throws {
+        func bluetooth(_ third: String) throws -> ScriptedBluetooth {
+            let adapters = (1...3).map {
+                #"{"name": "hci\#($0)", "address": "00:00:00:00:00:0\#($0)"\#($0 == 3 ? third : "")}"#
+            }
+            let faces = (1...3).map {
+                strap(#""bonded": true, "trusted": true, "alias": "chest", "adapter": "hci\#($0)""#)
+            }
+            return try ScriptedBluetooth(
+                "{\"adapters\": [\(adapters.joined(separator: ", "))], \"devices\": [\(faces.joined(separator: ", "))]}"
+            )
+        }
+        let one = try bluetooth("")
+        let meant = try one.tool("forget", "chest", "--adapter", "00:00:00:00:00:02")
+        #expect(meant.output.contains(" on adapter 00:00:00:00:00:02: "))
+        #expect(
+            meant.talk == "adapter 00:00:00:00:00:01 still keeps it\nadapter 00:00:00:00:00:03 still keeps it\n")
+        let all = try bluetooth(#", "powered": false"#)
+        let outcome = try all.tool("forget", "chest")
+        #expect(outcome.output.contains(" on adapters 00:00:00:00:00:01 and 00:00:00:00:00:02: "))
+        #expect(outcome.talk.contains("adapter 00:00:00:00:00:03 still keeps it, because it is off"))
+        let path = "dev_C0_DE_00_00_00_10"
+        #expect(
+            all.calls.filter { $0.hasPrefix("RemoveDevice") } == [
+                "RemoveDevice /org/bluez/hci1/\(path)", "RemoveDevice /org/bluez/hci2/\(path)",
+            ])
     }
 
     @Test("an adapter is meant by its address, never by a name that moves")
