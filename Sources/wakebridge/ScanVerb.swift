@@ -34,7 +34,7 @@ private final class Scan {
     private var neighbourhood = Neighbourhood()
     private var failure: String?
     private var hasNews = true
-    private var shown: [String: Neighbour] = [:]
+    private var printed = PrintedRows()
     private let drawing = RedrawnTable.onTerminal()
 
     init(_ words: ParsedWords) throws(Complaint) {
@@ -113,13 +113,12 @@ private final class Scan {
             drawing?.draw(NeighbourText.table(chosen) + (footer(all).map { $0 + "\n" } ?? ""))
             return
         }
-        for row in chosen {
-            let isJSON = words.has("json")
-            guard isJSON ? shown[row.key] != row : shown[row.key] == nil else { continue }
-            guard isJSON || isLast || neighbourhood.hasHeard(row.path) else { continue }
-            Console.print(isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8))
-            shown[row.key] = row
+        let isJSON = words.has("json")
+        for row in chosen where isJSON || isLast || neighbourhood.hasHeard(row.path) {
+            let text = isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8)
+            if printed.take(row, text, isOnce: !isJSON) { Console.print(text) }
         }
+        printed.keep(all) { station.client.mirror.peripherals[$0] != nil }
     }
 
     private func isWanted(_ row: Neighbour) -> Bool {
@@ -136,6 +135,26 @@ private final class Scan {
             return wanted == 0 ? "nothing that this profile knows was heard" : nil
         }
         return "\(counted(others, "peripheral")) that no profile knows; --all shows \(others == 1 ? "it" : "them")"
+    }
+}
+
+/// What was printed of whom, so that only news follow; only of what is still there, or it would grow with every stranger.
+private struct PrintedRows {
+    private var texts: [String: [UInt8]] = [:]
+    private var paths: Set<String> = []
+
+    /// Whether `text` is to be printed; where `isOnce`, not for one that was, however its looks have changed since.
+    mutating func take(_ row: Neighbour, _ text: [UInt8], isOnce: Bool) -> Bool {
+        let isKnown = isOnce ? texts[row.key] != nil || paths.contains(row.path) : texts[row.key] == text
+        texts[row.key] = text
+        paths.insert(row.path)
+        return !isKnown
+    }
+
+    mutating func keep(_ rows: [Neighbour], _ isThere: (String) -> Bool) {
+        let keys = Set(rows.map(\.key))
+        texts = texts.filter { keys.contains($0.key) }
+        paths = paths.filter(isThere)
     }
 }
 
