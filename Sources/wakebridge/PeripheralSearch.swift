@@ -32,14 +32,14 @@ final class PeripheralSearch {
         progress?.show("looking for \(word) …")
         let start = SystemClock.monotonic()
         var firstHeard: Instant?
-        try scan(of: [], until: start + Self.patience) { [unowned self] in
+        let isHeard = { [unowned self] in
             guard heard(word) != .none else { return false }
             let now = SystemClock.monotonic()
             firstHeard = firstHeard ?? now
             // Two may bear one name, and nobody guesses between them; an address is one's own.
             return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
         }
-        switch heard(word) {
+        switch try scan(of: [], until: start + Self.patience, isHeard, { heard(word) }) {
         case .one(let path): return path
         case .several(let paths): throw ambiguous(word, paths)
         case .none: break
@@ -95,15 +95,19 @@ final class PeripheralSearch {
         progress?.show("looking for peripherals that a profile knows …")
         let start = SystemClock.monotonic()
         var firstFound: Instant?
-        // Kept from before the scan ends, because its end takes the signals with it.
-        var found: [Neighbour] = []
-        try scan(of: services, until: start + Self.patience) { [unowned self] in
+        let isEnough = { [unowned self] in
             let now = SystemClock.monotonic()
-            found = candidates
-            if found.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
+            if candidates.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
             firstFound = firstFound ?? now
             return now >= (firstFound ?? now) + Self.courtesy
         }
+        // Chosen while the scan goes on: bluetoothd drops what is new 30 s after it was last heard.
+        return try scan(of: services, until: start + Self.patience, isEnough) { () throws(Complaint) in
+            try choose(among: candidates, takesOnly: takesOnly)
+        }
+    }
+
+    private func choose(among found: [Neighbour], takesOnly: Bool) throws(Complaint) -> String {
         guard let first = found.first else { throw nothingFound }
         if takesOnly {
             if found.count == 1 { return first.path }
@@ -146,7 +150,7 @@ final class PeripheralSearch {
         do throws(SystemError) {
             let keyboard = try Keyboard(on: station.loop) { answer = .some($0) }
             defer { withExtendedLifetime(keyboard) {} }
-            while !station.isInterrupted {
+            while !station.isInterrupted, failure == nil {
                 try station.loop.runOnce()
                 guard let line = answer else { continue }
                 guard let line else { break }
@@ -169,9 +173,11 @@ final class PeripheralSearch {
 
     // MARK: Listening
 
-    private func scan(
-        of services: [BluetoothUUID], until end: Instant, _ isEnough: @escaping () -> Bool
-    ) throws(Complaint) {
+    /// Scans until it is enough, and on while `choice` is made.
+    private func scan<Choice>(
+        of services: [BluetoothUUID], until end: Instant, _ isEnough: () -> Bool,
+        _ choice: () throws(Complaint) -> Choice
+    ) throws(Complaint) -> Choice {
         let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
         discovery.didFail = { [unowned self] in failure = $0 }
         station.didChange = { [unowned self] change in
@@ -182,13 +188,18 @@ final class PeripheralSearch {
         while !isEnough(), failure == nil, !station.isInterrupted, SystemClock.monotonic() < end {
             try station.turn(until: min(end, SystemClock.monotonic() + .milliseconds(100))) { false }
         }
+        progress?.clear()
+        var chosen: Result<Choice, Complaint>?
+        if failure == nil, !station.isInterrupted {
+            do throws(Complaint) { chosen = .success(try choice()) } catch { chosen = .failure(error) }
+        }
         // Ended before anything is connected: scanning and connecting fight for the radio.
         var isOver = false
         discovery.stop { isOver = true }
         try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
-        progress?.clear()
-        if station.isInterrupted { throw .failure("interrupted; nothing was paired") }
         if let failure { throw .failure(failure) }
+        guard let chosen, !station.isInterrupted else { throw .failure("interrupted; nothing was paired") }
+        return try chosen.get()
     }
 
     private func note(_ change: BluezChange) {

@@ -72,6 +72,16 @@ import WakeModel
         #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
     }
 
+    @Test("who takes long to choose pairs with what was shown, because the scan goes on until then")
+    func slowChoice() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
+        let seen = try bluetooth.terminal([("pair with it? [y/n] ", "y\\n")], thinking: 1, "pair")
+        #expect(seen.exit == 0, "\(seen.output)")
+        let calls = bluetooth.calls
+        let end = try #require(calls.lastIndex(of: "StopDiscovery"))
+        #expect(calls.firstIndex(of: "Connect") ?? 0 > end)
+    }
+
     @Test("a bluetoothd that dies while it is scanned with is named, and not the adapter")
     func deadScan() throws {
         let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
