@@ -20,7 +20,9 @@ import WakeModel
         let outcome = try bluetooth.tool("pair", "Lab Strap")
         #expect(outcome.exit == 0, "\(outcome.talk)")
         let who = "heart-rate-monitor-0010"
-        #expect(outcome.output == "paired \(who) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted\n")
+        #expect(
+            outcome.output == "paired \(who) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted; proof: none\n"
+        )
         #expect(outcome.talk == "next: wakebridge watch \(who)\n")
         let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
         #expect(
@@ -56,13 +58,26 @@ import WakeModel
         let wrong = try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "43")
         #expect(wrong.exit == 1)
         #expect(wrong.talk.contains("the passkey 000043 is not the one that Lab Strap shows"))
-        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "000042").exit == 0)
+        let right = try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "000042", "--json")
+        #expect(right.output.contains(#""proof":"passkey""#), "\(right.talk)")
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:11").talk.contains("agree to it with --yes"))
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:11", "-y").talk.contains("agreed to 123456"))
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:12").talk.contains("type 123456 on Lab Strap"))
         // Another peripheral's question is refused, whatever the options say.
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:13", "-y").exit == 0)
         #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
+    }
+
+    @Test("a peripheral that pairs without the passkey that was given is refused, and its bond removed")
+    func unproved() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap()))
+        let outcome = try bluetooth.tool("pair", "Lab Strap", "--passkey", "42")
+        #expect(outcome.exit == 1)
+        #expect(outcome.output == "")
+        #expect(outcome.talk.contains("Lab Strap paired without asking for the passkey"))
+        #expect(bluetooth.calls.contains("RemoveDevice /org/bluez/hci0/dev_C0_DE_00_00_00_10"))
+        #expect(!bluetooth.calls.contains { $0.contains("Trusted") })
+        #expect(try bluetooth.tool("pair", "Lab Strap").output.contains("proof: none"))
     }
 
     @Test("a peripheral that wants to use this machine's services meanwhile is refused")

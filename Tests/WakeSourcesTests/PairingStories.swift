@@ -181,6 +181,20 @@ struct PairingStory {
         #expect(other.tell(.asked(.consent)) == [.reply(.no)])
     }
 
+    @Test("what ends early says that nothing was kept only where no bond is")
+    func keptWord() {
+        var story = PairingStory { $0.canAsk = true }
+        story.beginPairing()
+        var other = story
+        other.tell(.interrupted)
+        #expect(other.sentence?.contains("interrupted; nothing was kept") == true)
+        _ = story.bond()
+        story.tell(.interrupted)
+        #expect(story.sentence?.contains("nothing was kept") == false)
+        #expect(story.sentence?.contains("its bond is kept") == true)
+        #expect(story.sentence?.contains("'wakebridge forget C0:01' undoes it") == true)
+    }
+
     @Test("bluetoothd that will not have us as its agent ends it")
     func refusedAgent() {
         var story = PairingStory()

@@ -89,7 +89,7 @@ public final class Pairing {
     }
 
     private func ask(_ request: PairingRequest) {
-        let undoes = request == .cancelPairing || request == .disconnect
+        let undoes = request == .cancelPairing || request == .disconnect || request == .remove
         if undoes { undoing += 1 }
         let answer: (Result<[BusValue], BusError>) -> Void = { [weak self] result in
             guard let self else { return }
@@ -106,6 +106,9 @@ public final class Pairing {
         case .name(let alias): client.set("Alias", of: path, interface, to: .string(alias), answer)
         case .cancelPairing: client.call(path, interface, "CancelPairing", within: .seconds(3), answer)
         case .disconnect: client.call(path, interface, "Disconnect", within: .seconds(4), answer)
+        case .remove:
+            client.call(
+                path.parent, BluezInterface.adapter, "RemoveDevice", [.objectPath(path)], within: .seconds(30), answer)
         }
     }
 }

@@ -22,8 +22,8 @@ public struct PairingMachine: Sendable {
     let wish: PairingWish
     private(set) var phase = Phase.starting
     private(set) var facts = PairingFacts()
-    private(set) var question: PairingQuestion?
-    private(set) var proof = Proof.none
+    var question: PairingQuestion?
+    var proof = PairingProof.none
     private var begin: Instant?
     private var bond = PairingOutcome.Bond.none
     private var attempts = 0
@@ -31,14 +31,6 @@ public struct PairingMachine: Sendable {
     private var isOurLink = false
     private var isPairPending = false
     private var hasAsked: Set<PairingRequest> = []
-
-    /// What the two sides compared, which tells what went wrong where they disagree.
-    enum Proof: Hashable, Sendable {
-        case none
-        case typed(UInt32)
-        case shown(String)
-        case compared(UInt32)
-    }
 
     public init(_ wish: PairingWish) { self.wish = wish }
 
@@ -94,7 +86,8 @@ public struct PairingMachine: Sendable {
         case .said(let line): return hear(line)
         case .refusedAsAgent(let reason):
             return fail("bluetoothd does not let this program pair: \(reason); end other pairing agents and try again")
-        case .interrupted: return fail("pairing with \(wish.label) was interrupted; nothing was kept")
+        case .interrupted:
+            return fail("pairing with \(wish.label) was interrupted; \(PairingText.kept(wish, facts))")
         case .tick: return []
         }
     }
@@ -124,7 +117,7 @@ public struct PairingMachine: Sendable {
         case .trust, .name:
             guard let failure else { return [] }
             return fail("bluetoothd would not keep the trust and name of \(wish.label): \(PairingText.said(failure))")
-        case .cancelPairing, .disconnect: return []
+        case .cancelPairing, .disconnect, .remove: return []
         }
     }
 
@@ -246,11 +239,12 @@ public struct PairingMachine: Sendable {
         guard facts.isBonded || bond == .none else {
             return now < until ? nil : fail(PairingText.unbonded(wish, facts))
         }
+        if bond == .new, wish.passkey != nil, proof == .none { return failUnproved() }
         let wanted = [
             facts.isTrusted ? nil : PairingRequest.trust,
             facts.alias == facts.wantedAlias ? nil : .name(facts.wantedAlias),
         ].compactMap { $0 }
-        if wanted.isEmpty { return end([.done(PairingOutcome(bond: bond, isTold: facts.hasBond != nil))]) }
+        if wanted.isEmpty { return end([.done(PairingOutcome(bond: bond, proof: proof, isTold: facts.hasBond != nil))]) }
         let news = wanted.filter { hasAsked.insert($0).inserted }
         if !news.isEmpty {
             phase = .settling(until: now + Self.settlePatience)
@@ -268,68 +262,15 @@ public struct PairingMachine: Sendable {
     }
 
     /// Takes back what was begun: a link that we brought up, a pairing that is not through.
-    private mutating func fail(_ sentence: String) -> [PairingEffect] {
-        var undone: [PairingEffect] = []
-        if isPairPending { undone.append(.request(.cancelPairing)) }
-        if isOurLink, facts.isConnected || isConnecting { undone.append(.request(.disconnect)) }
-        return end(undone + [.failed(sentence)])
-    }
-}
-
-// MARK: Questions
-
-extension PairingMachine {
-    private mutating func answer(_ asked: PairingQuestion) -> [PairingEffect] {
-        question = asked
-        switch asked {
-        case .passkey, .pin:
-            if let passkey = wish.passkey { return type(passkey) }
-        case .comparison(let number):
-            if wish.saysYes {
-                proof = .compared(number)
-                return reply(.yes) + [.show("agreed to \(PairingText.digits(number)) without comparing, as --yes says")]
-            }
-        // The operator named the peripheral, and there is nothing to compare.
-        case .consent: return reply(.yes)
-        }
-        return wish.canAsk ? [.ask(PairingText.prompt(asked, wish))] : fail(PairingText.unanswerable(asked, wish))
+    mutating func fail(_ sentence: String) -> [PairingEffect] {
+        let link = isOurLink && (facts.isConnected || isConnecting) ? [PairingEffect.request(.disconnect)] : []
+        return end(withdrawn() + link + [.failed(sentence)])
     }
 
-    private mutating func hear(_ line: String?) -> [PairingEffect] {
-        guard let question else { return [] }
-        guard let line else { return fail("nobody answered the question of \(wish.label); nothing was kept") }
-        switch question {
-        case .passkey, .pin:
-            guard let passkey = PairingText.passkey(line) else {
-                return [.ask("a passkey is a number from 0 to 999999; " + PairingText.prompt(question, wish))]
-            }
-            return type(passkey)
-        case .comparison(let number):
-            guard let agrees = PairingText.agreement(line) else { return [.ask(PairingText.prompt(question, wish))] }
-            if agrees {
-                proof = .compared(number)
-                return reply(.yes)
-            }
-            return fail("the numbers differ, so something else may be answering in place of \(wish.label); not paired")
-        case .consent: return []
-        }
+    /// The bond was made with something that was never asked for the passkey, so it may be anything.
+    private mutating func failUnproved() -> [PairingEffect] {
+        end(withdrawn() + [.request(.remove), .failed(PairingText.unproved(wish))])
     }
 
-    private mutating func type(_ passkey: UInt32) -> [PairingEffect] {
-        let isPIN = question == .pin
-        proof = .typed(passkey)
-        return reply(isPIN ? .pin(PairingText.digits(passkey)) : .passkey(passkey))
-    }
-
-    /// What nobody was asked need not be taken back from them.
-    private mutating func takeBack() -> [PairingEffect] {
-        guard question != nil else { return [] }
-        question = nil
-        return wish.canAsk ? [.withdraw] : []
-    }
-
-    private mutating func reply(_ reply: PairingReply) -> [PairingEffect] {
-        question = nil
-        return [.reply(reply)]
-    }
+    private func withdrawn() -> [PairingEffect] { isPairPending ? [.request(.cancelPairing)] : [] }
 }
