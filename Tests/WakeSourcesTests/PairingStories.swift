@@ -235,12 +235,13 @@ struct PairingStory {
         #expect(story.settle() == [.done(PairingOutcome(bond: .kept(isProved: true)))])
     }
 
-    @Test("a bonded peripheral that is not near is named all the same, and not dialled for ever")
+    @Test("a bonded peripheral that is away is trusted and named before its dial is taken back, or it never came back")
     func isAway() {
-        var story = bonded()
+        var story = bonded(isTrusted: false)
         story.facts()
-        #expect(story.wait(.seconds(10)) == [.request(.disconnect), .request(.name("chest"))])
-        #expect(story.settle() == [.done(PairingOutcome(bond: .kept(isProved: false)))])
+        #expect(story.wait(.seconds(10)) == [.request(.trust), .request(.name("chest"))])
+        #expect(
+            story.settle() == [.request(.disconnect), .done(PairingOutcome(bond: .kept(isProved: false)))])
     }
 
     @Test("a peripheral that forgot its side drops the link: forget and pair again is what mends it")

@@ -231,8 +231,7 @@ public struct PairingMachine: Sendable {
             return nil
         }
         phase = .settling(until: now + Self.settlePatience)
-        // An absent peripheral is not dialled for ever: that blinds the adapter.
-        return isConnecting && !facts.isConnected ? [.request(.disconnect)] : []
+        return []
     }
 
     private mutating func settle(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
@@ -244,13 +243,22 @@ public struct PairingMachine: Sendable {
             facts.isTrusted ? nil : PairingRequest.trust,
             facts.alias == facts.wantedAlias ? nil : .name(facts.wantedAlias),
         ].compactMap { $0 }
-        if wanted.isEmpty { return end([.done(PairingOutcome(bond: bond, proof: proof, isTold: facts.hasBond != nil))]) }
+        if wanted.isEmpty {
+            return end(
+                hangUp() + [.done(PairingOutcome(bond: bond, proof: proof, isTold: facts.hasBond != nil))])
+        }
         let news = wanted.filter { hasAsked.insert($0).inserted }
         if !news.isEmpty {
             phase = .settling(until: now + Self.settlePatience)
             return news.map { .request($0) }
         }
         return now < until ? nil : fail(PairingText.unsettled(wish))
+    }
+
+    /// An absent peripheral is not dialled for ever: that blinds the adapter. Only once it is trusted, because a
+    /// disconnection before that makes bluetoothd connect it never again by itself.
+    private func hangUp() -> [PairingEffect] {
+        isConnecting && !facts.isConnected ? [.request(.disconnect)] : []
     }
 
     // MARK: The end
