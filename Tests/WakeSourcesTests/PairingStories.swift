@@ -244,17 +244,50 @@ struct PairingStory {
             story.settle() == [.request(.disconnect), .done(PairingOutcome(bond: .kept(isProved: false)))])
     }
 
-    @Test("a peripheral that forgot its side drops the link: forget and pair again is what mends it")
+    @Test(
+        "a bond that bluetoothd says does not authenticate is stale, whether that is told before or after the link fell"
+    )
     func isStale() {
         var story = bonded()
         story.facts()
-        story.facts { $0.isConnected = true }
-        story.facts { $0.isConnected = false }
-        #expect(story.sentence?.contains("'wakebridge forget C0:01'") == true)
-        var other = bonded()
-        other.facts()
+        var other = story
+        story.tell(.answered(.connect, .authenticationFailed))
+        #expect(story.sentence?.contains("does not hold any more") == true)
+        other.facts { $0.isConnected = true }
+        other.facts { $0.isConnected = false }
         other.tell(.answered(.connect, .authenticationFailed))
         #expect(other.sentence?.contains("does not hold any more") == true)
+    }
+
+    @Test("a link that breaks while a bond is tried is tried again, and the bond is proved where it stays up")
+    func isFlaky() {
+        var story = bonded()
+        story.facts()
+        story.facts { $0.isConnected = true }
+        #expect(story.tell(.answered(.connect, nil)) == [])
+        #expect(story.facts { $0.isConnected = false } == [])
+        #expect(story.wait(.milliseconds(500)) == [.request(.connect)])
+        #expect(story.tell(.answered(.connect, .other("le-connection-abort-by-local"))) == [])
+        #expect(story.wait(.milliseconds(500)) == [.request(.connect)])
+        story.facts {
+            $0.isConnected = true
+            $0.areServicesResolved = true
+        }
+        #expect(story.settle() == [.done(PairingOutcome(bond: .kept(isProved: true)))])
+    }
+
+    @Test("a link that breaks each of five times makes the bond doubtful: forget and pair again is what may mend it")
+    func isDoubtful() {
+        var story = bonded()
+        story.facts()
+        for attempt in 1...5 {
+            #expect(story.sentence == nil, "after \(attempt)")
+            story.facts { $0.isConnected = true }
+            story.facts { $0.isConnected = false }
+            story.wait(.milliseconds(500))
+        }
+        #expect(story.sentence?.contains("broke again and again while its bond was tried") == true)
+        #expect(story.sentence?.contains("'wakebridge forget C0:01'") == true)
     }
 
     @Test("a bluetoothd that dies of trying the bond does not count as having tried it")

@@ -44,6 +44,9 @@ public struct PairingMachine: Sendable {
 
     public var hasEnded: Bool { phase == .ended }
 
+    /// There is a bond, and the peripheral has not yet shown that it holds its side.
+    private var isProving: Bool { bond == .kept(isProved: false) }
+
     /// When something follows although nothing else happens.
     public var deadline: Instant? {
         guard !hasEnded, let begin else { return nil }
@@ -94,7 +97,8 @@ public struct PairingMachine: Sendable {
 
     private mutating func noteLoss(_ now: Instant) -> [PairingEffect] {
         switch phase {
-        case .proving: return fail(PairingText.staleBond(wish))
+        // Links break in every bad place; only bluetoothd's word tells that the bond is to blame.
+        case .proving: return pause(now, PairingText.doubtfulBond(wish))
         case .connecting, .resolving: return pause(now, PairingText.broken(wish))
         case .starting, .pausing, .pairing, .settling, .ended: return []
         }
@@ -122,15 +126,18 @@ public struct PairingMachine: Sendable {
     }
 
     private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
+        if isProving, failure == .authenticationFailed || failure == .rejected {
+            return fail(PairingText.staleBond(wish))
+        }
         switch (phase, failure) {
-        case (.proving, .authenticationFailed), (.proving, .rejected): return fail(PairingText.staleBond(wish))
         // Ours would come later than the end of this phase, so bluetoothd died: the facts will tell.
         case (.proving, .noReply): return []
-        case (.proving, _):
+        case (.proving, .inProgress), (.proving, .alreadyExists): return []
+        case (.proving, _) where attempts == Self.mostAttempts:
             phase = .settling(until: now + Self.settlePatience)
             return []
         case (.connecting, .inProgress), (.connecting, .alreadyExists), (.connecting, .noReply): return []
-        case (.connecting, _): return pause(now, PairingText.unconnected(wish, failure))
+        case (.connecting, _), (.proving, _): return pause(now, PairingText.unconnected(wish, failure))
         default: return []
         }
     }
@@ -154,12 +161,12 @@ public struct PairingMachine: Sendable {
     private mutating func advance(_ now: Instant) -> [PairingEffect]? {
         if let begin, now >= begin + Self.patience { return fail(PairingText.late(wish, phase)) }
         guard facts.isReachable else {
-            return phase == .starting ? nil : fail(PairingText.gone(wish, phase))
+            return phase == .starting ? nil : fail(PairingText.gone(wish, isProving: isProving))
         }
         switch phase {
         case .starting: return start(now)
         case .connecting(let until): return connected(now, until)
-        case .pausing(let until): return now < until ? nil : connect(now)
+        case .pausing(let until): return now < until ? nil : start(now)
         case .resolving(let until):
             guard facts.areServicesResolved || now >= until else { return nil }
             phase = .pairing
@@ -175,8 +182,9 @@ public struct PairingMachine: Sendable {
         }
     }
 
+    /// At first, and again after each pause.
     private mutating func start(_ now: Instant) -> [PairingEffect] {
-        if facts.isBonded {
+        if facts.isBonded, bond != .new {
             bond = .kept(isProved: false)
             phase = .proving(until: now + Self.provePatience)
             return facts.isConnected ? [] : requestConnection()
@@ -222,8 +230,7 @@ public struct PairingMachine: Sendable {
     private mutating func prove(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
         if !facts.isBonded {
             // Bluetoothd has seen that the other side forgot, and did so too: a new bond can be made at once.
-            bond = .new
-            return facts.isConnected ? resolve(now) : connect(now)
+            return start(now)
         }
         if facts.isConnected, facts.areServicesResolved {
             bond = .kept(isProved: true)

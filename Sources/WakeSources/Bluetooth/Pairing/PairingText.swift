@@ -110,14 +110,11 @@ public enum PairingText {
     }
 
     /// Bluetoothd 5.66 dies of some peripherals that come back without their side of the bond.
-    static func gone(_ wish: PairingWish, _ phase: PairingMachine.Phase) -> String {
-        switch phase {
-        case .proving:
-            "bluetoothd or the adapter went away while the bond with \(wish.label) was tried; if that repeats, run "
+    static func gone(_ wish: PairingWish, isProving: Bool) -> String {
+        isProving
+            ? "bluetoothd or the adapter went away while the bond with \(wish.label) was tried; if that repeats, run "
                 + "'wakebridge forget \(wish.word)' and pair again"
-        case .starting, .connecting, .pausing, .resolving, .pairing, .settling, .ended:
-            "\(wish.label) vanished from bluetoothd, or the adapter went down; look at 'bluetoothctl show' and try again"
-        }
+            : "\(wish.label) vanished from bluetoothd, or the adapter went down; look at 'bluetoothctl show' and try again"
     }
 
     static func late(_ wish: PairingWish, _ phase: PairingMachine.Phase) -> String {
