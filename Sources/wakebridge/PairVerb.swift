@@ -76,7 +76,7 @@ private final class PairingRun {
         let search = PeripheralSearch(station, adapters)
         let path: String
         if let device = order.device {
-            path = try search.find(device, needsHearing: !order.words.has("no-bond"))
+            path = try search.find(device)
         } else {
             path = try search.choose(takesOnly: order.words.has("yes"))
         }

@@ -26,9 +26,9 @@ final class PeripheralSearch {
 
     // MARK: By its name
 
-    /// - Parameter needsHearing: it must be near now, unless it is bonded or connected already.
-    func find(_ word: String, needsHearing: Bool) throws(Complaint) -> String {
-        if let path = try known(word), !needsHearing || isUsable(path) { return path }
+    /// It must be near now, unless it is bonded or connected already.
+    func find(_ word: String) throws(Complaint) -> String {
+        if let path = try known(word), isUsable(path) { return path }
         progress?.show("looking for \(word) …")
         let start = SystemClock.monotonic()
         var firstHeard: Instant?
@@ -44,7 +44,6 @@ final class PeripheralSearch {
         case .several(let paths): throw ambiguous(word, paths)
         case .none: break
         }
-        if let path = try known(word), !needsHearing { return path }
         let known = peripherals.values.flatMap { [$0.alias, $0.name ?? "", $0.address] }.filter { !$0.isEmpty }
         throw .failure(
             "no peripheral '\(word.printable)' was heard; wake it, bring it nearer, and see 'wakebridge scan --all'."

@@ -104,6 +104,7 @@ import WakeModel
         #expect(outcome.exit == 1)
         #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
     }
+
     @Test("on a terminal the operator chooses, types the passkey until it is one, and compares")
     func terminal() throws {
         let bluetooth = try ScriptedBluetooth(
@@ -161,6 +162,15 @@ import WakeModel
         let moving = try bluetooth.tool("pair", "Private", "--no-bond")
         #expect(moving.exit == 1)
         #expect(moving.talk.contains("private address"))
+    }
+
+    @Test("what is trusted without a bond is connected first, so that bluetoothd keeps it when the scan is long over")
+    func noBondLasts() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
+        #expect(try bluetooth.tool("pair", "Lab Strap", "--no-bond", "--alias", "loose").exit == 0)
+        usleep(600_000)
+        #expect(!bluetooth.calls.contains { $0.hasPrefix("drop") })
+        #expect(try bluetooth.tool("devices").output.contains("loose  C0:DE:00:00:00:10"))
     }
 
     @Test("an older bluetoothd that tells of no bond is believed, and that is said")

@@ -78,6 +78,7 @@ import WakeModel
         #expect(outcome.exit == 1)
         #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
     }
+
     @Test("--profile has bluetoothd listen for that profile's services only")
     func profile() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)

@@ -313,11 +313,23 @@ struct PairingStory {
         #expect(effects == [.request(.pair)])
     }
 
-    @Test("without a bond a peripheral is trusted and named, but never one with a private address")
+    @Test(
+        "without a bond a peripheral is trusted once its services are there, because what was merely heard is dropped")
     func noBond() {
         var story = PairingStory { $0.wantsBond = false }
-        #expect(story.facts() == [.request(.trust), .request(.name("chest"))])
+        #expect(story.facts() == [.request(.connect)])
+        #expect(story.facts { $0.isConnected = true } == [])
+        var silent = story
+        let effects = story.facts { $0.areServicesResolved = true }
+        #expect(effects == [.request(.trust), .request(.name("chest"))])
         #expect(story.settle() == [.done(PairingOutcome(bond: .none))])
+        silent.wait(.seconds(25))
+        #expect(silent.sentence?.contains("did not tell its services") == true)
+        #expect(!silent.told.contains(.request(.trust)))
+    }
+
+    @Test("without a bond a private address is refused before anything is asked for")
+    func nameless() {
         var other = PairingStory { $0.wantsBond = false }
         other.facts { $0.hasPrivateAddress = true }
         #expect(other.sentence?.contains("private address") == true)

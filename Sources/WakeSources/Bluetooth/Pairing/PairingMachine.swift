@@ -167,11 +167,7 @@ public struct PairingMachine: Sendable {
         case .starting: return start(now)
         case .connecting(let until): return connected(now, until)
         case .pausing(let until): return now < until ? nil : start(now)
-        case .resolving(let until):
-            guard facts.areServicesResolved || now >= until else { return nil }
-            phase = .pairing
-            isPairPending = true
-            return [.request(.pair)]
+        case .resolving(let until): return resolved(now, until)
         case .pairing:
             guard facts.isBonded else { return nil }
             phase = .settling(until: now + Self.settlePatience)
@@ -189,13 +185,9 @@ public struct PairingMachine: Sendable {
             phase = .proving(until: now + Self.provePatience)
             return facts.isConnected ? [] : requestConnection()
         }
-        guard wish.wantsBond else {
-            if facts.hasPrivateAddress { return fail(PairingText.nameless(wish)) }
-            phase = .settling(until: now + Self.settlePatience)
-            return []
-        }
-        bond = .new
-        return facts.isConnected ? resolve(now) : connect(now)
+        if !wish.wantsBond, facts.hasPrivateAddress { return fail(PairingText.nameless(wish)) }
+        bond = wish.wantsBond ? .new : .none
+        return connect(now)
     }
 
     private mutating func connect(_ now: Instant) -> [PairingEffect] {
@@ -218,6 +210,19 @@ public struct PairingMachine: Sendable {
 
     private mutating func resolve(_ now: Instant) -> [PairingEffect] {
         phase = .resolving(until: now + Self.resolvePatience)
+        return []
+    }
+
+    private mutating func resolved(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        guard facts.areServicesResolved || now >= until else { return nil }
+        if bond == .new {
+            phase = .pairing
+            isPairPending = true
+            return [.request(.pair)]
+        }
+        // Without a bond it is this that makes bluetoothd keep it: what was merely heard it drops, with its trust.
+        guard facts.areServicesResolved else { return fail(PairingText.unresolved(wish)) }
+        phase = .settling(until: now + Self.settlePatience)
         return []
     }
 
