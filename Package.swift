@@ -32,6 +32,7 @@ let package = Package(
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeSources", dependencies: ["WakeModel", "WakeTrace", "WakeLoop"]),
+        .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop", "WakeSources"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.
@@ -46,8 +47,8 @@ let package = Package(
         .executableTarget(
             name: "wakebridge",
             dependencies: [
-                "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDaemon", "WakeControl",
-                "WakeTrace", "WakeWords", "CCurl",
+                "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeDaemon",
+                "WakeControl", "WakeTrace", "WakeWords", "CCurl",
             ]),
 
         .target(
@@ -67,6 +68,9 @@ let package = Package(
 
         .testTarget(
             name: "WakeSourcesTests", dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"]),
+        .testTarget(
+            name: "WakeDoctorTests",
+            dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
         .testTarget(
             name: "WakeDaemonTests",

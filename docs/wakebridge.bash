@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="scan pair forget devices replay import export record run watch status handlers start stop reload attach simulate dead-letters why logs help"
+    local verbs="scan pair forget devices replay import export record run watch status handlers start stop session reload attach simulate dead-letters why logs doctor help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -21,7 +21,7 @@ _wakebridge() {
     done
     case $previous in
         --socket|--manifest|--decisions|--output|--air|--replay|-m|-d|-o|-r) compopt -o default; return ;;
-        --runtime) compopt -o dirnames; return ;;
+        --runtime|--root) compopt -o dirnames; return ;;
         --for) COMPREPLY=($(compgen -W "60s 5m 1h" -- "$current")); return ;;
         --speed|-s) COMPREPLY=($(compgen -W "1 2 10 max" -- "$current")); return ;;
         --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
@@ -42,9 +42,16 @@ _wakebridge() {
         record) options="--output --air --for $daemon"; words=$(_wakebridge_ask status alias) ;;
         run) options="--manifest --profile --device --replay --speed --json --help" ;;
         status|reload) options=$daemon ;;
+        doctor) options="--root $daemon" ;;
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
         handlers|start|attach|why) options=$daemon; words=$(_wakebridge_ask handlers id) ;;
         stop) options="--keep-sessions $daemon"; words=$(_wakebridge_ask handlers id) ;;
+        session)
+            options=$daemon
+            case $previous in
+                session) words="open pause close" ;;
+                open|pause|close) words=$(_wakebridge_ask status alias) ;;
+            esac ;;
         logs) options="--follow --lines $daemon"; words=$(_wakebridge_ask handlers id) ;;
         simulate)
             options="--level $daemon"

@@ -7,6 +7,7 @@ public enum ControlCall: Hashable, Sendable {
     case handler(String)
     case why(handler: String)
     case devices
+    case setSession(device: String, LinkSession)
     case start(handler: String)
     case stop(handler: String, keepsSessions: Bool)
     /// A lease on being awake: it lives as long as its stream.
@@ -112,6 +113,10 @@ struct Endpoint {
         },
         Endpoint("POST", "/v1/handlers/ID/attach") { id, _ in .attach(handler: id) },
         Endpoint("GET", "/v1/devices") { _, _ in .devices },
+        Endpoint("POST", "/v1/devices/session") { _, request throws(ControlRefusal) in
+            let body = try RequestBody(request, keys: ["device", "session"])
+            return .setSession(device: try body.require("device"), try body.session())
+        },
         Endpoint("POST", "/v1/reload") { _, _ in .reload },
         Endpoint("POST", "/v1/simulate") { _, request throws(ControlRefusal) in .simulate(try Simulation(request)) },
         Endpoint("GET", "/v1/dead-letters") { _, _ in .deadLetters },

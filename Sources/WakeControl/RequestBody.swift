@@ -55,6 +55,15 @@ struct RequestBody {
         }
     }
 
+    func session() throws(ControlRefusal) -> LinkSession {
+        let text = try require("session")
+        if let session = LinkSession(rawValue: text) { return session }
+        let known = LinkSession.allCases.map(\.rawValue)
+        throw .badRequest(
+            "bad-value", "'\(text)' is nothing that a session can be",
+            "use one of \(known.joined(separator: ", ")).\(suggestion(for: text, among: known))")
+    }
+
     private func wrongType(_ key: String, _ wanted: String) -> ControlRefusal {
         .badRequest("bad-value", "the key '\(key)' sent to \(path) is not \(wanted)", "give it \(wanted)")
     }

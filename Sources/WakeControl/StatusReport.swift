@@ -95,12 +95,17 @@ public struct DeviceStatus: Hashable, Sendable {
     public var link: String
     /// When data last came; nil for never.
     public var lastData: WallTime?
+    /// The user's switch; nil for what has none, as while a trace is played.
+    public var session: LinkSession?
 
-    public init(device: Device, match: Match? = nil, link: String, lastData: WallTime? = nil) {
+    public init(
+        device: Device, match: Match? = nil, link: String, lastData: WallTime? = nil, session: LinkSession? = nil
+    ) {
         self.device = device
         self.match = match
         self.link = link
         self.lastData = lastData
+        self.session = session
     }
 }
 
@@ -173,6 +178,8 @@ extension JSONWriter {
         key("match")
         if let match = status.match { self.match(match) } else { null() }
         field("link", status.link)
+        key("session")
+        if let session = status.session { string(session.rawValue) } else { null() }
         key("last_data")
         if let time = status.lastData { self.time(time) } else { null() }
         endObject()

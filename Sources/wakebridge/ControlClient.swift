@@ -17,9 +17,12 @@ struct ControlClient {
     /// How a stream came to its end.
     enum Ending { case closed, interrupted, enough }
 
-    /// Asks and waits for the whole answer, at most 30 s. An answer that refuses is thrown as its own sentence.
-    func ask(_ method: Method, _ path: String, body: [UInt8] = []) throws(Complaint) -> ControlAnswer {
-        let transfer = try Transfer(to: socketPath, method, path, body: body, timeoutMilliseconds: 30_000)
+    /// Asks and waits for the whole answer. One that refuses is thrown as its own sentence.
+    func ask(
+        _ method: Method, _ path: String, body: [UInt8] = [], within time: TimeSpan = .seconds(30)
+    ) throws(Complaint) -> ControlAnswer {
+        let transfer = try Transfer(
+            to: socketPath, method, path, body: body, timeoutMilliseconds: Int(time.wholeMilliseconds))
         let start = SystemClock.now().monotonic
         var hasToldOfWaiting = false
         while true {

@@ -9,8 +9,8 @@ extension Verb {
             name: "devices", summary: "the peripherals that are bonded or trusted, and how they are",
             synopsis: ["[--json]"],
             detail: """
-                What bluetoothd keeps, near or not. When data last came is the daemon's to tell; without a daemon it is left
-                out.
+                What bluetoothd keeps, near or not. When data last came, and whether its session is paused or closed, is the
+                daemon's to tell; without a daemon it is left out.
                 """,
             flags: [Flag("json", "print JSON")] + daemonFlags
         ) { words throws(Complaint) in
@@ -26,28 +26,35 @@ private struct KnownDevices {
     private struct Entry {
         var row: Neighbour
         var alias: String
+        var heard: Heard?
+    }
+
+    /// What the daemon tells of a device.
+    private struct Heard {
         var lastData: String?
+        var session: String?
     }
 
     private let entries: [Entry]
 
     init(_ words: ParsedWords) throws(Complaint) {
         let station = try BluetoothStation()
-        let heard = Self.lastData(words)
+        let heard = Self.heard(words)
         entries = station.client.mirror.peripherals.keys.sorted().compactMap { path in
             guard let row = station.neighbour(at: path), row.isKnown else { return nil }
             // The same name as in events.
             let alias = row.profile.map { Neighbour.alias(of: row.peripheral, profile: $0) } ?? row.label
-            return Entry(row: row, alias: alias, lastData: heard["/bluetooth/\(row.peripheral.address)"])
+            return Entry(row: row, alias: alias, heard: heard["/bluetooth/\(row.peripheral.address)"])
         }.sorted { $0.alias < $1.alias }
     }
 
     /// By source; empty where no daemon runs.
-    private static func lastData(_ words: ParsedWords) -> [String: String] {
+    private static func heard(_ words: ParsedWords) -> [String: Heard] {
         guard let answer = try? words.client.ask(.get, "/v1/devices") else { return [:] }
-        var heard: [String: String] = [:]
+        var heard: [String: Heard] = [:]
         for device in answer.json.list("devices") {
-            if let time = device["last_data"]?.string, let source = device["source"]?.string { heard[source] = time }
+            guard let source = device["source"]?.string else { continue }
+            heard[source] = Heard(lastData: device["last_data"]?.string, session: device["session"]?.string)
         }
         return heard
     }
@@ -63,8 +70,10 @@ private struct KnownDevices {
         let battery = peripheral.battery.map { "\($0) %" } ?? "-"
         let signal = entry.row.signal.map { "\($0) dBm" } ?? "-"
         let profile = entry.row.profile?.printable ?? "-"
-        let state = NeighbourText.state(peripheral)
-        let lastData = entry.lastData?.printable ?? "-"
+        let session = entry.heard?.session ?? LinkSession.open.rawValue
+        let isSwitched = session != LinkSession.open.rawValue
+        let state = NeighbourText.state(peripheral) + (isSwitched ? ", session " + session.printable : "")
+        let lastData = entry.heard?.lastData?.printable ?? "-"
         return [entry.alias.printable, peripheral.address.printable, profile, state, battery, signal, lastData]
     }
 
@@ -80,7 +89,9 @@ private struct KnownDevices {
             writer.key("battery")
             if let battery = entry.row.peripheral.battery { writer.integer(battery) } else { writer.null() }
             writer.key("last_data")
-            if let time = entry.lastData { writer.string(time) } else { writer.null() }
+            if let time = entry.heard?.lastData { writer.string(time) } else { writer.null() }
+            writer.key("session")
+            if let session = entry.heard?.session { writer.string(session) } else { writer.null() }
             writer.endObject()
         }
         writer.endArray()

@@ -84,10 +84,16 @@ struct DeviceTable {
         let rows = devices.map { device in
             let last = device.text("last_data")
             return [
-                device.text("alias"), device.text("link"), device["profile"]?.string?.printable ?? "-",
+                device.text("alias"), link(of: device), device["profile"]?.string?.printable ?? "-",
                 last.isEmpty ? "never" : last, device.text("source"),
             ]
         }
         return Table(rows: [["DEVICE", "LINK", "PROFILE", "LAST DATA", "SOURCE"]] + rows).text
+    }
+
+    /// A session that is switched off says more than the link that it has not.
+    private func link(of device: JSONValue) -> String {
+        let session = device.text("session")
+        return session.isEmpty || session == LinkSession.open.rawValue ? device.text("link") : session
     }
 }

@@ -29,9 +29,7 @@ struct Verb {
     static var all: [Verb] {
         [
             .scan, .pair, .forget, .devices, .replay, .import, .export, .record, .run, .watch, .status, .handlers,
-            .start,
-            .stop, .reload, .attach, .simulate,
-            .deadLetters, .why, .logs,
+            .start, .stop, .session, .reload, .attach, .simulate, .deadLetters, .why, .logs, .doctor,
         ]
     }
 

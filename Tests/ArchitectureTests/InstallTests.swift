@@ -23,6 +23,20 @@ struct InstallTests {
         }
     }
 
+    @Test("the unit takes no capability from the daemon that it has a use for")
+    func capabilities() {
+        let unit = lines(of: "\(packageFolder)/Sources/wakebridged/wakebridged.service")
+        for key in ["CapabilityBoundingSet=", "AmbientCapabilities="] {
+            for line in unit where line.hasPrefix(key) {
+                for name in ["CAP_NET_RAW", "CAP_NET_ADMIN"] { #expect(line.contains(name) != line.contains("~")) }
+            }
+        }
+        // These would close what the capabilities open.
+        for key in ["User=", "RestrictAddressFamilies=", "PrivateNetwork=", "PrivateUsers="] {
+            #expect(!unit.contains { $0.hasPrefix(key) }, "\(key)")
+        }
+    }
+
     @Test("make install puts programs, profiles, pages, completion and unit below PREFIX, and uninstall takes all away")
     func installs() throws {
         defer { Directory.removeTree(folder) }

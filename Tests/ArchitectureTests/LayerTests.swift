@@ -14,6 +14,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "Glibc", "Synchronization"]),
     ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
     ("WakeSources", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop"]),
+    ("WakeDoctor", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
     ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
     (
         "WakeDaemon",
@@ -28,7 +29,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
         [
             // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
             "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeLoop", "WakeSources",
-            "WakeControl", "WakeDaemon", "CCurl", "Glibc",
+            "WakeDoctor", "WakeControl", "WakeDaemon", "CCurl", "Glibc",
         ]
     ),
 ]
@@ -60,6 +61,14 @@ struct LayerTests {
         for file in SourceTree.swift where file.module == "WakeCore" {
             #expect(Set(file.imports).isSubset(of: ["WakeModel"]), "\(file.path)")
         }
+    }
+
+    @Test("the doctor judges without looking: only what lies in Look imports more than the model")
+    func judgesApart() {
+        let files = SourceTree.swift.filter { $0.module == "WakeDoctor" }
+        let judging = files.filter { !$0.path.contains("/Look/") }
+        #expect(judging.count > 3 && judging.count < files.count)
+        for file in judging { #expect(Set(file.imports).isSubset(of: ["WakeModel"]), "\(file.path)") }
     }
 
     @Test("model, core, traces and profiles read no clock, draw no lots and print nothing")

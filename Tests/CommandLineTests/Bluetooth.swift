@@ -53,7 +53,8 @@ final class ScriptedBluetooth {
         ).finish()
     }
 
-    func start(_ words: String...) throws -> Child { try Child(environment + [Built.tool] + words) }
+    func start(_ words: String...) throws -> Child { try start(words) }
+    func start(_ words: [String]) throws -> Child { try Child(environment + [Built.tool] + words) }
 
     private var environment: [String] {
         [

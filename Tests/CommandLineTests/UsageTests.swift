@@ -47,6 +47,8 @@ import WakeWords
             (["simulate", "sleep"], "needs on or off"), (["simulate", "heat", "hot"], "neither on nor off"),
             (["simulate", "memory", "--level", "lots"], "neither low nor critical"),
             (["simulate", "kill", "a", "--level", "low"], "goes with memory only"),
+            (["session"], "say open, pause or close"), (["session", "clsoe", "a"], "Did you mean 'close'?"),
+            (["session", "open"], "needs a DEVICE"), (["session", "open", "a", "b"], "'b' is one word too many"),
             (["dead-letters", "reply"], "Did you mean 'replay'?"),
             (["dead-letters", "drop"], "say which"), (["dead-letters", "drop", "7", "--all"], "say which"),
             (["dead-letters", "drop", "-1"], "no option -1"), (["dead-letters", "drop", "0"], "not the SEQ"),
@@ -68,6 +70,7 @@ import WakeWords
             (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
             (["record", "--air", "x", "strap"], "leave out 'strap'"),
             (["record", "--air", "x", "-o", "y"], "leave out --output"),
+            (["doctor", "me"], "'me' is one word too many"), (["doctor", "--rot", "/x"], "Did you mean --root?"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {

@@ -13,6 +13,18 @@ package final class PrivateBus {
         self.address = try Self.firstLine(of: daemon)
     }
 
+    /// With a policy of the test's own: elements as dbus-daemon(1) has them, after which nothing else is forbidden.
+    package init(policy: String) throws {
+        let file = try Directory.makeTemporary(prefix: "wakebus") + "/bus.conf"
+        let all = #"<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>"#
+        let place = "<type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>"
+        put("<busconfig>\(place)<policy context=\"default\">\(all)\(policy)</policy></busconfig>", at: file)
+        daemon = try Child(["dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=1"])
+        address = try Self.firstLine(of: daemon)
+        // It has read the file by the time that it tells its address.
+        Directory.removeTree(String(file.dropLast("/bus.conf".count)))
+    }
+
     private static func start(at address: String?) throws -> Child {
         let place = address.map { ["--address=\($0)"] } ?? []
         return try Child(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1"] + place)

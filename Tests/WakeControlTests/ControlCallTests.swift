@@ -45,6 +45,9 @@ import WakeModel
         #expect(try call("POST /v1/simulate", #"{"what":"memory"}"#) == .simulate(.memory(.critical)))
         #expect(try call("POST /v1/simulate", #"{"what":"sleep","state":"on"}"#) == .simulate(.sleep(isOn: true)))
         #expect(try call("POST /v1/simulate", #"{"what":"heat","state":"off"}"#) == .simulate(.heat(isOn: false)))
+        #expect(
+            try call("POST /v1/devices/session", #"{"device":"/bluetooth/C0:F1:F2:F3:F4:01","session":"paused"}"#)
+                == .setSession(device: "/bluetooth/C0:F1:F2:F3:F4:01", .paused))
         #expect(try call("POST /v1/dead-letters/drop", #"{"seq":42}"#) == .dropDeadLetters(.sequence(Sequence(42))))
         #expect(try call("GET /v1/events") == .events(device: nil))
         #expect(try call("GET /v1/events?device=") == .events(device: nil))
@@ -74,6 +77,10 @@ import WakeModel
             ("POST /v1/simulate", #"{"what":"heat"}"#, 400, "missing-key"),
             ("POST /v1/simulate", #"{"what":"sleep","state":"maybe"}"#, 400, "bad-value"),
             ("POST /v1/simulate", #"{"what":"wake","what":"kill"}"#, 400, "bad-json"),
+            ("POST /v1/devices/session", #"{"device":"a"}"#, 400, "missing-key"),
+            ("POST /v1/devices/session", #"{"session":"open"}"#, 400, "missing-key"),
+            ("POST /v1/devices/session", #"{"device":"a","session":"pause"}"#, 400, "bad-value"),
+            ("GET /v1/devices/session", "", 405, "wrong-method"),
             ("POST /v1/handlers/a/stop", #"{"keep_sessions":"yes"}"#, 400, "bad-value"),
             ("POST /v1/handlers/a/stop", #"{"keep_session":true}"#, 400, "unknown-key"),
             ("POST /v1/dead-letters/drop", "", 400, "bad-choice"),

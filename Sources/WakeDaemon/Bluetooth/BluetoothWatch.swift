@@ -66,6 +66,9 @@ final class BluetoothWatch: BluetoothHost {
 
     // MARK: The operator's switch
 
+    /// False while bluetoothd or the peripheral is away from it, or the peripheral was never adopted.
+    func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
+
     func set(_ session: LinkSession, of source: String) throws(SystemError) {
         try sessions.set(session, of: source)
         self.source.set(session, of: source)

@@ -27,8 +27,11 @@ final class SessionBook {
     subscript(source: String) -> LinkSession { sessions[source] ?? .open }
 
     func set(_ session: LinkSession, of source: String) throws(SystemError) {
-        sessions[source] = session == .open ? nil : session
-        let lines = sessions.sorted { $0.key < $1.key }.map { "\($0.value.rawValue) \($0.key)\n" }.joined()
+        var next = sessions
+        next[source] = session == .open ? nil : session
+        let lines = next.sorted { $0.key < $1.key }.map { "\($0.value.rawValue) \($0.key)\n" }.joined()
         try File.replace(path, with: Array(lines.utf8), mode: 0o600)
+        // Not before it is kept: what could not be must not hold until the next start only.
+        sessions = next
     }
 }

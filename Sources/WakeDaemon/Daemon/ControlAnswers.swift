@@ -12,6 +12,7 @@ final class ControlAnswers {
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
+    var bluetooth: BluetoothWatch? { daemon.bluetooth }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -36,6 +37,7 @@ final class ControlAnswers {
             return .json { $0.handler(report) }
         case .why(let name): return why(try standing(name))
         case .devices: return .json { $0.object { $0.field("devices", devices()) } }
+        case .setSession(let name, let session): return try setSession(of: name, session)
         case .start(let name): return operate(try handler(name), .start)
         case .stop(let name, _): return stop(try handler(name))
         case .attach(let name): return attach(try runnable(name))
@@ -97,7 +99,9 @@ final class ControlAnswers {
     private func devices() -> [DeviceStatus] {
         bridge.catalog.devices.compactMap { $0 }.map { entry in
             let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
-            return DeviceStatus(device: entry.device, match: match(entry), link: link, lastData: entry.lastData)
+            return DeviceStatus(
+                device: entry.device, match: match(entry), link: link, lastData: entry.lastData,
+                session: session(of: entry.device))
         }
     }
 

@@ -28,7 +28,7 @@ public final class Daemon {
     let bus: SystemBus
     private let sleep: SleepInhibitor
     /// Nil while a trace is played in place of devices.
-    private let bluetooth: BluetoothWatch?
+    let bluetooth: BluetoothWatch?
     private var replay: DaemonReplay?
     private var server: ControlServer?
     private var answers: ControlAnswers?

@@ -73,8 +73,13 @@ public final class BluetoothSource {
 
     // MARK: The user's switch
 
+    /// Whether bluetoothd has an object for it now.
+    public func isWatching(_ source: String) -> Bool { watched[source].map { sources[$0.path] == source } ?? false }
+
     public func set(_ session: LinkSession, of source: String) {
-        guard let path = watched[source]?.path else { return }
+        guard let entry = watched[source] else { return }
+        let path = entry.path
+        let wasClosed = entry.machine.session == .closed
         if session == .closed { step(source, .session(session)) }
         // A trusted peripheral would be brought back by the kernel at once. One that is not trusted is watched only while
         // it is closed, so it is opened when that has changed.
@@ -85,7 +90,11 @@ public final class BluetoothSource {
                 log.warning(
                     "could not have \(path) \(session == .closed ? "left" : "brought back") by itself: \(error)")
             }
-            if session != .closed { step(source, .session(session)) }
+            guard session != .closed else { return }
+            step(source, .session(session))
+            // Having disconnected what is not trusted, bluetoothd keeps it off the kernel's accept list until it is told to
+            // connect it: dialled once as if it had been heard, it is on the list again, be it near or not.
+            if wasClosed, session == .open { step(source, .advertised) }
         }
     }
 

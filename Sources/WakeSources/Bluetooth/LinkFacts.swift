@@ -48,15 +48,6 @@ public struct LinkPlan: Hashable, Sendable {
     }
 }
 
-/// The user's switch, kept over restarts.
-public enum LinkSession: String, Hashable, Sendable, CaseIterable {
-    case open
-    /// The link stays, nothing is heard.
-    case paused
-    /// The link is given up.
-    case closed
-}
-
 public enum LinkInput: Hashable, Sendable {
     case facts(LinkFacts)
     /// It was heard advertising.

@@ -1,0 +1,218 @@
+// What was seen of a machine and its bridge. The edges in Look/ fill it in; Findings judges it.
+import WakeModel
+
+public struct Facts: Hashable, Sendable {
+    public var isRoot = false
+    /// Whether a systemd runs this machine.
+    public var hasSystemd = true
+    public var isClockSet = true
+    public var radio = RadioBlock.none
+    public var kernel = KernelFacts()
+    public var bus = BusState.reached(.notRunning)
+    public var bluetoothUnit = UnitState.absent
+    /// Nil where no bluetoothd is installed, or it does not tell.
+    public var bluetoothdVersion: BluezVersion?
+    public var hasBluetoothd = false
+    public var bridgeUnit = UnitState.absent
+    public var bridge = BridgeState.absent(socket: "")
+    /// This tool's own.
+    public var toolVersion = ""
+
+    public init() {}
+}
+
+/// What rfkill says.
+public enum RadioBlock: Hashable, Sendable { case none, software, hardware }
+
+/// A unit as systemd's files have it.
+public enum UnitState: Hashable, Sendable { case absent, masked, disabled, enabled }
+
+public struct BluezVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public var major: Int
+    public var minor: Int
+
+    public init(_ major: Int, _ minor: Int) { (self.major, self.minor) = (major, minor) }
+
+    /// Of `5.66`; what follows is a packager's.
+    public init?(_ text: some StringProtocol) {
+        let numbers = text.split(separator: ".").prefix(2).map { Int($0.prefix { $0.isASCII && $0.isNumber }) }
+        guard numbers.count == 2, let major = numbers[0], let minor = numbers[1] else { return nil }
+        self.init(major, minor)
+    }
+
+    public static func < (one: BluezVersion, other: BluezVersion) -> Bool {
+        (one.major, one.minor) < (other.major, other.minor)
+    }
+    public var description: String { "\(major).\(minor)" }
+}
+
+// MARK: The kernel
+
+public struct KernelFacts: Hashable, Sendable {
+    public var hasBluetooth = true
+    /// By name, such as `hci0`.
+    public var controllers: [String: ControllerFacts] = [:]
+    /// The file of the Raspberry Pi's firmware that switches its controller off.
+    public var disabledIn: String?
+    /// Interfaces that are up on a chip that has Bluetooth too.
+    public var sharedInterfaces: [String] = []
+    public var hasCgroups = true
+    /// Whether it can freeze and kill a cgroup: Linux 5.14.
+    public var isRecent = true
+    public var monitor = MonitorAccess.allowed
+
+    public init() {}
+}
+
+/// Whether this process may listen to the kernel's Bluetooth monitor channel.
+public enum MonitorAccess: Hashable, Sendable {
+    case allowed
+    case denied
+    case unavailable
+}
+
+public struct ControllerFacts: Hashable, Sendable {
+    public enum Attachment: Hashable, Sendable {
+        /// `device` as sysfs names it: `1-1.2`.
+        case usb(device: String, maySleep: Bool)
+        case uart
+        case other
+    }
+
+    public var attachment: Attachment
+    /// Who made it, where that is known.
+    public var maker: String?
+    /// LL privacy: it knows bonded peripherals by addresses that change; nil where nobody may look.
+    public var hasPrivacy: Bool?
+
+    public init(_ attachment: Attachment, maker: String? = nil, hasPrivacy: Bool? = nil) {
+        self.attachment = attachment
+        self.maker = maker
+        self.hasPrivacy = hasPrivacy
+    }
+
+    /// How many links such a controller holds at once; nil where that is not known of its maker.
+    var slots: Int? {
+        switch maker {
+        case "Cambridge Silicon Radio": 5
+        case "Broadcom", "Cypress": 7
+        default: nil
+        }
+    }
+}
+
+// MARK: The bus and bluetoothd
+
+public enum BusState: Hashable, Sendable {
+    /// With why it cannot be reached.
+    case absent(String)
+    case refused(String)
+    case silent
+    case reached(BluezState)
+}
+
+public enum BluezState: Hashable, Sendable {
+    case notRunning
+    case refused(String)
+    /// With what it says instead of an answer; empty where it says nothing.
+    case silent(String)
+    case running(BluezFacts)
+}
+
+public struct BluezFacts: Hashable, Sendable {
+    public var adapters: [AdapterFacts]
+    /// False where a peripheral of it says that it is paired, and not whether it is bonded: before 5.66.
+    public var tellsBonds: Bool
+
+    public init(_ adapters: [AdapterFacts], tellsBonds: Bool = true) {
+        self.adapters = adapters
+        self.tellsBonds = tellsBonds
+    }
+}
+
+/// An adapter as bluetoothd tells of it.
+public struct AdapterFacts: Hashable, Sendable {
+    /// The kernel's name for it now, such as `hci0`.
+    public var name: String
+    public var address: String
+    public var isPowered = true
+    public var isBlocked = false
+    public var isScanning = false
+    public var links = 0
+    /// Peripherals that are trusted and not connected.
+    public var waiting: [String] = []
+
+    public init(_ name: String, _ address: String) {
+        self.name = name
+        self.address = address
+    }
+}
+
+// MARK: The bridge
+
+public enum BridgeState: Hashable, Sendable {
+    case absent(socket: String)
+    /// The socket is there and nobody listens.
+    case dead(socket: String)
+    case denied(socket: String)
+    case silent(socket: String)
+    /// With its own sentence.
+    case refused(String)
+    case running(BridgeFacts)
+}
+
+public struct BridgeFacts: Hashable, Sendable {
+    public struct Handler: Hashable, Sendable {
+        public var id: String
+        public var state: String
+        public var why: String
+
+        public init(_ id: String, _ state: String, _ why: String) {
+            self.id = id
+            self.state = state
+            self.why = why
+        }
+    }
+
+    public struct Session: Hashable, Sendable {
+        public var device: String
+        public var session: LinkSession
+
+        public init(_ device: String, _ session: LinkSession) {
+            self.device = device
+            self.session = session
+        }
+    }
+
+    public var version = ""
+    public var process: Int32 = 0
+    public var suspendsWeakly = false
+    public var journalHealth = "ok"
+    public var handlers: [Handler] = []
+    /// Those that are not open.
+    public var sessions: [Session] = []
+    public var deadLetters = 0
+    /// Which it has not, of those that it has a use for; nil where that cannot be seen.
+    public var lackingCapabilities: [String]?
+
+    public init() {}
+
+    /// From the answer to `GET /v1/status`.
+    public init(status: JSONValue) {
+        let bridge = status["bridge"] ?? .null
+        version = bridge["version"]?.string ?? ""
+        process = Int32(clamping: bridge["pid"]?.integer ?? 0)
+        suspendsWeakly = bridge["suspend"]?.string == "weak"
+        journalHealth = bridge["journal_health"]?.string ?? "ok"
+        handlers = (status["handlers"]?.array ?? []).map { handler in
+            Handler(
+                handler["id"]?.string ?? "", handler["state"]?.string ?? "", handler["why"]?.string ?? "")
+        }
+        sessions = (status["devices"]?.array ?? []).compactMap { device in
+            guard let session = device["session"]?.string.flatMap(LinkSession.init), session != .open else {
+                return nil
+            }
+            return Session(device["alias"]?.string ?? "", session)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// One thing that was found: how bad it is, what is, why it matters, and what mends it.
+
+public struct Finding: Hashable, Sendable {
+    /// From the harmless to the bad.
+    public enum Level: Int, Hashable, Sendable, Comparable, CaseIterable {
+        case ok, note, warning, fault
+
+        public static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
+        public var name: String { "\(self)" }
+    }
+
+    public enum Remedy: Hashable, Sendable {
+        /// A command, to be run as it stands.
+        case run(String)
+        /// What no single command can do.
+        case act(String)
+    }
+
+    public var level: Level
+    public var code: Code
+    /// What is, without a full stop.
+    public var what: String
+    /// Why it matters, a sentence or two; empty where all is well.
+    public var why: String
+    public var remedy: Remedy?
+
+    public init(_ level: Level, _ code: Code, _ what: String, _ why: String = "", _ remedy: Remedy? = nil) {
+        self.level = level
+        self.code = code
+        self.what = what
+        self.why = why
+        self.remedy = remedy
+    }
+
+    /// What scripts know a finding by; the page on troubleshooting has each.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        case busAbsent = "bus-absent"
+        case busRefused = "bus-refused"
+        case busSilent = "bus-silent"
+        case bluetoothd
+        case bluetoothdAbsent = "bluetoothd-absent"
+        case bluetoothdMasked = "bluetoothd-masked"
+        case bluetoothdDown = "bluetoothd-down"
+        case bluetoothdRefused = "bluetoothd-refused"
+        case bluetoothdSilent = "bluetoothd-silent"
+        case bluetoothdOld = "bluetoothd-old"
+        case blockedByHardware = "rfkill-hard"
+        case blockedBySoftware = "rfkill-soft"
+        case kernelWithoutBluetooth = "kernel-without-bluetooth"
+        case adapter
+        case adapterAbsent = "adapter-absent"
+        case adapterDisabled = "adapter-disabled"
+        case adapterUnclaimed = "adapter-unclaimed"
+        case adapterOff = "adapter-off"
+        case foreignScan = "foreign-scan"
+        case autosuspend
+        case sharedAntenna = "shared-antenna"
+        case slotsFull = "slots-full"
+        case controllersUnseen = "controllers-unseen"
+        case bridge
+        case bridgeAbsent = "bridge-absent"
+        case bridgeDead = "bridge-dead"
+        case bridgeDenied = "bridge-denied"
+        case bridgeSilent = "bridge-silent"
+        case bridgeRefused = "bridge-refused"
+        case bridgeVersion = "bridge-version"
+        case journalDegraded = "journal-degraded"
+        case weakSuspension = "weak-suspension"
+        case capabilities
+        case handlerQuarantined = "handler-quarantined"
+        case handlerHeld = "handler-held"
+        case handlerStopped = "handler-stopped"
+        case sessionShut = "session-shut"
+        case deadLetters = "dead-letters"
+        case clockUnset = "clock-unset"
+    }
+}

@@ -1,0 +1,156 @@
+// What is found of the bridge: whether it runs, how well it can do its work, and which handlers are not woken.
+import WakeModel
+
+extension Facts {
+    var ofBridge: [Finding] {
+        let why = "No handler is woken, and what devices say is not kept."
+        switch bridge {
+        case .absent(let socket):
+            let what = "wakebridged is not running: there is no \(socket)"
+            return [Finding(.fault, .bridgeAbsent, what, why, .run(startBridge))] + ofMissingCgroups
+        case .dead(let socket):
+            let what = "wakebridged has died: nobody listens at \(socket)"
+            return [Finding(.fault, .bridgeDead, what, why, .run(startBridge))] + ofMissingCgroups
+        case .denied(let socket):
+            return [
+                Finding(
+                    .fault, .bridgeDenied, "this user may not speak to wakebridged at \(socket)",
+                    "It lets in its own user, root, and the group that wakebridge.json5 names.",
+                    .run("sudo wakebridge doctor"))
+            ]
+        case .silent(let socket):
+            return [
+                Finding(
+                    .fault, .bridgeSilent, "wakebridged at \(socket) does not answer", why,
+                    .run("sudo systemctl restart wakebridged"))
+            ]
+        case .refused(let sentence):
+            return [Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))]
+        case .running(let bridge):
+            return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.sessions.map(Self.of)
+        }
+    }
+
+    private var startBridge: String {
+        guard hasSystemd else { return "wakebridged" }
+        switch bridgeUnit {
+        case .absent: return "wakebridged"
+        case .masked: return "sudo systemctl unmask wakebridged && sudo systemctl enable --now wakebridged"
+        case .disabled: return "sudo systemctl enable --now wakebridged"
+        case .enabled: return "sudo systemctl restart wakebridged"
+        }
+    }
+
+    private func of(_ bridge: BridgeFacts) -> [Finding] {
+        var found: [Finding] = []
+        if bridge.journalHealth != "ok" {
+            found.append(
+                Finding(
+                    .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
+                    "What is not acknowledged when the bridge ends may be lost.",
+                    .act("make room on the disk or mend it, then 'sudo systemctl restart wakebridged'")))
+        }
+        if bridge.version != toolVersion {
+            found.append(
+                Finding(
+                    .note, .bridgeVersion,
+                    "wakebridged \(bridge.version) runs, and this tool is of \(toolVersion)",
+                    "What was installed is taken up with the daemon's next start.",
+                    .run("sudo systemctl restart wakebridged")))
+        }
+        return found + ofCapabilities(bridge) + ofDeadLetters(bridge)
+    }
+
+    private func ofCapabilities(_ bridge: BridgeFacts) -> [Finding] {
+        guard let lacking = bridge.lackingCapabilities, !lacking.isEmpty else { return [] }
+        let names = lacking.joined(separator: " ")
+        return [
+            Finding(
+                .note, .capabilities, "wakebridged runs without \(names)",
+                "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end those that a dead bluetoothd left over.",
+                .act("run it as the system's service, or add AmbientCapabilities=\(names) to its unit"))
+        ]
+    }
+
+    private func ofDeadLetters(_ bridge: BridgeFacts) -> [Finding] {
+        guard bridge.deadLetters > 0 else { return [] }
+        return [
+            Finding(
+                .note, .deadLetters, "\(bridge.deadLetters) events were put aside as dead letters",
+                "No attempt could deliver them; they wait to be replayed or dropped.",
+                .run("wakebridge dead-letters list"))
+        ]
+    }
+
+    // MARK: Suspension
+
+    private func ofSuspension(_ bridge: BridgeFacts) -> [Finding] {
+        guard bridge.suspendsWeakly else {
+            return [Finding(.ok, .bridge, "wakebridged \(bridge.version) runs, and freezes handlers by cgroup")]
+        }
+        return [Finding(.ok, .bridge, "wakebridged \(bridge.version) runs"), weakSuspension]
+    }
+
+    /// What the daemon will do with it once it runs.
+    private var ofMissingCgroups: [Finding] { kernel.hasCgroups && kernel.isRecent ? [] : [weakSuspension] }
+
+    private var weakSuspension: Finding {
+        Finding(
+            .warning, .weakSuspension, "handlers are suspended by SIGSTOP, for want of a cgroup",
+            "Their children can escape it, and whoever waits for them is told that they stopped.", cgroupRemedy)
+    }
+
+    private var cgroupRemedy: Finding.Remedy {
+        if !kernel.isRecent { return .act("use Linux 5.14 or newer") }
+        if !kernel.hasCgroups {
+            return .act("boot with 'systemd.unified_cgroup_hierarchy=1', or mount cgroup2 at /sys/fs/cgroup")
+        }
+        if !hasSystemd { return .act("run wakebridged as root, with a cgroup that it may write to") }
+        return bridgeUnit == .absent
+            ? .run("systemd-run --user --scope -p Delegate=yes wakebridged")
+            : .act("run it as the service, whose unit says Delegate=yes: 'sudo systemctl start wakebridged'")
+    }
+
+    // MARK: Handlers and sessions
+
+    private static func of(_ handler: BridgeFacts.Handler) -> [Finding] {
+        let start = Finding.Remedy.run("wakebridge start \(handler.id.asShellWord)")
+        switch handler.state {
+        case "quarantined":
+            let why = "It \(handler.why). 'wakebridge logs' has what it said."
+            return [Finding(.fault, .handlerQuarantined, "handler \(handler.id) is quarantined", why, start)]
+        case "held":
+            let why = "It is \(handler.why)."
+            return [Finding(.warning, .handlerHeld, "handler \(handler.id) is held back", why, start)]
+        case "stopped":
+            let remedy = handler.why.hasPrefix("disabled") ? Finding.Remedy.act("change its manifest") : start
+            let why = "It is \(handler.why)."
+            return [Finding(.note, .handlerStopped, "handler \(handler.id) is stopped", why, remedy)]
+        default: return []
+        }
+    }
+
+    private static func of(_ session: BridgeFacts.Session) -> Finding {
+        Finding(
+            .note, .sessionShut, "the session of \(session.device) is \(session.session.rawValue)",
+            "Nothing is heard of it.", .run("wakebridge session open \(session.device.asShellWord)"))
+    }
+}
+
+extension String {
+    /// As one word for a shell: a peripheral's name must not become a command.
+    var asShellWord: String {
+        let isPlain = !isEmpty && utf8.allSatisfy(Self.isPlain)
+        return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: ":"), UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+}

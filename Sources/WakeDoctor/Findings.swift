@@ -1,0 +1,24 @@
+// What follows from the facts: the findings, the worst first, and among equals the cause before what follows from it.
+
+public struct Findings: Hashable, Sendable {
+    public let all: [Finding]
+
+    public init(_ facts: Facts) {
+        let found = facts.ofBus + facts.ofRadio + facts.ofAdapters + facts.ofBridge + facts.ofClock
+        all = Finding.Level.allCases.reversed().flatMap { level in found.filter { $0.level == level } }
+    }
+
+    public var worst: Finding.Level { all.map(\.level).max() ?? .ok }
+}
+
+extension Facts {
+    fileprivate var ofClock: [Finding] {
+        guard !isClockSet else { return [] }
+        return [
+            Finding(
+                .note, .clockUnset, "the wall clock was not set since boot",
+                "Events carry times of before that, and say so with clock_synced false.",
+                .run("sudo timedatectl set-ntp true"))
+        ]
+    }
+}

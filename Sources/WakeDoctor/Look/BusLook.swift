@@ -1,0 +1,119 @@
+// The message bus and bluetoothd, asked with a deadline for every word: what hangs is a finding, and never waited out.
+import WakeLoop
+import WakeModel
+import WakeSources
+import WakeSystem
+
+public enum BusLook {
+    /// - Parameter patience: how long each of the three questions may take.
+    public static func look(at address: BusAddress = .system, within patience: TimeSpan = .seconds(5)) -> BusState {
+        do throws(SystemError) {
+            let loop = try EventLoop()
+            return try Conversation(loop, try BusConnection(on: loop, to: address), patience).state()
+        } catch {
+            switch error.errno {
+            case .denied, .notPermitted: return .refused(error.errno.description)
+            default: return .absent(error.errno.description)
+            }
+        }
+    }
+}
+
+private struct Conversation {
+    private enum Answer {
+        case values([BusValue])
+        case error(BusError)
+        case silence
+    }
+
+    private let loop: EventLoop
+    private let bus: BusConnection
+    private let patience: TimeSpan
+
+    init(_ loop: EventLoop, _ bus: BusConnection, _ patience: TimeSpan) {
+        self.loop = loop
+        self.bus = bus
+        self.patience = patience
+    }
+
+    func state() throws(SystemError) -> BusState {
+        // Answered by the bus itself once it has let us in.
+        switch try ask(.ofBus("GetId", [])) {
+        case .values: break
+        case .error(let error): return .refused(bus.isLost ? "it ended the connection" : error.message)
+        case .silence: return .silent
+        }
+        switch try ask(.ofBus("GetNameOwner", [.string(BluezInterface.service)])) {
+        case .values(let values): return .reached(try bluez(values.first?.string ?? ""))
+        case .error: return .reached(.notRunning)
+        case .silence: return .silent
+        }
+    }
+
+    /// By its unique name: a call to the name that everybody knows would have the bus start it.
+    private func bluez(_ owner: String) throws(SystemError) -> BluezState {
+        switch try ask(BusCall(owner, "/", BluezInterface.objects, "GetManagedObjects", [])) {
+        case .values(let values):
+            var mirror = BluezMirror()
+            if let objects = values.first { _ = mirror.take(snapshot: objects) }
+            return .running(BluezFacts(mirror))
+        case .error(let error): return BluezState(error)
+        case .silence: return .silent("")
+        }
+    }
+
+    /// The loop's own deadline holds also while the bus has not let us in, when sd-bus's does not run yet.
+    private func ask(_ call: BusCall) throws(SystemError) -> Answer {
+        var answer: Answer?
+        bus.call(call, within: patience) { result in
+            switch result {
+            case .success(let values): answer = .values(values)
+            case .failure(let error): answer = .error(error)
+            }
+        }
+        let deadline = SystemClock.monotonic() + patience
+        while answer == nil {
+            if bus.isLost { return .error(BusError(name: "", message: "it ended the connection")) }
+            let left = deadline - SystemClock.monotonic()
+            if left <= .zero { return .silence }
+            try loop.runOnce(timeout: left)
+        }
+        return answer ?? .silence
+    }
+}
+
+extension BluezState {
+    fileprivate init(_ error: BusError) {
+        switch error.name {
+        case "org.freedesktop.DBus.Error.AccessDenied": self = .refused(error.message)
+        case _ where error.isTimeout: self = .silent("")
+        // It died since the bus named it.
+        case _ where error.isNobodyThere: self = .notRunning
+        default: self = .silent(error.message)
+        }
+    }
+}
+
+extension BusCall {
+    fileprivate static func ofBus(_ member: String, _ arguments: [BusValue]) -> BusCall {
+        BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
+    }
+}
+
+extension BluezFacts {
+    init(_ mirror: BluezMirror) {
+        let peripherals = mirror.peripherals
+        let adapters = mirror.adapters.sorted { $0.key < $1.key }.map { path, adapter in
+            var facts = AdapterFacts(path.split(separator: "/").last.map(String.init) ?? path, adapter.address)
+            facts.isPowered = adapter.isPowered
+            facts.isBlocked = adapter.powerState == "off-blocked"
+            facts.isScanning = adapter.isDiscovering
+            // Path components: /org/bluez/hci1 is no folder of /org/bluez/hci10/dev_….
+            let own = peripherals.filter { $0.key.hasPrefix(path + "/") }.map(\.value)
+            facts.links = own.count(where: \.isConnected)
+            facts.waiting = own.filter { $0.isTrusted && !$0.isConnected }.map(\.alias)
+            return facts
+        }
+        self.init(adapters, tellsBonds: !peripherals.values.contains { $0.isPaired && $0.hasBond == nil })
+    }
+}

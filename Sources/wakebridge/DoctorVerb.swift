@@ -1,0 +1,146 @@
+// wakebridge doctor: what is wrong with Bluetooth and the bridge on this machine, and the command that mends each.
+import Glibc
+import WakeDoctor
+import WakeModel
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var doctor: Verb {
+        Verb(
+            name: "doctor", summary: "what is wrong with Bluetooth and the bridge, and the command that mends it",
+            synopsis: ["[--root DIR] [--json]"],
+            detail: """
+                Looks at the kernel, the message bus, bluetoothd and the daemon, and changes nothing. The worst comes first,
+                each with what it means and what mends it. Whatever hangs is told after 5 s. Root sees more. Exit status 0
+                where nothing is worse than a note, else 1.
+                """,
+            flags: [
+                Flag("json", "print the findings as JSON"),
+                Flag("root", value: "DIR", "read the files of /sys, /proc, /boot and systemd below DIR instead of /"),
+            ] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            let findings = Findings(Facts(words))
+            Console.print(words.has("json") ? findings.json : Array(findings.text.utf8))
+            return findings.worst > .note ? 1 : 0
+        }
+    }
+}
+
+extension Facts {
+    /// Asks whoever knows, each with a deadline.
+    fileprivate init(_ words: ParsedWords) {
+        self.init()
+        let machine = MachineLook(root: words.value("root") ?? "")
+        toolVersion = Tool.version
+        isRoot = geteuid() == 0
+        hasSystemd = machine.hasSystemd
+        isClockSet = SystemClock.isSynchronized
+        radio = machine.radio
+        kernel = machine.kernel
+        kernel.listen()
+        bluetoothUnit = machine.unit("bluetooth.service")
+        bridgeUnit = machine.unit("wakebridged.service")
+        hasBluetoothd = machine.hasBluetoothd
+        bluetoothdVersion = machine.bluetoothdVersion
+        bus = BusLook.look()
+        bridge = words.client.state(on: machine)
+    }
+}
+
+extension ControlClient {
+    private static let patience = TimeSpan.seconds(5)
+
+    fileprivate func state(on machine: MachineLook) -> BridgeState {
+        do throws(SystemError) {
+            _ = try UnixSocket.connect(to: socketPath)
+        } catch {
+            switch error.errno {
+            case .noEntry: return .absent(socket: socketPath)
+            case .connectionRefused: return .dead(socket: socketPath)
+            case .denied, .notPermitted: return .denied(socket: socketPath)
+            // Nobody takes the calls that wait there.
+            case .wouldBlock: return .silent(socket: socketPath)
+            default: return .refused(error.description)
+            }
+        }
+        let start = SystemClock.monotonic()
+        do throws(Complaint) {
+            var facts = BridgeFacts(status: try ask(.get, "/v1/status", within: Self.patience).json)
+            let letters = try ask(.get, "/v1/dead-letters", within: Self.patience).json
+            facts.deadLetters = letters.list("dead_letters").count
+            facts.lackingCapabilities = machine.lackingCapabilities(of: facts.process)
+            return .running(facts)
+        } catch {
+            if SystemClock.monotonic() - start >= Self.patience { return .silent(socket: socketPath) }
+            switch error {
+            case .usage(let sentence), .failure(let sentence): return .refused(sentence)
+            }
+        }
+    }
+}
+
+extension Findings {
+    fileprivate var text: String { all.map(\.text).joined() }
+
+    fileprivate var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.field("worst", worst.name)
+        writer.key("findings")
+        writer.beginArray()
+        for finding in all { finding.write(to: &writer) }
+        writer.endArray()
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+}
+
+extension Finding {
+    private static let margin = String(repeating: " ", count: 9)
+
+    /// What others called themselves is in it, so nothing of it may steer the terminal.
+    fileprivate var text: String {
+        let padding = Self.margin.dropFirst(level.name.count)
+        var lines = [Console.styled(level.name, level.style) + padding + what.printable]
+        if !why.isEmpty { lines.append(Self.margin + why.printable) }
+        switch remedy {
+        case .run(let command): lines.append(Self.margin + "mend it: " + Console.styled(command.printable, .bold))
+        case .act(let advice): lines.append(Self.margin + "mend it: " + advice.printable)
+        case nil: break
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    fileprivate func write(to writer: inout JSONWriter) {
+        var (command, advice): (String?, String?)
+        switch remedy {
+        case .run(let text): command = text
+        case .act(let text): advice = text
+        case nil: break
+        }
+        writer.beginObject()
+        writer.field("level", level.name)
+        writer.field("code", code.rawValue)
+        writer.field("what", what)
+        writer.field("why", why)
+        writer.key("command")
+        if let command { writer.string(command) } else { writer.null() }
+        writer.key("advice")
+        if let advice { writer.string(advice) } else { writer.null() }
+        writer.endObject()
+    }
+}
+
+extension Finding.Level {
+    fileprivate var style: Console.Style {
+        switch self {
+        case .ok: .green
+        case .note: .dim
+        case .warning: .yellow
+        case .fault: .red
+        }
+    }
+}

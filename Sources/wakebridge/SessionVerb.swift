@@ -1,0 +1,43 @@
+// wakebridge session: the user's switch of a device's session, kept over restarts.
+import WakeModel
+import WakeWords
+
+extension Verb {
+    static var session: Verb {
+        Verb(
+            name: "session", summary: "open, pause or close the session of a device, also over a reboot",
+            synopsis: ["[--json] open|pause|close DEVICE"],
+            detail: """
+                Paused, the link stays and nothing is heard. Closed, the link is given up and not brought back, so that the
+                device is free for others. Its handlers are told that it is disconnected. Open is what a device is from
+                its pairing on; what may have been said meanwhile is told as a gap.
+                """,
+            flags: [jsonFlag] + daemonFlags
+        ) { words throws(Complaint) in
+            guard let order = words.operands.first else { throw .usage("say open, pause or close") }
+            guard let session = sessions.first(where: { $0.order == order })?.session else {
+                let known = sessions.map(\.order)
+                throw .usage("a session cannot be told to '\(order)'.\(suggestion(for: order, among: known))")
+            }
+            try words.atMost(2)
+            guard words.operands.count == 2 else { throw .usage("\(order) needs a DEVICE") }
+            let device = words.operands[1]
+            let body = object([("device", device), ("session", session.rawValue)])
+            return try self.order(words, "/v1/devices/session", body: body) { _ in
+                sentence(device.printable, session)
+            }
+        }
+    }
+
+    private static let sessions: [(order: String, session: LinkSession)] = [
+        ("open", .open), ("pause", .paused), ("close", .closed),
+    ]
+
+    private static func sentence(_ device: String, _ session: LinkSession) -> String {
+        switch session {
+        case .open: "the session of \(device) is open: it is heard whenever it is near"
+        case .paused: "the session of \(device) is paused; 'wakebridge session open \(device)' has it heard again"
+        case .closed: "the session of \(device) is closed; 'wakebridge session open \(device)' brings it back"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// doctor as people run it: its text, its JSON, its exit status, and that it ends whatever hangs.
+import Glibc
+import TestBench
+import Testing
+import WakeControl
+import WakeModel
+import WakeSystem
+
+@Suite("The doctor", .serialized) struct DoctorVerbTests {
+    private let root: String
+
+    /// A machine's files: one that has all it needs.
+    init() throws {
+        root = makeDirectory("/tmp/wakeroot.XXXXXX")
+        for folder in ["/sys/class/bluetooth/hci0", "/run/systemd/system", "/proc/self", "/proc/42"] {
+            try Directory.create(root + folder, mode: 0o755)
+        }
+        put("1 0 0:1 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", at: root + "/proc/self/mountinfo")
+        put("CapEff:\t000001ffffffffff\n", at: root + "/proc/42/status")
+    }
+
+    private static func daemon(_ handlers: [HandlerStatus] = []) throws -> Fixture {
+        try Fixture { request in
+            ControlCall.answer(request) { call in
+                guard call == .status else { return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8)) }
+                let bridge = BridgeStatus(
+                    version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
+                    journalHealth: "ok", residentBytes: 1)
+                return .json { $0.status(bridge, handlers: handlers, devices: []) }
+            }
+        }
+    }
+
+    private func finish(_ child: Child, _ daemon: Fixture) throws -> (exit: Int32, output: String) {
+        #expect(try daemon.turn(for: 20) { child.isOver })
+        return (child.exit, child.output)
+    }
+
+    @Test("where all is well it says so and exits 0, also with --json")
+    func well() throws {
+        defer { Directory.removeTree(root) }
+        let bluetooth = try ScriptedBluetooth("{}")
+        let daemon = try Self.daemon()
+        let words = ["doctor", "--root", root, "--socket", daemon.path]
+        let (exit, output) = try finish(try bluetooth.start(words), daemon)
+        #expect(exit == 0, "\(output)")
+        #expect(output.contains("ok       bluetoothd runs\n"))
+        #expect(output.contains("ok       adapter 00:1A:7D:DA:71:13 (hci0"))
+        #expect(output.contains("ok       wakebridged 0.1.0 runs, and freezes handlers by cgroup\n"))
+        #expect(!output.contains("fault ") && !output.contains("warning "), "\(output)")
+        let json = try finish(try bluetooth.start(words + ["--json"]), daemon)
+        let findings = try JSONValue(parsing: Array(json.output.utf8)[...])
+        #expect(["ok", "note"].contains(findings["worst"]?.string))
+        let bridge = findings["findings"]?.array?.first { $0["code"]?.string == "bridge" }
+        #expect(bridge?["level"]?.string == "ok" && bridge?["command"] == .null && bridge?["advice"] == .null)
+    }
+
+    @Test("what is wrong is told worst first, with the command that mends it, and exits 1")
+    func wrong() throws {
+        defer { Directory.removeTree(root) }
+        let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"powered": false}]}"#)
+        try Directory.create(root + "/sys/class/rfkill/rfkill0", mode: 0o755)
+        for (name, text) in [("type", "bluetooth"), ("soft", "1"), ("hard", "0")] {
+            put(text + "\n", at: "\(root)/sys/class/rfkill/rfkill0/\(name)")
+        }
+        let daemon = try Self.daemon([
+            HandlerStatus(
+                id: "a b", state: "quarantined", why: "crashed 5 times \u{1b}[2J; start or change its manifest")
+        ])
+        let words = ["doctor", "--root", root, "--socket", daemon.path]
+        let (exit, output) = try finish(try bluetooth.start(words), daemon)
+        #expect(exit == 1)
+        #expect(
+            output.hasPrefix(
+                """
+                fault    Bluetooth is blocked by a command or a setting
+                         No adapter can be switched on until it is unblocked.
+                         mend it: sudo rfkill unblock bluetooth
+                fault    handler a b is quarantined
+                         It crashed 5 times \u{fffd}[2J; start or change its manifest. 'wakebridge logs' has what it said.
+                         mend it: wakebridge start 'a b'
+
+                """), "\(output)")
+        let json = try finish(try bluetooth.start(words + ["--json"]), daemon)
+        let findings = try JSONValue(parsing: Array(json.output.utf8)[...])
+        #expect(json.exit == 1 && findings["worst"]?.string == "fault")
+        #expect(findings["findings"]?.array?.first?["command"]?.string == "sudo rfkill unblock bluetooth")
+    }
+
+    @Test("a warning alone exits 1 too")
+    func warning() throws {
+        defer { Directory.removeTree(root) }
+        let bluetooth = try ScriptedBluetooth(
+            #"{"old": true, "devices": [{"address": "C0:DE:00:00:00:10", "bonded": true}]}"#)
+        let daemon = try Self.daemon()
+        let words = ["doctor", "--root", root, "--socket", daemon.path]
+        let (exit, output) = try finish(try bluetooth.start(words), daemon)
+        #expect(exit == 1 && output.hasPrefix("warning  bluetoothd that runs here is older than 5.66"), "\(output)")
+    }
+
+    @Test("without bus, bluetoothd and daemon it has findings and not a failure, and needs no time for them")
+    func nothing() throws {
+        defer { Directory.removeTree(root) }
+        let start = SystemClock.monotonic()
+        let outcome = try Child([
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", Built.tool, "doctor", "--root", root, "--socket",
+            "/nonexistent/control.sock",
+        ]).finish()
+        #expect(outcome.exit == 1 && outcome.talk == "")
+        #expect(outcome.output.contains("mend it: sudo systemctl start dbus"))
+        #expect(outcome.output.contains("wakebridged is not running: there is no /nonexistent/control.sock"))
+        #expect(outcome.output.contains("mend it: wakebridged\n"))
+        #expect(SystemClock.monotonic() - start < .seconds(5))
+    }
+
+    @Test("a bus and a daemon that hang are told as findings within their deadlines")
+    func hangs() throws {
+        defer { Directory.removeTree(root) }
+        let bus = try UnixSocket.listen(at: root + "/bus")
+        let socket = try UnixSocket.listen(at: root + "/control.sock")
+        let start = SystemClock.monotonic()
+        let outcome = try Child([
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(root)/bus", Built.tool, "doctor", "--root", root, "--runtime",
+            root,
+        ]).finish()
+        #expect(outcome.exit == 1)
+        #expect(outcome.output.contains("fault    the message bus does not answer\n"), "\(outcome.output)")
+        #expect(outcome.output.contains("fault    wakebridged at \(root)/control.sock does not answer\n"))
+        #expect(SystemClock.monotonic() - start < .seconds(20))
+        #expect(bus.raw >= 0 && socket.raw >= 0)
+    }
+}
