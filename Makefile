@@ -11,7 +11,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Sources Tests Examples
 RELEASE = swift build --configuration release --static-swift-stdlib --scratch-path .build/static
 
-.PHONY: help demo test check bench lab lab-soak build install uninstall clean prepare prepare-lab
+.PHONY: help demo test check bench lab lab-soak lab-recording build install uninstall clean prepare prepare-lab
 
 help: ## tell what can be made
 	@echo "WakeBridge. PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -36,6 +36,9 @@ lab: prepare prepare-lab ## play the scenarios with a real bluetoothd in a virtu
 
 lab-soak: prepare prepare-lab ## half an hour of random faults there; LAB_SOAK says how many seconds
 	@LAB_SOAK="$${LAB_SOAK:-1800}" LAB_LIMIT=$$(($${LAB_SOAK:-1800} * 2 + 600)) LAB_SCENARIOS=soak Scripts/test.sh --filter LabTests
+
+lab-recording: prepare prepare-lab ## record the shipped heart-rate strap anew there
+	@Tests/Lab/record.sh
 
 build: prepare ## daemon and tool for this machine, one file each
 	$(RELEASE) --product wakebridged

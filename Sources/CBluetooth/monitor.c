@@ -10,39 +10,63 @@
 #include <sys/time.h>
 #include <sys/uio.h>
 
-int wake_monitor_socket(void) {
+int wake_bluetooth_socket(void) {
     int made = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_HCI);
     return made < 0 ? -errno : made;
 }
 
-int wake_monitor_bind(int descriptor) {
+static int bind_to(int descriptor, unsigned short channel) {
     struct sockaddr_hci address;
     memset(&address, 0, sizeof address);
     address.hci_family = AF_BLUETOOTH;
     address.hci_dev = HCI_DEV_NONE;
-    address.hci_channel = HCI_CHANNEL_MONITOR;
+    address.hci_channel = channel;
     return bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0 ? -errno : 0;
 }
 
-// New Index, Delete Index, Index Information; then the monitor's opcode 3, an HCI event: little-endian, so 0x0300 to a filter.
-// The HCI packet begins after the six bytes of the header.
+int wake_monitor_bind(int descriptor) { return bind_to(descriptor, HCI_CHANNEL_MONITOR); }
+
+int wake_management_bind(int descriptor) { return bind_to(descriptor, HCI_CHANNEL_CONTROL); }
+
+// Opcodes of the monitor, little-endian, so 0x0300 to a filter is opcode 3, an HCI event, and 0x1100 is 17, an event of the
+// management channel. The HCI packet begins after the six bytes of the header; the management event's code after ten.
 int wake_monitor_keep_links(int descriptor) {
+    enum { EVENT = 6, SUBEVENT = 13, FAILURE = 17, COMMAND = 19, MANAGEMENT = 22, DROP = 24, KEEP = 25 };
+#define TO(place, here) ((place) - (here) - 1)
     struct sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0300, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0000, 10, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0100, 9, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a00, 8, 7),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0300, TO(EVENT, 1), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x1100, TO(MANAGEMENT, 2), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0000, TO(KEEP, 3), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0100, TO(KEEP, 4), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a00, TO(KEEP, 5), TO(DROP, 5)),
+        // EVENT: its code.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_DISCONN_COMPLETE, 6, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_LE_META_EVENT, 0, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_DISCONN_COMPLETE, TO(KEEP, 7), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_LE_META_EVENT, TO(SUBEVENT, 8), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_ENCRYPT_CHANGE, TO(FAILURE, 9), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x59, TO(FAILURE, 10), 0), // Encryption Change v2
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_ENCRYPTION_KEY_REFRESH_COMPLETE, TO(FAILURE, 11), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_CMD_STATUS, TO(COMMAND, 12), TO(DROP, 12)),
+        // SUBEVENT of LE: the three Connection Completes.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x01, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x29, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x01, TO(KEEP, 14), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a, TO(KEEP, 15), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x29, TO(KEEP, 16), TO(DROP, 16)),
+        // FAILURE: any status but success.
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x00, TO(DROP, 18), TO(KEEP, 18)),
+        // COMMAND: no room for another link.
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HCI_MAX_NUMBER_OF_CONNECTIONS, TO(KEEP, 20), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HCI_REJECTED_LIMITED_RESOURCES, TO(KEEP, 21), TO(DROP, 21)),
+        // MANAGEMENT: Device Connected.
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 10),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0b00, TO(KEEP, 23), TO(DROP, 23)),
         BPF_STMT(BPF_RET | BPF_K, 0),
         BPF_STMT(BPF_RET | BPF_K, 0x40000),
     };
+#undef TO
     struct sock_fprog filter = {.len = sizeof program / sizeof *program, .filter = program};
     int code = setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
     return code < 0 ? -errno : 0;

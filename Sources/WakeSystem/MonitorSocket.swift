@@ -21,8 +21,8 @@ public struct MonitorSocket: ~Copyable {
 
     /// Six bytes of header and the largest HCI packet.
     private static let packetBytes = 6 + 65_540
-    /// An HCI event has two bytes of header and at most 255 more.
-    private static let linkPacketBytes = 6 + 257
+    /// An HCI event has two bytes of header and at most 255 more; a new link is told with its advertisement.
+    private static let linkPacketBytes = 6 + 512
     /// What waits unread at most: seconds of a busy air.
     private static let bufferBytes = 4 << 20
 
@@ -30,7 +30,7 @@ public struct MonitorSocket: ~Copyable {
 
     /// With `linksOnly` the kernel drops all but what tells of links and controllers, so that nobody is woken for the rest.
     public init(linksOnly: Bool) throws(SystemError) {
-        let made = FileDescriptor(owning: Int32(try Self.check(wake_monitor_socket(), "open")))
+        let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
         try Self.prepare(made, linksOnly: linksOnly)
         _ = try Self.check(wake_monitor_bind(made.raw), "listen to")
         self.init(owning: made, packetBytes: linksOnly ? Self.linkPacketBytes : Self.packetBytes)

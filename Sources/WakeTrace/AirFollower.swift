@@ -30,9 +30,14 @@ public struct AirController: Hashable, Sendable {
 
 public struct AirFollower: Sendable {
     public enum Happening: Hashable, Sendable {
+        /// Told again where the kernel then says who it is behind a private address.
         case linkUp(address: String)
         /// `reason` is a word such as `remote-user`, or `0x3f` where there is none.
         case linkDropped(address: String, reason: String)
+        /// Its link cannot be encrypted, in the words of `linkDropped`; that it ends is told after.
+        case encryptionFailed(address: String, reason: String)
+        /// The controller carries no more links than it does already.
+        case noRoom(index: UInt16)
         case controller(AirController)
         case controllerGone(index: UInt16)
     }
@@ -45,8 +50,13 @@ public struct AirFollower: Sendable {
     /// Those that are there, by index.
     public private(set) var controllers: [UInt16: AirController] = [:]
     private var links: [LinkKey: String] = [:]
+    /// By adapter, the link that the kernel names next.
+    private var unnamed: [UInt16: LinkKey] = [:]
 
     public init() {}
+
+    /// Whose links are up now.
+    public var addresses: Set<String> { Set(links.values) }
 
     /// Nil for whatever is about something else, or broken.
     public mutating func take(_ record: [UInt8]) -> Happening? {
@@ -56,6 +66,7 @@ public struct AirFollower: Sendable {
         case 1: return remove(packet.adapter)
         case 3: return takeEvent(packet)
         case 10: return inform(packet)
+        case 17: return identify(packet)
         default: return nil
         }
     }
@@ -64,19 +75,41 @@ public struct AirFollower: Sendable {
         guard let code = packet.bytes.byte(0), let length = packet.bytes.byte(1),
             let body = packet.bytes.slice(2, Int(length)), let event = try? LinkEvent(code: code, body: body)
         else { return nil }
+        return take(event, of: packet.adapter)
+    }
+
+    private mutating func take(_ event: LinkEvent, of adapter: UInt16) -> Happening? {
         switch event {
         case .connected(let handle, let address):
-            links[LinkKey(adapter: packet.adapter, handle: handle)] = address
+            let key = LinkKey(adapter: adapter, handle: handle)
+            links[key] = address
+            unnamed[adapter] = key
             return .linkUp(address: address)
         case .classicConnected(let handle):
-            links[LinkKey(adapter: packet.adapter, handle: handle)] = nil
+            links[LinkKey(adapter: adapter, handle: handle)] = nil
             return nil
         case .disconnected(let handle, let reason):
-            return links.removeValue(forKey: LinkKey(adapter: packet.adapter, handle: handle)).map {
+            return links.removeValue(forKey: LinkKey(adapter: adapter, handle: handle)).map {
                 .linkDropped(address: $0, reason: disconnectReason(reason))
             }
+        case .unencrypted(let handle, let status):
+            return links[LinkKey(adapter: adapter, handle: handle)].map {
+                .encryptionFailed(address: $0, reason: disconnectReason(status))
+            }
+        case .noRoom: return .noRoom(index: adapter)
         case .nothing: return nil
         }
+    }
+
+    /// Device Connected of the management channel, which the kernel tells of each new link just after the controller did, by
+    /// the identity address that it knows behind a private one: four bytes of cookie, the event, the address and its type.
+    private mutating func identify(_ packet: MonitorPacket) -> Happening? {
+        guard packet.bytes.word(4) == 0x000b, let address = packet.bytes.address(6),
+            let type = packet.bytes.byte(12), type == 1 || type == 2,
+            let key = unnamed.removeValue(forKey: packet.adapter), let known = links[key], known != address
+        else { return nil }
+        links[key] = address
+        return .linkUp(address: address)
     }
 
     /// New Index: two bytes of kind, the address, a name of eight bytes.
@@ -101,6 +134,7 @@ public struct AirFollower: Sendable {
 
     private mutating func remove(_ adapter: UInt16) -> Happening? {
         links = links.filter { $0.key.adapter != adapter }
+        unnamed[adapter] = nil
         return controllers.removeValue(forKey: adapter).map { _ in .controllerGone(index: adapter) }
     }
 }

@@ -1,4 +1,4 @@
-// The HCI events that tell of links coming and going: read here alone, for captures and for the air.
+// The HCI events that tell of links coming, going and failing: read here alone, for captures and for the air.
 import WakeModel
 
 /// What one event tells of a link.
@@ -7,6 +7,10 @@ enum LinkEvent: Hashable {
     /// A BR/EDR link.
     case classicConnected(handle: UInt16)
     case disconnected(handle: UInt16, reason: UInt8)
+    /// Its link cannot be encrypted: `status` says why.
+    case unencrypted(handle: UInt16, status: UInt8)
+    /// The controller carries no more links than it does already.
+    case noRoom
     /// What was tried did not happen, or the event is about something else.
     case nothing
 
@@ -20,14 +24,28 @@ enum LinkEvent: Hashable {
         case (0x03, _): self = try Self.classic(body)
         case (0x05, _): self = try Self.disconnection(body)
         case (0x3e, 0x01), (0x3e, 0x0a), (0x3e, 0x29): self = try Self.connection(body)
+        case (0x08, _), (0x30, _), (0x59, _): self = Self.encryption(body)
+        case (0x0f, let status?) where Self.refusals.contains(status) && Self.connects.contains(body.word(2) ?? 0):
+            self = .noRoom
         default: self = .nothing
         }
+    }
+
+    /// Connection Limit Exceeded, Rejected due to Limited Resources.
+    private static let refusals: Set<UInt8> = [0x09, 0x0d]
+    /// LE Create Connection and its extended form.
+    private static let connects: Set<UInt16> = [0x200d, 0x2043]
+
+    private static func encryption(_ body: ArraySlice<UInt8>) -> LinkEvent {
+        guard let status = body.byte(0), let handle = body.word(1), status != 0 else { return .nothing }
+        return .unencrypted(handle: handle & 0x0fff, status: status)
     }
 
     private static func connection(_ body: ArraySlice<UInt8>) throws(Fault) -> LinkEvent {
         guard let status = body.byte(1), let handle = body.word(2), let address = body.address(6) else {
             throw Fault(reason: "an LE connection event is too short")
         }
+        if refusals.contains(status) { return .noRoom }
         return status == 0 ? .connected(handle: handle & 0x0fff, address: address) : .nothing
     }
 

@@ -42,11 +42,11 @@ struct ReadmeTests {
         for beat in beats {
             #expect(output.split(separator: "\n").contains { plain($0) == plain(beat) }, "\(beat) in \(output)")
         }
-        #expect(output.contains("92 events, 92 acknowledged; frozen "))
+        #expect(output.contains("96 events, 96 acknowledged; frozen "))
         let strips = output.split(separator: "\n").filter { $0.hasPrefix("  beat ") }.compactMap {
             $0.split(separator: " ").last
         }
-        #expect(strips.count == 88)
+        #expect(strips.count == 91)
         if !output.contains("no cgroup could be had") {
             #expect(strips.contains { $0.contains("#") } && strips.contains { $0.contains(".") }, "\(output)")
         }
@@ -57,7 +57,7 @@ struct ReadmeTests {
         let handler = try #require(readme.block("sh", with: "#!/bin/sh"))
         #expect(handler.lines.count == 10, "the README's handler is ten lines long")
         let command = try #require(readme.block("sh", with: "-- /bin/sh hr.sh"))
-        let expected = try #require(readme.block("text", with: "heart rate 60"))
+        let expected = try #require(readme.block("text", with: "heart rate 62"))
         let folder = try Directory.makeTemporary(prefix: "wakebridge-readme")
         defer { Directory.removeTree(folder) }
         try File.replace("\(folder)/hr.sh", with: Array((handler.text + "\n").utf8))

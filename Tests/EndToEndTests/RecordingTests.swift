@@ -22,6 +22,16 @@ struct RecordingTests {
         #expect(outcome.output == text(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson"))
     }
 
+    @Test(
+        "a decoder that shares nothing with the bridge makes the same event lines of the recording",
+        .enabled(if: access("/usr/bin/python3", X_OK) == 0))
+    func agreesWithDecoder() async throws {
+        let decoder = ["/usr/bin/python3", "\(packageFolder)/Tests/Lab/decoder.py", heartRateTrace]
+        let outcome = try await Running(decoder, in: scratch).end()
+        #expect(outcome.exit == 0)
+        #expect(outcome.output == text(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson"))
+    }
+
     @Test("I12: without a handler process, the same trace gives the same decision log byte for byte")
     func decidesAlike() async throws {
         _ = try await play("first")
@@ -41,13 +51,16 @@ struct RecordingTests {
         #expect(outcome.talk.contains("line 7") && outcome.talk.contains("did you mean `data`?"))
     }
 
-    @Test("the recording is a minute of beats with RR intervals, energy, a contact loss and a battery reading")
+    @Test("the recording is a minute of beats with RR intervals, energy, a contact loss, battery readings and a place")
     func showsEverything() {
         let events = lines(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson")
         #expect(events.first?.contains(".connected\"") == true)
         #expect(events.last?.contains(".disconnected\"") == true)
         #expect(events.count { $0.contains("\"rr_s\":[") } > 60)
-        for wanted in ["\"energy_kj\":", "\"contact\":false", "\"battery_percent\":87"] {
+        for wanted in [
+            "\"energy_kj\":", "\"contact\":false", "\"battery_percent\":87", "\"battery_percent\":86",
+            "\"location\":\"chest\"",
+        ] {
             #expect(events.contains { $0.contains(wanted) })
         }
     }

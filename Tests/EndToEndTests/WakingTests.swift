@@ -55,9 +55,9 @@ struct WakingTests {
         )
         let outcome = try await replay.end()
         #expect(outcome.exit == 0)
-        #expect(outcome.lines.first == "beat 1: 60 bpm")
-        #expect(outcome.lines.last == "beat 88: 97 bpm")
-        #expect(outcome.talk.contains("92 events, 92 acknowledged"))
+        #expect(outcome.lines.first == "beat 1: 62 bpm")
+        #expect(outcome.lines.last == "beat 91: 99 bpm")
+        #expect(outcome.talk.contains("96 events, 96 acknowledged"))
     }
 
     @Test("the Python example acknowledges a whole recording", .enabled(if: access("/usr/bin/python3", X_OK) == 0))
@@ -67,7 +67,7 @@ struct WakingTests {
             handler: ["/usr/bin/python3", "\(packageFolder)/Examples/handlers/log-heart-rate.py"])
         let outcome = try await replay.end()
         #expect(outcome.exit == 0)
-        #expect(outcome.talk.contains("92 events, 92 acknowledged"))
+        #expect(outcome.talk.contains("96 events, 96 acknowledged"))
         #expect(replay.decisions.has("begin summary"))
     }
 
@@ -77,7 +77,7 @@ struct WakingTests {
         let outcome = try await replay.end()
         #expect(outcome.exit == 0)
         #expect(outcome.lines.last == "chest-strap is gone: remote-user")
-        #expect(outcome.talk.contains("92 events, 92 acknowledged"))
+        #expect(outcome.talk.contains("96 events, 96 acknowledged"))
     }
 
     @Test("a faster source does not shorten a handler's time: timers are real at every speed")

@@ -1,4 +1,5 @@
-"""The virtual air of one scenario: kernel, btvirt, D-Bus, bluetoothd, and the straps on it, each to be killed at will."""
+"""The virtual air of one scenario: kernel, btvirt, D-Bus, bluetoothd, and who is on it, each to be killed at will."""
+import importlib
 import os
 import signal
 import socket
@@ -72,13 +73,13 @@ def end(pid):
 class Strap:
     """A strap in a process of its own, forked from this one, which has already imported Bumble: that takes long."""
 
-    def __init__(self, folder, number, options):
+    def __init__(self, folder, number, options, kind="strap"):
         self.folder, self.number = folder, number
         self.address = f"C0:DE:00:00:00:{0x10 + number:02X}"
         self.log = os.path.join(folder, f"strap{number}.log")
-        import strap
+        body = importlib.import_module(kind).main
         words = ["--dir", folder, "--number", str(number), *map(str, options)]
-        self.pid = forked(lambda: strap.main(words), os.path.join(folder, f"strap{number}.err"))
+        self.pid = forked(lambda: body(words), os.path.join(folder, f"strap{number}.err"))
         if not until(lambda: os.path.exists(self.log) and "ready" in open(self.log).read(), 60):
             raise RuntimeError(f"strap {number} did not come up; see strap{number}.err")
 
@@ -105,9 +106,11 @@ class Strap:
 class Air:
     """`radios` adapters that stay, or one that can be unplugged, which costs more time."""
 
-    def __init__(self, folder, radios=1, dongles=False):
+    def __init__(self, folder, radios=1, dongles=False, debug=True):
         self.folder, self.radios, self.dongles = folder, radios, dongles
-        self.straps, self.connections, self.dongle = [], [], None
+        # Its debugging lines tell a failure's story, and cost more than all its other work.
+        self.words = [BLUETOOTHD, "-n", *(["-d"] if debug else [])]
+        self.straps, self.others, self.connections, self.dongle = [], [], [], None
         for place, options in (("/var/lib/bluetooth", "mode=0700"), ("/run/dbus", "mode=0755")):
             os.makedirs(place, exist_ok=True)
             subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True)
@@ -141,10 +144,17 @@ class Air:
         self.dongle = None
 
     def start_bluetoothd(self, wait=True):
-        self.bluetoothd = Process(self.folder, "bluetoothd", BLUETOOTHD, "-n", "-d")
+        self.bluetoothd = Process(self.folder, "bluetoothd", *self.words)
         # It powers its adapters by itself.
         if wait and not until(lambda: sum(self.adapters().values()) >= self.radios, 40, 0.1):
             raise RuntimeError("bluetoothd shows no powered adapter; see bluetoothd.log")
+
+    def revive_bluetoothd(self):
+        """Starts it again where it has died, as systemd would; says whether it had."""
+        if self.bluetoothd.is_alive:
+            return False
+        self.start_bluetoothd()
+        return True
 
     def restart_bluetoothd(self, how=signal.SIGKILL):
         """Kills it and starts it again, and says at what instant its name was back."""
@@ -153,9 +163,18 @@ class Air:
         until(lambda: self.bus().name_has_owner("org.bluez"), 30, 0.005)
         return time.monotonic()
 
-    def strap(self, *options):
-        self.straps.append(Strap(self.folder, len(self.straps), options))
+    def strap(self, *options, kind="strap"):
+        """Another peripheral, as the module `kind` has it."""
+        self.straps.append(Strap(self.folder, len(self.straps), options, kind))
         return self.straps[-1]
+
+    def crowd(self, *options):
+        """Advertisers without end (crowd.py)."""
+        import crowd
+        said = os.path.join(self.folder, "crowd.log")
+        self.others.append(forked(lambda: crowd.main(options), said))
+        if not until(lambda: os.path.exists(said) and "ready" in open(said).read(), 30):
+            raise RuntimeError("the crowd did not come; see crowd.log")
 
     # What an operator would do by hand.
 
@@ -207,6 +226,8 @@ class Air:
     def end(self):
         for strap in self.straps:
             strap.kill()
+        for pid in self.others:
+            end(pid)
         for process in (self.bluetoothd, self.btvirt, self.bus_process):
             process.kill()
         for pid in filter(None, (self.capture, self.dongle)):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The lab's handler: notes every line with the instant it came, and acknowledges it at once.
 
-In the folder that is its argument: `heard.log` gets `CLOCK_MONOTONIC-seconds LINE`; a file `orders` there is sent to the
-bridge, line by line, at the next event, and removed.
+In the folder that is its argument: `heard.log` gets `CLOCK_MONOTONIC-seconds LINE`; a file `orders` there is sent to
+the bridge, line by line, at the next event, and removed.
 """
 import json
 import os

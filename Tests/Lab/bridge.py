@@ -18,18 +18,17 @@ class Heard:
         self.at, self.event = at, event
         self.kind = event["type"].removeprefix("wakebridge.").removeprefix("device.")
         self.data = event.get("data") or {}
-
-    @property
-    def beat(self):
-        """The strap's running number, where it is one of its beats."""
+        # The strap's running number, where it is one of its beats.
+        self.beat = None
         raw = bytes.fromhex(self.data.get("raw", ""))
         if self.kind == "data" and self.data.get("characteristic") == "2a37" and len(raw) >= 4:
-            return raw[2] | raw[3] << 8
-        return None
+            self.beat = raw[2] | raw[3] << 8
 
 
 class Bridge:
-    def __init__(self, folder, programs):
+    """Its handler watches the shipped profile of straps, and those of `own`: JSON5 by its name."""
+
+    def __init__(self, folder, programs, **own):
         self.folder, self.programs = folder, programs
         self.work = os.path.join(folder, "bridge")
         # The bridge's clock of events is the wall's, the strap's is not.
@@ -37,10 +36,15 @@ class Bridge:
         os.makedirs(os.path.join(self.work, "config", "handlers.d"))
         manifest = {
             "exec": ["/usr/bin/python3", os.path.join(HERE, "beats.py"), folder], "user": "root",
-            "modes": ["bluetooth-central"], "watch": [{"profile": "heart-rate-monitor"}]}
+            "modes": ["bluetooth-central"],
+            "watch": [{"profile": name} for name in ("heart-rate-monitor", *own)]}
         with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:
             json.dump(manifest, file)
-        self.daemon = None
+        for name, text in own.items():
+            os.makedirs(os.path.join(self.work, "config", "Devices", name))
+            with open(os.path.join(self.work, "config", "Devices", name, "profile.json5"), "w") as file:
+                file.write(text)
+        self.daemon, self.lines, self.read = None, [], 0
         self.start()
 
     def start(self):
@@ -49,17 +53,23 @@ class Bridge:
         self.socket = os.path.join(self.work, "runtime", "control.sock")
         until(lambda: os.path.exists(self.socket) or not self.daemon.is_alive, 60)
 
+    def command(self, *words):
+        return [os.path.join(self.programs, "wakebridge"), "--socket", self.socket, *words]
+
+    def background(self, name, *words):
+        """`wakebridge WORDS` as a process that goes on; what it says goes to NAME.log."""
+        return Process(self.folder, name, *self.command(*words))
+
     def tool(self, *words):
         """What `wakebridge WORDS` prints, and its exit status."""
-        command = [os.path.join(self.programs, "wakebridge"), "--socket", self.socket, *words]
+        command = self.command(*words)
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=120)
         return done.stdout.decode(errors="replace"), done.returncode
 
-    def pair(self, strap, alias, adapter=None):
+    def pair(self, strap, alias, *more):
         """As an operator would; raises with what the tool said where it did not come to pass."""
-        words = ["pair", "--yes", "--alias", alias] + (["--adapter", adapter] if adapter else [])
-        said, status = self.tool(*words, strap.address)
+        said, status = self.tool("pair", "--yes", "--alias", alias, *more, strap.address)
         with open(os.path.join(self.folder, "pair.log"), "a") as file:
             file.write(said)
         if status:
@@ -68,18 +78,22 @@ class Bridge:
     # What the handler heard.
 
     def heard(self, *kinds):
-        found = []
+        """Each line is read once: a long run has thousands of them, and is asked often."""
         path = os.path.join(self.folder, "heard.log")
         if os.path.exists(path):
-            with open(path) as file:
+            with open(path, "rb") as file:
+                file.seek(self.read)
                 for line in file:
-                    if line.endswith("\n"):
-                        at, event = line.split(" ", 1)
-                        found.append(Heard(float(at), json.loads(event)))
-        return [one for one in found if not kinds or one.kind in kinds]
+                    if line.endswith(b"\n"):
+                        self.read += len(line)
+                        at, event = line.split(b" ", 1)
+                        self.lines.append(Heard(float(at), json.loads(event)))
+        return [one for one in self.lines if not kinds or one.kind in kinds]
 
-    def beats(self, since=0):
-        return [one for one in self.heard("data") if one.beat is not None and one.at >= since]
+    def beats(self, since=0, of=None):
+        """Those of one strap, or of all."""
+        return [one for one in self.heard("data") if one.beat is not None and one.at >= since and
+                (of is None or one.event["source"].endswith(of.address))]
 
     def instant(self, text):
         """CLOCK_MONOTONIC seconds of an event's time."""
@@ -121,10 +135,12 @@ class Bridge:
         with open(f"/proc/{self.daemon.pid}/status") as file:
             return sum(int(line.split()[1]) for line in file if line.startswith("RssAnon"))
 
+    def testify(self):
+        """What it says of itself goes to files; each takes a second, so only where somebody will look."""
+        for name, *words in (("why", "beats"), ("logs", "-n", "10000"), ("status",), ("devices",)):
+            with open(os.path.join(self.folder, name + ".txt"), "w") as file:
+                file.write(self.tool(name, *words)[0])
+
     def end(self):
         """Whether the daemon ended well when asked to."""
-        for name in ("why", "status"):
-            words = ("why", "beats") if name == "why" else (name,)
-            with open(os.path.join(self.folder, name + ".txt"), "w") as file:
-                file.write(self.tool(*words)[0])
         return self.daemon.kill(signal.SIGTERM) == 0

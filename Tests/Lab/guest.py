@@ -2,8 +2,8 @@
 
     guest.py DIR PROGRAMS SCENARIO...
 
-DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL: and FIGURE: lines, then `END name seconds`. What a
-scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text.
+DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL: and FIGURE: lines, then `END name seconds`. What
+a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text.
 """
 import importlib.util
 import os
@@ -15,8 +15,8 @@ import time
 import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# btvirt opens AF_ALG sockets after it has made its radio: were their modules loaded only then, the kernel's two seconds for
-# the first HCI_Reset would run out, and the radio stay dead.
+# btvirt opens AF_ALG sockets after it has made its radio: were their modules loaded only then, the kernel's two seconds
+# for the first HCI_Reset would run out, and the radio stay dead.
 MODULES = ["hci_vhci", "af_alg", "algif_hash", "algif_skcipher", "ecb", "cmac"]
 LIMIT = 240
 
@@ -40,7 +40,7 @@ def play(name, folder, programs, say):
         scenario.run(lab)
     except BaseException as error:
         traceback.print_exc()
-        say(f"FAIL: it runs to its end ({type(error).__name__}: {error})")
+        lab.claim("it runs to its end", False, f"{type(error).__name__}: {error}")
     signal.alarm(40)
     try:
         lab.end()
@@ -50,11 +50,16 @@ def play(name, folder, programs, say):
 
 
 def keep(name, folder, kept):
-    """btmon's text, and everything that was written, out of the guest's memory."""
+    """The air as text, and everything that was written, out of the guest's memory.
+
+    btmon 5.66 dies of every discovery of characteristics; what it told before is kept, and tshark tells all of it.
+    """
     snoop = os.path.join(folder, "air.btsnoop")
-    if os.path.exists(snoop):
-        with open(os.path.join(folder, "air.txt"), "wb") as text:
-            subprocess.run(["btmon", "-t", "-r", snoop], stdout=text, stderr=subprocess.STDOUT, timeout=60)
+    for name, *words in (("air.txt", "stdbuf", "-o0", "btmon", "-t", "-r"),
+                         ("air-tshark.txt", "tshark", "-t", "ad", "-r")):
+        if os.path.exists(snoop) and shutil.which(words[0]):
+            with open(os.path.join(folder, name), "wb") as text:
+                subprocess.run(["timeout", "60", *words, snoop], stdout=text, stderr=subprocess.DEVNULL)
     shutil.copytree(folder, kept, ignore=lambda place, names: [n for n in names if n.endswith(".sock")])
 
 

@@ -25,7 +25,12 @@ accelerator() {
         -kernel "$kernel" -append "console=ttyS0 panic=-1" </dev/null 2>/dev/null |
         grep -q -m 1 'Linux version' && echo kvm || echo tcg
 }
-[ -n "${LAB_ACCELERATOR:-}" ] || LAB_ACCELERATOR=$(accelerator)
+# The answer holds until the next boot.
+known=$here/../../.build/lab/accelerator-$(cat /proc/sys/kernel/random/boot_id)
+if [ -z "${LAB_ACCELERATOR:-}" ]; then
+    [ -s "$known" ] || { accelerator >"$known.$$"; mv "$known.$$" "$known"; }
+    LAB_ACCELERATOR=$(cat "$known")
+fi
 [ "$LAB_ACCELERATOR" = kvm ] && emulate= || emulate=--disable-kvm
 
 rm -f "$dir/out" "$dir/status"

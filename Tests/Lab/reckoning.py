@@ -20,14 +20,14 @@ class Reckoning:
     repeated    heard as more than one event
     disorder    pairs heard in the wrong order
 
-    `cuts` are instants when the way from the radio to the bridge was cut, as by the death of bluetoothd: from then to the
-    next subscription on another link the strap may believe to have a subscriber, and has none.
+    `cuts` are instants when the way from the radio to the bridge was cut, as by the death of bluetoothd: from then to
+    the next subscription on another link the strap may believe to have a subscriber, and has none.
     """
 
     def __init__(self, strap, bridge, cuts=(), settle=0.7):
         entries = strap.entries()
         self.gaps = [(bridge.instant(one.data["from"]), bridge.instant(one.data["to"]))
-                     for one in bridge.heard("gap")]
+                     for one in bridge.heard("gap") if one.event["source"].endswith(strap.address)]
         begin = min((begin for begin, _ in self.gaps), default=0)
         end = entries[-1][0] - settle
         sent = [(at, word, int(fields["n"]) & 0xFFFF) for at, word, fields in entries
@@ -35,7 +35,7 @@ class Reckoning:
         falls = [at for at, word, _ in entries if word == "disconnected"]
         dead = [(cut, rearmed(entries, cut, end)) for cut in cuts]
         events = {}
-        for one in bridge.beats():
+        for one in bridge.beats(of=strap):
             events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
         numbers = [beat for beat, ids in events.items() if beat in {n for _, _, n in sent}]
         firsts = sorted((one.event["seq"], beat) for beat in numbers for one in events[beat].values())

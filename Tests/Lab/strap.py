@@ -9,91 +9,64 @@ Strap N has the address C0:DE:00:00:00:10 + N, and in DIR:
 
 Every beat is in the log, written just before it is sent, with its running number, which its value carries too (as its
 RR-Interval): `notify` where the peer has subscribed, `unsubscribed` where it has not, `alone` where there is no link.
+Once told to be a `heart`, its values are those of a heart at training instead, and the log has them.
 
 Commands:
     drop                       end the link (it keeps advertising: the peer may come straight back)
     vanish, appear             drop and advertise no more; advertise
+    lose                       find the link dead: btvirt tells nobody when the other side's controller is switched off
     keep-cccd, forget-cccd     on a bonded peer's return, restore its subscriptions (the standard), or not
     deaf COUNT                 and ignore, while answering well, the first COUNT subscriptions on every new link
     forget-bond                lose the bond, as after a battery change
     change-services            other firmware: another service in front, all handles move, Service Changed is indicated
-    interval SECONDS, size BYTES (- for the usual four), battery PERCENT, burst COUNT, status
+    ability WORD, type NUMBER  what its case has from now on (buttons.py); work its keys
+    heart, contact on|off      from the next beat on be one (heart.py); whether it feels the skin then
+    flood SECONDS              as many beats as it can say
+    interval SECONDS, size BYTES (- for the usual four), battery PERCENT, status
 """
 import argparse
 import asyncio
 import os
 import struct
 import time
+import types
 
 from bumble import att, gatt, hci, keys
 from bumble.core import AdvertisingData, UUID
 from bumble.device import Device, DeviceConfiguration
 from bumble.gatt import Characteristic, CharacteristicValue, Service
-from bumble.pairing import PairingConfig, PairingDelegate
+from bumble.pairing import PairingConfig
 from bumble.transport import open_transport
 
-ABILITY = {  # what the strap's case has: it decides how pairing is confirmed
-    "none": PairingDelegate.NO_OUTPUT_NO_INPUT,                  # just works
-    "display": PairingDelegate.DISPLAY_OUTPUT_ONLY,              # the central types our passkey
-    "keyboard": PairingDelegate.KEYBOARD_INPUT_ONLY,             # we type the central's passkey
-    "yesno": PairingDelegate.DISPLAY_OUTPUT_AND_YES_NO_INPUT,    # both compare a number
-}
+from buttons import ABILITY, Buttons
+from diary import Log
+from heart import Heart
+
 READ, WRITE, NOTIFY = (Characteristic.Properties.READ, Characteristic.Properties.WRITE,
                        Characteristic.Properties.NOTIFY)
 QUIET = Characteristic.Properties.WRITE_WITHOUT_RESPONSE
 CAN_READ, CAN_WRITE = Characteristic.Permissions.READABLE, Characteristic.Permissions.WRITEABLE
-NOTES = "5f0f0002-1ab0-4c7a-9e33-000000000001"                   # holds up to 512 bytes, written with or without response
-
-
-class Log:
-    """The strap's diary, written out a few times a second: a thousand beats a second must not wait for a disk."""
-
-    def __init__(self, path):
-        self.file = open(path, "w", buffering=1 << 20, encoding="utf-8", errors="backslashreplace")
-
-    def __call__(self, word, **fields):
-        parts = [f"{time.monotonic():.6f}", word] + [f"{k}={v}" for k, v in fields.items()]
-        self.file.write(" ".join(parts) + "\n")
-
-    def flush(self):
-        self.file.flush()
-
-
-class Buttons(PairingDelegate):
-    """The strap's display and keys, worked by the test."""
-
-    def __init__(self, strap, ability):
-        super().__init__(io_capability=ABILITY[ability])
-        self.strap = strap
-
-    async def generate_passkey(self):
-        return self.strap.options.passkey
-
-    async def display_number(self, number, digits):
-        self.strap.log("display", number=f"{number:0{digits}}")
-
-    async def compare_numbers(self, number, digits):
-        self.strap.log("compare", number=f"{number:0{digits}}")
-        return True
-
-    async def get_number(self):
-        return self.strap.options.passkey
+NOTES = "5f0f0002-1ab0-4c7a-9e33-000000000001"  # holds up to 512 bytes, written with or without response
 
 
 class Strap:
+    ADVERTISED = b"\x0d\x18\x0f\x18"                       # heart rate, battery
+    APPEARANCE = 0x0341                                      # a heart-rate belt
+
     def __init__(self, options):
-        self.options = options
+        self.options, self.ability = options, options.ability
         self.log = Log(os.path.join(options.dir, f"strap{options.number}.log"))
         self.address = hci.Address(f"C0:DE:00:00:00:{0x10 + options.number:02X}")
         self.name = os.fsencode(options.name)                # any bytes: names need not be UTF-8
-        self.interval, self.size, self.percent = options.interval, options.size, 93
+        self.interval, self.size, self.percent = options.interval, options.size, options.percent
         self.keeps_cccd, self.deafness, self.deaf = not options.forget_cccd, options.deaf, 0
         self.kept = {}                                       # peer -> {uuid: CCCD}: its flash memory
         self.notes = b"nothing yet"
         self.connection = None
         self.wants_advertising = not options.silent
         self.sent, self.firmware = 0, 1
-        self.shouting = asyncio.Lock()
+        self.shouting, self.typed = asyncio.Lock(), asyncio.Queue()
+        self.heart = None
 
     # What it offers.
 
@@ -134,8 +107,8 @@ class Strap:
 
     async def start(self, transport):
         kinds = bytes(AdvertisingData([(AdvertisingData.FLAGS, b"\x06"),
-            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, b"\x0d\x18\x0f\x18"),
-            (AdvertisingData.APPEARANCE, struct.pack("<H", 0x0341))]))
+            (AdvertisingData.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS, self.ADVERTISED),
+            (AdvertisingData.APPEARANCE, struct.pack("<H", self.APPEARANCE))]))
         answer = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, self.name[:29])]))
         config = DeviceConfiguration(name="Strap", address=self.address, advertising_data=kinds,
             scan_response_data=answer, irk=bytes([self.options.number + 1] * 16),
@@ -143,7 +116,7 @@ class Strap:
         self.device = Device.from_config_with_hci(config, transport.source, transport.sink)
         self.device.keystore = keys.MemoryKeyStore()
         self.device.pairing_config_factory = lambda connection: PairingConfig(
-            sc=True, mitm=self.options.ability != "none", bonding=True, delegate=Buttons(self, self.options.ability),
+            sc=True, mitm=self.ability != "none", bonding=True, delegate=Buttons(self, self.ability),
             identity_address_type=PairingConfig.AddressType.RANDOM)
         self.write_cccd = self.device.gatt_server.write_cccd
         self.device.gatt_server.write_cccd = self.on_cccd
@@ -164,17 +137,27 @@ class Strap:
 
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
-        def turn(on):
-            return self.device.send_sync_command(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=on))
         while True:
             await asyncio.sleep(1)
             async with self.shouting:
                 if self.device.is_advertising and not self.connection:
                     try:
-                        await turn(0)
-                        await turn(1)
+                        await self.switch_off_and_on()
                     except Exception as error:               # it was connected meanwhile
                         self.log("hushed", error=repr(error))
+
+    async def switch_off_and_on(self):
+        """Both in one write: who connects in between would find nobody, and kernel 6.1 does not try again."""
+        host = self.device.host
+        sink = host.hci_sink
+        off, on = (hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=n) for n in (0, 1))
+
+        def first(packet):
+            host.hci_sink = sink
+            sink.on_packet(bytes(off) + packet)
+
+        host.hci_sink = types.SimpleNamespace(on_packet=first)
+        await self.device.send_sync_command(on)
 
     def on_connection(self, connection):
         self.connection, self.deaf = connection, self.deafness
@@ -215,6 +198,8 @@ class Strap:
 
     def value(self):
         """Flags (contact, RR-Interval), 72 beats per minute, the running number; cut or padded to `size`."""
+        if self.heart:
+            return self.heart.measurement(time.monotonic())
         value = struct.pack("<BBH", 0x16, 72, self.sent & 0xFFFF)
         return value if self.size is None else value[:self.size].ljust(self.size, b"\xa5")
 
@@ -222,9 +207,11 @@ class Strap:
         self.sent += 1
         peer = self.connection
         subscribed = bool(peer) and self.subscribed(self.measurement)
-        self.log("notify" if subscribed else "unsubscribed" if peer else "alone", n=self.sent)
+        value = self.value() if subscribed else b""
+        more = {"value": value.hex()} if self.heart and subscribed else {}
+        self.log("notify" if subscribed else "unsubscribed" if peer else "alone", n=self.sent, **more)
         if subscribed:
-            await self.device.gatt_server.notify_subscriber(peer, self.measurement, self.value())
+            await self.device.gatt_server.notify_subscriber(peer, self.measurement, value)
 
     async def beat(self):
         due = flushed = time.monotonic()
@@ -269,6 +256,11 @@ class Strap:
             await self.device.stop_advertising()
         await self.do_drop()
 
+    async def do_lose(self):
+        if self.connection:
+            gone = hci.HCI_Disconnection_Complete_Event(status=0, connection_handle=self.connection.handle, reason=0x08)
+            self.device.host.on_packet(bytes(gone))
+
     async def do_appear(self):
         self.wants_advertising = True
         await self.advertise()
@@ -309,22 +301,34 @@ class Strap:
         if self.connection and self.subscribed(self.level):
             await self.device.gatt_server.notify_subscriber(self.connection, self.level)
 
-    async def do_burst(self, count):
-        begun = time.monotonic()
-        for _ in range(int(count)):
+    async def do_flood(self, seconds):
+        begun, before = time.monotonic(), self.sent
+        while time.monotonic() < begun + float(seconds):
             await self.notify()
             await asyncio.sleep(0)
-        return f"{time.monotonic() - begun:.3f}"
+        return f"beats={self.sent - before} seconds={time.monotonic() - begun:.3f}"
+
+    async def do_ability(self, word):
+        self.ability = ABILITY[word] and word
+
+    async def do_type(self, number):
+        self.typed.put_nowait(int(number))
+
+    async def do_heart(self):
+        self.heart = Heart()
+
+    async def do_contact(self, word):
+        self.heart.contact = word == "on"
 
     async def do_status(self):
         return f"connected={bool(self.connection)} sent={self.sent} firmware={self.firmware}"
 
 
-async def live(options):
-    await Strap(options).start(await open_transport(options.transport))
+async def live(kind, options):
+    await kind(options).start(await open_transport(options.transport))
 
 
-def main(arguments=None):
+def main(arguments=None, kind=Strap):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", required=True)
     parser.add_argument("--number", type=int, default=0)
@@ -337,8 +341,9 @@ def main(arguments=None):
     parser.add_argument("--passkey", type=int, default=123456)
     parser.add_argument("--forget-cccd", action="store_true")
     parser.add_argument("--deaf", type=int, default=0)
+    parser.add_argument("--percent", type=int, default=93, help="how full its battery is")
     parser.add_argument("--silent", action="store_true", help="do not advertise until told to appear")
-    asyncio.run(live(parser.parse_args(arguments)))
+    asyncio.run(live(kind, parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,13 @@ final class Air: BluetoothHost {
     let line: SystemBus
     private(set) var source: BluetoothSource?
     private let clock = RealClock()
+    /// The controller's side of the monitor channel.
+    private let radio: FileDescriptor
+    /// What the kernel was asked for: opcode, controller, parameters.
+    private(set) var orders: [(opcode: UInt16, controller: UInt16, bytes: [UInt8])] = []
+    /// What it answers one after the other, and the last for ever; as a rule that we may not.
+    var kernelStatus: [UInt8] = [0x14]
+    private var kernel: KernelLinks?
 
     private(set) var accounts: [String: LinkAccounts] = [:]
     private(set) var connected: Set<String> = []
@@ -34,8 +41,18 @@ final class Air: BluetoothHost {
         bus = try PrivateBus(at: address)
         bluez = try ScriptedBluez(on: bus)
         line = SystemBus(on: loop, to: .address(address))
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+        radio = FileDescriptor(owning: ends[0])
+        let monitor = try AirMonitor(
+            MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 518), on: loop)
+        kernel = try KernelLinks(on: loop) { [unowned self] opcode, controller, bytes in
+            orders.append((opcode, controller, bytes))
+            return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus.first
+        }
         let source = try BluetoothSource(
-            on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], clock: { [clock] in clock.stamp() })
+            on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], air: monitor, kernel: kernel,
+            clock: { [clock] in clock.stamp() })
         self.source = source
         source.host = self
         try line.open()
@@ -75,6 +92,19 @@ final class Air: BluetoothHost {
     func bluetooth(adapter address: String, isUp: Bool) { adapters[address] = isUp }
 
     // MARK: What happens
+
+    /// An HCI event of the first controller passes on the air.
+    func pass(_ code: UInt8, _ body: [UInt8]) throws {
+        _ = try radio.send(([3, 0, 0, 0, UInt8(body.count + 2), 0, code, UInt8(body.count)] + body)[...])
+    }
+
+    /// LE Connection Complete with peripheral `number`, whose handle that is too.
+    func passConnection(_ number: UInt8) throws {
+        try pass(
+            0x3e, [1, 0, number, 0, 0, 1] + Self.address(number) + [UInt8](repeating: 0, count: 7))
+    }
+
+    static func address(_ number: UInt8) -> [UInt8] { [number, 0, 0, 0, 0xde, 0xc0] }
 
     func tell(_ commands: String...) throws {
         for command in commands { try bluez.tell(command) }

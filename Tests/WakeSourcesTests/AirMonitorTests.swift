@@ -28,8 +28,21 @@ import WakeSystem
         #expect(monitor.controllers.map(\.name) == ["hci0"])
         let body = [0x01, 0x00, 0x40, 0x00, 0x00, 0x01] + reversed + [UInt8](repeating: 0, count: 7)
         _ = try air.send(packet(3, [0x3e, UInt8(body.count)] + body)[...])
+        let strap = "C0:F1:F2:F3:F4:01"
+        let begun = SystemClock.monotonic()
+        for _ in 0..<100 where monitor.upSince(strap) == nil { try loop.runOnce(timeout: .milliseconds(20)) }
+        #expect(monitor.upSince(strap).map { $0 >= begun } == true)
+        var failures: [String] = []
+        monitor.onEncryptionFailure = { failures.append("\($0) \($1)") }
+        var full: [UInt16] = []
+        monitor.onNoRoom = { full.append($0) }
+        _ = try air.send(packet(3, [0x08, 4, 0x06, 0x40, 0, 0])[...])
+        _ = try air.send(packet(3, [0x0f, 4, 0x09, 1, 0x0d, 0x20])[...])
         _ = try air.send(packet(3, [0x05, 4, 0, 0x40, 0, 0x08])[...])
         for _ in 0..<100 where drops.isEmpty { try loop.runOnce(timeout: .milliseconds(20)) }
-        #expect(drops == ["C0:F1:F2:F3:F4:01 timeout"])
+        #expect(drops == ["\(strap) timeout"])
+        #expect(failures == ["\(strap) key-missing"])
+        #expect(full == [0])
+        #expect(monitor.upSince(strap) == nil)
     }
 }

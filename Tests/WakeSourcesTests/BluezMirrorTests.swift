@@ -57,6 +57,22 @@ private func characteristic(_ uuid: String, _ flag: String = "notify") -> Proper
 
 @Suite("Mirror of org.bluez")
 struct BluezMirrorTests {
+    @Test("what is resolved is connected, though bluetoothd kept that to itself; told late it is no second connection")
+    func untoldConnection() {
+        var told = Told()
+        told.addStrap()
+        #expect(
+            told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))])
+                == [.peripheral(strap, .link)])
+        #expect(told.mirror.peripherals[strap]?.isConnected == true)
+        #expect(told.mirror.peripherals[strap]?.connections == 1)
+        told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))])
+        #expect(told.mirror.peripherals[strap]?.connections == 1)
+        told.changed(
+            strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(false)), ("Connected", .boolean(false))])
+        #expect(told.mirror.peripherals[strap]?.isConnected == false)
+    }
+
     @Test("a first connect as bluetoothd tells it: the objects one by one, then that they are resolved")
     func connects() {
         var told = Told()
@@ -76,6 +92,22 @@ struct BluezMirrorTests {
         #expect(told.mirror.characteristic(at: measurement)?.canNotify == true)
         #expect(told.mirror.configuration(of: measurement) == measurement + "/desc0011")
         #expect(told.added(strap, "org.bluez.Battery1") == [])
+    }
+
+    @Test("services that are resolved are those of a link, though bluetoothd never told of it")
+    func takesUnsaidLink() {
+        var told = Told()
+        told.addStrap()
+        told.addDatabase()
+        #expect(
+            told.changed(strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(true))]) == [
+                .peripheral(strap, .link)
+            ])
+        #expect(told.mirror.peripherals[strap]?.isConnected == true)
+        #expect(told.mirror.peripherals[strap]?.connections == 1)
+        told.changed(
+            strap, BluezInterface.peripheral, [("ServicesResolved", .boolean(false)), ("Connected", .boolean(false))])
+        #expect(told.mirror.peripherals[strap]?.isConnected == false)
     }
 
     @Test("the objects are taken whatever their order: descriptor first, peripheral last")

@@ -22,6 +22,9 @@ struct LinkAccounts {
     private var lastRaised: [BluetoothUUID: Int] = [:]
     private(set) var inFlight: Set<LinkRequest> = []
     private(set) var connects = 0
+    /// Those that were told not to be heard, and have not been since.
+    private(set) var toldDeaf: Set<BluetoothUUID> = []
+    private(set) var warnings = 0
 
     /// Numbers a word: the number is what it says.
     mutating func say(on channel: BluetoothUUID, at: WallTime, wasPassedOn: Bool, isOwed: Bool) -> [UInt8] {
@@ -44,6 +47,9 @@ struct LinkAccounts {
         case .gap(let gap):
             if isConnected || gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
             gaps.append(gap)
+        case .attention(.accessDenied, let detail):
+            warnings += 1
+            for uuid in [heart, battery] where detail.contains("\(uuid)") { toldDeaf.insert(uuid) }
         case .data, .attention: break
         }
     }
@@ -56,6 +62,7 @@ struct LinkAccounts {
         if !isConnected { complain("data outside a connection", now) }
         if number <= lastRaised[uuid] ?? -1 { complain("word \(number) out of order", now) }
         lastRaised[uuid] = number
+        toldDeaf.remove(uuid)
         words[number].timesRaised += 1
     }
 

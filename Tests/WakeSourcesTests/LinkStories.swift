@@ -208,7 +208,7 @@ struct LinkStories {
         story.resolve()
         #expect(!story.machine.isReady)
         story.advance(.seconds(2))
-        #expect(story.news() == ["gap 0.0-2.0", "connected"])
+        #expect(story.news() == ["gap 0.0-2.0", "connected", "attention access-denied"])
         story.drop()
         story.connect()
         story.resolve()
@@ -237,7 +237,7 @@ struct LinkStories {
         story.offer(heart, battery)
         story.connect()
         story.resolve()
-        #expect(story.news() == ["gap 0.0-0.0", "connected"])
+        #expect(story.news() == ["gap 0.0-0.0", "connected", "attention access-denied"])
         #expect(story.sentences().count == 1)
     }
 

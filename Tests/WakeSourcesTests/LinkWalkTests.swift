@@ -10,6 +10,7 @@ struct LinkWalkTests {
     func accounts() {
         var words = 0
         var connects = 0
+        var warnings = 0
         for seed in UInt64(1)...500 {
             let world = walk(seed)
             guard world.accounts.complaints.isEmpty else {
@@ -19,9 +20,10 @@ struct LinkWalkTests {
             }
             words += world.accounts.words.count
             connects += world.accounts.connects
+            warnings += world.accounts.warnings
         }
-        #expect(words > 200_000 && connects > 5000)
-        print("500 lives of a link: \(words) words, \(connects) times connected")
+        #expect(words > 200_000 && connects > 5000 && warnings > 100)
+        print("500 lives of a link: \(words) words, \(connects) times connected, \(warnings) times deaf")
     }
 
     private func walk(_ seed: UInt64, keepsTrace: Bool = false) -> LinkWorld {

@@ -6,7 +6,7 @@ import WakeModel
 final class LinkWorld {
     private(set) var machine: LinkMachine
     private(set) var accounts = LinkAccounts()
-    private var dice: Dice
+    var dice: Dice
     private let channels: [BluetoothUUID]
     private var now = Instant.zero
     private var queue: [(at: Instant, number: Int, body: () -> Void)] = []
@@ -18,27 +18,34 @@ final class LinkWorld {
     var isCalm = false
 
     // The peripheral.
-    private var isInRange = true
-    private var isConfigured: Set<BluetoothUUID> = []
+    var isInRange = true
+    var isConfigured: Set<BluetoothUUID> = []
     private let keepsConfiguration: Int
     private let hasReadableConfiguration: Bool
 
     // The kernel's link, and how often there was another.
-    private var isLinkUp = false
-    private var link = 0
+    var isLinkUp = false
+    var link = 0
 
     // bluetoothd.
     private var life = 0
-    private var facts = LinkFacts()
-    private var clients: Set<BluetoothUUID> = []
-    private var pathNumber = 0
-    private var isTrusted = true
+    var facts = LinkFacts()
+    var clients: Set<BluetoothUUID> = []
+    var pathNumber = 0
+    var isTrusted = true
+    /// The kernel refuses it, and bluetoothd knows.
+    private var isBlocked = false
+    private var hasKernel = true
+    private var hasAir = true
+    private var isLinkOld = false
 
     init(seed: UInt64) {
         var dice = Dice(state: seed)
         channels = dice.isOne(in: 2) ? [heart] : [heart, battery]
         keepsConfiguration = dice.below(3)
         hasReadableConfiguration = !dice.isOne(in: 4)
+        hasKernel = !dice.isOne(in: 3)
+        hasAir = !dice.isOne(in: 3)
         let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
         machine = LinkMachine(
             LinkPlan(notify: channels, read: reads), heardUntil: WallTime(microseconds: 0), patience: LinkPatience())
@@ -83,7 +90,7 @@ final class LinkWorld {
 
     // MARK: The machine
 
-    private func step(_ input: LinkInput) {
+    func step(_ input: LinkInput) {
         let effects = machine.step(input, at: stamp)
         if keepsTrace { trace.append("\(now.nanoseconds / 1_000_000) \(input) -> \(machine.phase) \(effects)") }
         for effect in effects {
@@ -101,7 +108,7 @@ final class LinkWorld {
 
     private func complain(_ text: String) { accounts.complain(text, stamp.wall) }
 
-    private func tell(_ change: (inout LinkFacts) -> Void) {
+    func tell(_ change: (inout LinkFacts) -> Void) {
         change(&facts)
         step(.facts(facts))
     }
@@ -123,8 +130,11 @@ final class LinkWorld {
                 { [unowned self] in
                     let isHeard = isLinkUp && facts.isUp && isConfigured.contains(channel) && clients.contains(channel)
                     let wasPassedOn = isHeard && machine.session == .open
-                    // What is refused on this link is passed over, and the log says so.
+                    // Of what is refused on this link handlers were told instead.
                     let isOwed = !(machine.isReady && machine.arming[channel]?.failure != nil)
+                    if !isOwed, !accounts.toldDeaf.contains(channel) {
+                        complain("nobody was told that \(channel) is deaf")
+                    }
                     let bytes = accounts.say(
                         on: channel, at: stamp.wall, wasPassedOn: wasPassedOn, isOwed: isOwed || wasPassedOn)
                     if isHeard { step(.value(channel, bytes)) }
@@ -135,14 +145,16 @@ final class LinkWorld {
 
     // MARK: The link
 
-    private func linkUp(isUnseen: Bool = false) {
-        guard !isLinkUp, isInRange, facts.isReachable, !facts.isConnected || isUnseen else { return }
+    func linkUp(isUnseen: Bool = false) {
+        guard !isLinkUp, isInRange, facts.isReachable, !facts.isConnected || isUnseen, !isBlocked else { return }
         isLinkUp = true
+        isLinkOld = false
         link += 1
         if dice.below(3) >= keepsConfiguration { isConfigured = [] }
         tell {
             $0.isConnected = true
             $0.connection += 1
+            $0.isLeftOver = hasAir ? false : nil
         }
         if !isCalm, dice.isOne(in: 15) { return }
         let offersLate = !isCalm && dice.isOne(in: 5)
@@ -153,14 +165,14 @@ final class LinkWorld {
         }
     }
 
-    private func onThisLink(after milliseconds: Int, _ body: @escaping () -> Void) {
+    func onThisLink(after milliseconds: Int, _ body: @escaping () -> Void) {
         let (link, life) = (link, life)
         after(milliseconds) { [unowned self] in
             if self.link == link, self.life == life, isLinkUp, facts.isUp { body() }
         }
     }
 
-    private func offer() {
+    func offer() {
         guard facts.channels.isEmpty else { return }
         tell { facts in
             for channel in channels {
@@ -170,7 +182,7 @@ final class LinkWorld {
     }
 
     /// The link ends, and bluetoothd tells so after a while; or tells only that the services went, when it is back.
-    private func linkDown(isUnseen: Bool = false) {
+    func linkDown(isUnseen: Bool = false) {
         guard isLinkUp else { return }
         isLinkUp = false
         link += 1
@@ -186,32 +198,54 @@ final class LinkWorld {
         }
     }
 
-    private func bringBack() {
+    func bringBack() {
         guard isTrusted else { return }
         after(dice.isOne(in: 4) ? dice.below(8000) : dice.below(300)) { [unowned self] in linkUp() }
     }
 
     // MARK: bluetoothd
 
-    private func die() {
+    func die() {
         life += 1
         clients = []
+        isLinkOld = isLinkUp
+        let lost = accounts.inFlight
+        for request in lost { accounts.answer(request) }
         facts = LinkFacts()
         step(.facts(facts))
-        for request in accounts.inFlight {
-            accounts.answer(request)
-            step(.answered(request, .other("NoReply")))
-        }
+        for request in lost { step(.answered(request, .other("NoReply"))) }
         after(200 + dice.below(3000)) { [unowned self] in comeBack() }
     }
 
     private func comeBack() {
         facts.absence = nil
-        if dice.isOne(in: 2) { facts.isConnected = isLinkUp }
+        isBlocked = isBlocked && dice.isOne(in: 2)
+        facts.isBlocked = isBlocked
+        if dice.isOne(in: 2) { noteOldLink(&facts) }
         step(.facts(facts))
         after(5) { [unowned self] in
-            if isLinkUp { tell { $0.isConnected = true } } else { bringBack() }
+            if isLinkUp { tell { noteOldLink(&$0) } } else { bringBack() }
         }
+    }
+
+    private func noteOldLink(_ facts: inout LinkFacts) {
+        facts.isConnected = isLinkUp
+        facts.isLeftOver = isLinkUp && hasAir ? isLinkOld : nil
+    }
+
+    private func block() {
+        isBlocked = true
+        tell { $0.isBlocked = true }
+        linkDown()
+        if isCalm { after(2000) { [unowned self] in unblock() } }
+    }
+
+    /// It was paired anew, or somebody unblocked it.
+    func unblock() {
+        guard isBlocked else { return }
+        isBlocked = false
+        if facts.isReachable { tell { $0.isBlocked = false } }
+        bringBack()
     }
 
     private func serve(_ request: LinkRequest) {
@@ -228,8 +262,17 @@ final class LinkWorld {
     private func answer(_ request: LinkRequest) -> LinkInput {
         let fault: LinkFailure? =
             isCalm || !dice.isOne(in: 8)
-            ? nil : [.inProgress, .notConnected, .other("Failed"), .unauthenticated, .timedOut][dice.below(5)]
+            ? nil : [.inProgress, .notConnected, .other("Failed"), .unauthenticated, .timedOut, .noRoom][dice.below(6)]
         switch request {
+        case .cut, .letGo:
+            guard hasKernel, fault == nil else { return .answered(request, fault ?? .other("CAP_NET_ADMIN")) }
+            linkDown()
+            return .answered(request, nil)
+        case .unblock: return .answered(request, hasKernel ? fault : .other("CAP_NET_ADMIN"))
+        case .block:
+            guard facts.isReachable, fault == nil else { return .answered(request, fault ?? .unknownObject) }
+            block()
+            return .answered(request, nil)
         case .connect:
             if isLinkUp || !isInRange || fault != nil { return .answered(request, fault ?? .other("abort")) }
             linkUp()
@@ -246,7 +289,7 @@ final class LinkWorld {
 
     private func answer(_ request: LinkRequest, of uuid: BluetoothUUID) -> LinkInput {
         switch request {
-        case .connect, .disconnect: break
+        case .connect, .disconnect, .cut, .letGo, .block, .unblock: break
         // Written only if bluetoothd believes it must.
         case .startNotify: if clients.insert(uuid).inserted { isConfigured.insert(uuid) }
         case .stopNotify:
@@ -259,81 +302,4 @@ final class LinkWorld {
         }
         return .answered(request, nil)
     }
-
-    // MARK: What befalls them
-
-    func befall() {
-        if dice.isOne(in: 2) { return mend() }
-        switch dice.below(18) {
-        case 0..<5: linkDown()
-        case 5: linkDown(isUnseen: true)
-        case 6: isInRange.toggle()
-        case 7, 8: linkUp()
-        case 9: if facts.isReachable { die() }
-        case 10: togglePower()
-        case 11: changeServices()
-        case 12: step(.session([.open, .paused, .closed][dice.below(3)]))
-        case 13: step(.session(.open))
-        case 14: step(.dropped(reason: "timeout"))
-        default: if isInRange, !isLinkUp { step(.advertised) }
-        }
-        isTrusted = machine.session != .closed
-    }
-
-    private func togglePower() {
-        switch facts.absence {
-        case nil:
-            isLinkUp = false
-            link += 1
-            tell {
-                $0.isConnected = false
-                $0.areServicesResolved = false
-                $0.absence = .adapterDown
-            }
-        case .adapterDown:
-            tell { $0.absence = nil }
-            bringBack()
-        case .bluetoothdGone, .removed: break
-        }
-    }
-
-    private func changeServices() {
-        guard isLinkUp, facts.isUp, facts.areServicesResolved else { return }
-        pathNumber += 1
-        clients = []
-        isConfigured = []
-        tell { $0.channels = [:] }
-        onThisLink(after: dice.below(3000)) { [unowned self] in offer() }
-    }
-
-    /// All faults end.
-    func calm() {
-        isCalm = true
-        mend()
-    }
-
-    /// It is in range, powered, opened and trusted.
-    private func mend() {
-        isInRange = true
-        isTrusted = true
-        if facts.absence == .adapterDown { togglePower() }
-        step(.session(.open))
-        if !isLinkUp { bringBack() }
-    }
-
-    func dally() { run(for: .milliseconds(Int64(dice.isOne(in: 4) ? dice.below(20_000) : dice.below(2500)))) }
-}
-
-/// SplitMix64: the same seed walks the same way everywhere.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
-    mutating func isOne(in chances: Int) -> Bool { below(chances) == 0 }
 }

@@ -69,7 +69,7 @@ import WakeModel
         var story = PairingStory { $0.passkey = 42 }
         story.beginPairing()
         let effects = story.bond()
-        #expect(effects.prefix(2) == [.request(.cancelPairing), .request(.remove)])
+        #expect(effects.prefix(2) == [.request(.cancelPairing), .request(.forget)])
         #expect(story.sentence?.contains("paired without asking for the passkey") == true)
         #expect(!story.told.contains(.request(.trust)))
     }

@@ -335,4 +335,57 @@ struct PairingStory {
         #expect(other.sentence?.contains("private address") == true)
         #expect(!other.told.contains(.request(.trust)))
     }
+
+    @Test("one that is blocked for its old bond is removed, found again, bonded anew, and keeps its name")
+    func renews() {
+        var story = PairingStory()
+        story.facts.isBlocked = true
+        story.facts.hasBond = true
+        story.facts.isPaired = true
+        let begun = story.facts()
+        #expect(begun.last == .request(.forget) && begun.count == 2)
+        #expect(story.tell(.facts(PairingFacts())) == [])
+        #expect(story.tell(.answered(.forget, nil)) == [.request(.listen)])
+        #expect(story.tell(.answered(.listen, nil)) == [])
+        let found = story.facts {
+            $0.isBlocked = false
+            $0.hasBond = false
+            $0.isPaired = false
+            $0.wantedAlias = "heart-rate-monitor-0010"
+        }
+        #expect(found == [.request(.hush)])
+        #expect(story.tell(.answered(.hush, nil)) == [.request(.connect)])
+        #expect(story.facts { $0.isConnected = true } == [])
+        #expect(story.facts { $0.areServicesResolved = true } == [.request(.pair)])
+        #expect(story.bond() == [.request(.trust), .request(.name("chest"))])
+        let end = story.facts {
+            $0.isTrusted = true
+            $0.alias = "chest"
+        }
+        #expect(end == [.done(PairingOutcome(bond: .new))])
+    }
+
+    @Test("a removed peripheral that is not heard again is told of, with what brings it back")
+    func renewsNothing() {
+        var story = PairingStory()
+        story.facts.isBlocked = true
+        story.facts.hasBond = true
+        story.facts()
+        story.tell(.facts(PairingFacts()))
+        story.tell(.answered(.forget, nil))
+        #expect(story.wait(.seconds(24)) == [])
+        story.wait(.seconds(1))
+        #expect(story.sentence?.contains("was not heard after its old bond was removed") == true)
+        #expect(story.machine.hasEnded)
+    }
+
+    @Test("where bluetoothd does not remove it, or does not scan, the sentence says so", arguments: [true, false])
+    func renewsNever(isRemoved: Bool) {
+        var story = PairingStory()
+        story.facts.isBlocked = true
+        story.facts()
+        story.tell(.answered(.forget, isRemoved ? nil : .other("no")))
+        story.tell(.answered(.listen, .other("no")))
+        #expect(story.sentence?.contains(isRemoved ? "could not listen" : "would not remove") == true)
+    }
 }

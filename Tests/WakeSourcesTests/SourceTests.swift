@@ -180,7 +180,8 @@ struct SourceTests {
         for _ in 0..<30 { try live() }
         let (descriptors, memory) = (count(of: "/proc/self/fd"), residentPages())
         for _ in 0..<200 { try live() }
-        #expect(count(of: "/proc/self/fd") == descriptors)
+        // Other suites, at work beside this one, give back what they hold.
+        #expect(count(of: "/proc/self/fd") <= descriptors)
         let growth = (residentPages() - memory) * 4
         #expect(growth < 2048, "\(growth) KiB more")
         #expect(air.source?.watched.count == 2)

@@ -30,7 +30,10 @@ import Testing
         [
             packet(0, [UInt8](repeating: 0, count: 16)), packet(1, []), packet(10, [UInt8](repeating: 0, count: 8)),
             packet(3, [0x05, 4, 0, 0x40, 0, 0x13]), packet(3, [0x3e, 19, 0x01, 0]), packet(3, [0x3e, 31, 0x0a, 0]),
-            packet(3, [0x3e, 32, 0x29, 0]),
+            packet(3, [0x3e, 32, 0x29, 0]), packet(3, [0x08, 4, 0x06, 0x40, 0, 0]),
+            packet(3, [0x59, 5, 0x05, 0x40, 0]),
+            packet(3, [0x30, 3, 0x06, 0x40, 0]), packet(3, [0x0f, 4, 0x09, 1, 0x0d, 0x20]),
+            packet(3, [0x0f, 4, 0x0d, 1, 0x43, 0x20]), packet(17, [1, 0, 0, 0, 0x0b, 0, 1]),
         ]
     }
 
@@ -39,13 +42,15 @@ import Testing
             packet(2, [0x05, 0x0c, 0]), packet(4, [0x3e, 0, 0x01]), packet(5, [0x05, 4, 0]), packet(8, []),
             packet(12, Array("note".utf8)), packet(16, [0, 0]), packet(3, [0x0e, 4, 1]),
             packet(3, [0x3e, 30, 0x02, 1]),
+            packet(3, [0x08, 4, 0, 0x40, 0, 1]), packet(3, [0x59, 5, 0, 0x40]), packet(3, [0x0f, 4, 0, 1, 0x0d, 0x20]),
+            packet(17, [1, 0, 0, 0, 0x0c, 0, 1]), packet(17, [1, 0]), packet(3, [0x08]), packet(3, [0x0f]),
             packet(3, [0x3e, 30, 0x0d, 1]), packet(3, [0x03, 11, 0]), packet(3, []), packet(3, [0x3e]), [3, 0], [],
         ]
     }
 
     @Test("with the filter only what tells of links and controllers wakes anybody, whatever else passes")
     func filters() throws {
-        let mixed = zip(wanted + wanted, unwanted).flatMap { [$1, $0] }
+        let mixed = zip(wanted + wanted, unwanted + unwanted).flatMap { [$1, $0] }
         #expect(try passed(mixed, linksOnly: true) == wanted + wanted)
     }
 

@@ -49,6 +49,52 @@ func airAdapters() {
     #expect(follower.controllers.isEmpty)
 }
 
+/// Device Connected of the management channel: a cookie, the event, the address and its type, then more.
+private func named(_ address: [UInt8], type: UInt8 = 2) -> [UInt8] {
+    packet(17, [9, 0, 0, 0, 0x0b, 0] + address + [type, 0, 0, 0, 0, 0, 0])
+}
+
+@Test("A link of a private address is called by the identity that the kernel finds behind it, and ends under that")
+func airIdentities() {
+    var follower = AirFollower()
+    let identity: [UInt8] = [0x10, 0, 0, 0, 0xde, 0xc0]
+    #expect(follower.take(connection(1)) == .linkUp(address: strap))
+    #expect(follower.take(named(identity, type: 0)) == nil)
+    #expect(follower.take(named(identity)) == .linkUp(address: "C0:DE:00:00:00:10"))
+    // Everybody who listens to the management channel is told, so it passes again.
+    #expect(follower.take(named(reversed)) == nil)
+    #expect(follower.addresses == ["C0:DE:00:00:00:10"])
+    #expect(follower.take(disconnection(0x13)) == .linkDropped(address: "C0:DE:00:00:00:10", reason: "remote-user"))
+    _ = follower.take(connection(1))
+    #expect(follower.take(named(reversed)) == nil)
+    #expect(follower.take(disconnection(0x13)) == .linkDropped(address: strap, reason: "remote-user"))
+    #expect(follower.take(named(identity)) == nil)
+}
+
+@Test(
+    "A link that cannot be encrypted is told with the reason, before it ends", arguments: [0x08, 0x30, 0x59] as [UInt8])
+func airEncryption(code: UInt8) {
+    var follower = AirFollower()
+    #expect(follower.take(event(code, [0x06, 0x40, 0, 0])) == nil)
+    _ = follower.take(connection(1))
+    #expect(follower.take(event(code, [0, 0x40, 0, 1])) == nil)
+    #expect(follower.take(event(code, [0x06, 0x40])) == nil)
+    let happening = follower.take(event(code, [0x06, 0x40, 0, 0]))
+    #expect(happening == .encryptionFailed(address: strap, reason: "key-missing"))
+    #expect(follower.take(disconnection(0x16)) == .linkDropped(address: strap, reason: "local-host"))
+}
+
+@Test("A controller that refuses another link for want of room is told of, and no other refusal")
+func airRoom() {
+    var follower = AirFollower()
+    #expect(follower.take(connection(1, adapter: 2, status: 0x09)) == .noRoom(index: 2))
+    #expect(follower.take(event(0x0f, [0x0d, 1, 0x0d, 0x20])) == .noRoom(index: 0))
+    #expect(follower.take(event(0x0f, [0x09, 1, 0x43, 0x20])) == .noRoom(index: 0))
+    #expect(follower.take(event(0x0f, [0x0c, 1, 0x0d, 0x20])) == nil)
+    #expect(follower.take(event(0x0f, [0x0d, 1, 0x0b, 0x20])) == nil)
+    #expect(follower.take(connection(1, status: 0x3e)) == nil)
+}
+
 @Test("A controller is known by its address, its name and its maker")
 func airControllers() {
     var follower = AirFollower()

@@ -7,9 +7,9 @@ import WakeSources
 import WakeSystem
 
 final class BluetoothWatch: BluetoothHost {
-    private unowned let bridge: Bridge
-    private let sessions: SessionBook
-    private let source: BluetoothSource
+    unowned let bridge: Bridge
+    let sessions: SessionBook
+    let source: BluetoothSource
     private var devices: [String: DeviceID] = [:]
     private var adapters: [String: Bool] = [:]
     /// Devices of an earlier life, and until when that one surely lived.
@@ -24,7 +24,8 @@ final class BluetoothWatch: BluetoothHost {
             .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
         let clock = bridge.engine.clock
         source = try BluetoothSource(
-            on: bridge.loop, bus: bus, services: services, air: AirMonitor.ifAllowed(on: bridge.loop)
+            on: bridge.loop, bus: bus, services: services, air: AirMonitor.ifAllowed(on: bridge.loop),
+            kernel: try KernelLinks(on: bridge.loop)
         ) { clock.stamp() }
         source.host = self
         bridge.stage.access = self

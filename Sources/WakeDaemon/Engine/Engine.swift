@@ -27,6 +27,8 @@ public final class Engine {
     var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
     /// How many events of devices were appended, what the bridge itself tells in gaps not among them.
     private(set) var deviceEventsAppended: UInt64 = 0
+    /// How many gaps were appended, those that a source tells and the bridge's own.
+    private(set) var gapsAppended: UInt64 = 0
     /// Called for each handler whose data is about to be let go: the core must know it by then.
     var willShed: (HandlerID) -> Void = { _ in }
     /// Called once when there is something to commit or to do.
@@ -104,13 +106,14 @@ public final class Engine {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
             lastAppended = max(lastAppended, sequence)
-            if !event.isGap { deviceEventsAppended += 1 }
+            if event.isGap { gapsAppended += 1 } else { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
         case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
         case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
-        case .giveBack(let handler, let sequence, let attempts, let charges):
-            journal.giveBack(sequence, by: handler, attempts: Int(attempts), charges: Int(charges))
+        case .giveBack(let handler, let sequence, let attempts, let charges, let until):
+            journal.giveBack(
+                sequence, by: handler, attempts: Int(attempts), charges: Int(charges), heldUntil: until)
         case .deadLetter(let handler, let sequence, let reason):
             journal.deadLetter(sequence, by: handler, reason: reason, at: stamp.wall)
         case .checkpoint(let handler, let text): journal.setCheckpoint(text, of: handler)
@@ -190,7 +193,7 @@ public final class Engine {
 }
 
 extension DeviceEvent {
-    fileprivate var isGap: Bool { if case .gap = kind { true } else { false } }
+    var isGap: Bool { if case .gap = kind { true } else { false } }
 }
 
 // MARK: - Questions

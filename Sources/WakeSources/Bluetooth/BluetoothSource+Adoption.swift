@@ -23,6 +23,7 @@ extension BluetoothSource {
             mode: .bluetoothCentral)
         watch(device, at: path, plan.link, session)
         watched[source]?.wasBonded = peripheral.isBonded
+        watched[source]?.hasPublicAddress = peripheral.hasPublicAddress
     }
 
     private func watch(_ device: Device, at path: String, _ plan: LinkPlan, _ session: LinkSession) {
@@ -77,6 +78,9 @@ extension BluetoothSource {
         facts.isConnected = peripheral.isConnected
         facts.connection = peripheral.connections
         facts.areServicesResolved = peripheral.areServicesResolved
+        facts.isBlocked = peripheral.isBlocked
+        facts.isLeftOver = isLeftOver(peripheral)
+        facts.hasRoom = hasRoom(on: entry.path.parent)
         for (path, characteristic) in client.mirror.characteristics(of: entry.path) {
             guard entry.machine.plan.notify.contains(characteristic.uuid), characteristic.canNotify,
                 facts.channels[characteristic.uuid] == nil
@@ -85,6 +89,12 @@ extension BluetoothSource {
             facts.channels[characteristic.uuid] = .init(path: path, hasConfiguration: hasConfiguration)
         }
         return facts
+    }
+
+    /// Whether its link is older than this bluetoothd; nil where nobody heard it come.
+    private func isLeftOver(_ peripheral: BluezPeripheral) -> Bool? {
+        guard peripheral.isConnected, let since = air?.upSince(peripheral.address), let ownerSince else { return nil }
+        return since < ownerSince
     }
 
     private func absence(_ adapter: BluezAdapter?, isPresent: Bool) -> LinkFacts.Absence? {

@@ -1,4 +1,4 @@
-// What a link machine asks, as calls to the objects of org.bluez, and what comes back, as answers for the machine.
+// What a link machine asks, as calls to the objects of org.bluez or to the kernel, and what comes back, as answers for it.
 import WakeLoop
 import WakeModel
 
@@ -12,11 +12,33 @@ extension BluetoothSource {
     }
 
     func ask(_ request: LinkRequest, of source: String, _ entry: Watched) {
+        let answer: (LinkFailure?) -> Void = { [weak self] in self?.step(source, .answered(request, $0)) }
+        switch request {
+        case .cut: order(.disconnect, entry, answer)
+        case .letGo: letGo(entry, answer)
+        case .block:
+            // It holds at once, and while no bluetoothd is there to be told.
+            order(.stopWaiting, entry) { _ in }
+            order(.block, entry) { _ in }
+            askBluetoothd(request, of: source, entry)
+        case .unblock:
+            order(.unblock, entry, answer)
+            // Bluetoothd believes that the kernel still does.
+            if entry.machine.facts.isReachable { order(.wait, entry) { _ in } }
+        case .connect, .disconnect, .startNotify, .stopNotify, .readConfiguration, .read:
+            askBluetoothd(request, of: source, entry)
+        }
+    }
+
+    private func askBluetoothd(_ request: LinkRequest, of source: String, _ entry: Watched) {
         guard let call = call(request, entry) else { return step(source, .answered(request, .unknownObject)) }
         client.call(call.path, call.interface, call.member, call.arguments, within: call.time) { [weak self] result in
             guard let self else { return }
             switch (result, request) {
-            case (.failure(let error), _): step(source, .answered(request, LinkFailure(error)))
+            case (.failure(let error), _):
+                let failure = LinkFailure(error)
+                if failure == .noRoom { noteNoRoom(on: entry.path.parent) }
+                step(source, .answered(request, failure))
             case (.success(let values), .read(let uuid)): step(source, .read(uuid, values.first?.bytes ?? []))
             case (.success(let values), .readConfiguration(let uuid)):
                 step(source, .configuration(uuid, values.first?.bytes ?? []))
@@ -32,6 +54,10 @@ extension BluetoothSource {
         switch request {
         case .connect: return Call(path: entry.path, interface: peripheral, member: "Connect", time: .seconds(25))
         case .disconnect: return Call(path: entry.path, interface: peripheral, member: "Disconnect")
+        case .block:
+            let arguments: [BusValue] = [.string(peripheral), .string("Blocked"), .variant(.boolean(true))]
+            return Call(path: entry.path, interface: BluezInterface.properties, member: "Set", arguments: arguments)
+        case .cut, .letGo, .unblock: return nil
         case .startNotify(let uuid): return channels[uuid].map { notify($0, "StartNotify") }
         case .stopNotify(let uuid): return channels[uuid].map { notify($0, "StopNotify") }
         case .read(let uuid):
@@ -56,6 +82,54 @@ extension BluetoothSource {
     }
 }
 
+// MARK: The kernel
+
+extension BluetoothSource {
+    private func order(_ order: KernelLinks.Order, _ entry: Watched, _ answer: @escaping (LinkFailure?) -> Void) {
+        let address = entry.device.source.split(separator: "/").last.map(String.init) ?? ""
+        guard let kernel, let peer = KernelLinks.Peer(address, isPublic: entry.hasPublicAddress, on: entry.path.parent)
+        else { return answer(.other("the kernel cannot be asked here")) }
+        kernel.perform(order, on: peer, answer)
+    }
+
+    private func letGo(_ entry: Watched, _ answer: @escaping (LinkFailure?) -> Void) {
+        // With the bus gone too, bluetoothd may live on.
+        guard client.hasBus else { return answer(.other("nobody knows whether bluetoothd is there")) }
+        order(.stopWaiting, entry) { _ in }
+        order(.disconnect, entry) { answer($0 == .notConnected ? nil : $0) }
+    }
+}
+
+// MARK: Room for links
+
+extension BluetoothSource {
+    func noteNoRoom(on adapter: String) {
+        let links = links(on: adapter)
+        if !slots.hasRefused(adapter) {
+            let address = client.mirror.adapters[adapter]?.address ?? adapter
+            log.warning(
+                "adapter \(address) carries \(links) links and refuses another; the next one waits until one ends")
+        }
+        slots.refuse(adapter, carrying: links, at: clock().moment.monotonic)
+        noteRoom(on: adapter)
+    }
+
+    /// A link more or less changes what may be tried of all others.
+    func noteRoom(on adapter: String) {
+        guard slots.hasRefused(adapter) else { return }
+        for (source, entry) in watched where entry.path.parent == adapter { refresh(source) }
+    }
+
+    func hasRoom(on adapter: String) -> Bool {
+        !slots.hasRefused(adapter)
+            || slots.hasRoom(adapter, carrying: links(on: adapter), at: clock().moment.monotonic)
+    }
+
+    private func links(on adapter: String) -> Int {
+        client.mirror.peripherals.count { $0.value.isConnected && $0.key.parent == adapter }
+    }
+}
+
 extension LinkFailure {
     init(_ error: BusError) {
         let text = error.message.lowercased()
@@ -66,6 +140,9 @@ extension LinkFailure {
         case _ where isAuthentication: self = .unauthenticated
         case _ where error.isTimeout: self = .timedOut
         case _ where error.isUnknownObject: self = .unknownObject
+        // le-connection-…, br-connection-…; the kernel's ENOMEM stands for a controller whose memory is full.
+        case _ where text.contains("connection-concurrent-connection-limit"): self = .noRoom
+        case _ where text.contains("connection-memory-allocation"): self = .noRoom
         case "org.bluez.Error.InProgress": self = .inProgress
         case "org.bluez.Error.NotConnected": self = .notConnected
         case "org.bluez.Error.NotAuthorized": self = .unauthenticated

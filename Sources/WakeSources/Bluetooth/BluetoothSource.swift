@@ -37,6 +37,7 @@ public final class BluetoothSource {
         var device: Device
         var machine: LinkMachine
         var wasBonded = false
+        var hasPublicAddress = false
         var signal: Int?
     }
 
@@ -54,21 +55,33 @@ public final class BluetoothSource {
     private var inputs: [(source: String, input: LinkInput, stamp: Stamp)] = []
     private var isStepping = false
     let log = Log("bluetooth")
-    private let air: AirMonitor?
+    let air: AirMonitor?
+    let kernel: KernelLinks?
+    var slots = SlotLedger()
+    /// Since when there is a bluetoothd that has told of its objects, at the latest.
+    private(set) var ownerSince: Instant?
 
-    /// `services` are those that the profiles know. `air` knows why links end, where it can be had.
+    /// `services` are those that the profiles know. `air` knows since when links are up and why they end, where it can be had;
+    /// `kernel` ends those that bluetoothd cannot.
     public init(
         on loop: EventLoop, bus: SystemBus, services: [BluetoothUUID], patience: LinkPatience = LinkPatience(),
-        air: AirMonitor? = nil, clock: @escaping () -> Stamp
+        air: AirMonitor? = nil, kernel: KernelLinks? = nil, clock: @escaping () -> Stamp
     ) throws(SystemError) {
         self.air = air
+        self.kernel = kernel
         self.clock = clock
         self.patience = patience
         client = BluezClient(bus)
         application = GattApplication(client, services: services)
         timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
         client.listener = self
-        air?.onDrop = { [weak self] address, reason in self?.noteDrop(of: address, reason) }
+        client.ownerDidChange = { [unowned self] in
+            ownerSince = self.clock().moment.monotonic
+            self.kernel?.abandon()
+        }
+        air?.onDrop = { [weak self] in self?.step("/bluetooth/\($0)", .dropped(reason: $1)) }
+        air?.onEncryptionFailure = { [weak self] in self?.step("/bluetooth/\($0)", .unencrypted(reason: $1)) }
+        air?.onNoRoom = { [weak self] in self?.noteNoRoom(on: "/org/bluez/hci\($0)") }
     }
 
     // MARK: The user's switch
@@ -128,11 +141,6 @@ public final class BluetoothSource {
         }
     }
 
-    /// Bluetoothd tells of it after this, and without the reason.
-    private func noteDrop(of address: String, _ reason: String) {
-        step("/bluetooth/\(address)", .dropped(reason: reason))
-    }
-
     // MARK: Time
 
     private func tick() {
@@ -167,6 +175,7 @@ extension BluetoothSource: BluezListener {
         case .adapter(let path): noteAdapter(path)
         case .adapterGone(let path, let last):
             application.forget(path)
+            slots.forget(path)
             tell(adapter: last.address, isUp: false)
             for (source, entry) in watched where entry.path.parent == path { refresh(source) }
         case .peripheral(let path, let facts): notePeripheral(path, facts)
@@ -192,8 +201,9 @@ extension BluetoothSource: BluezListener {
     private func notePeripheral(_ path: String, _ facts: PeripheralFacts) {
         guard let peripheral = client.mirror.peripherals[path] else { return }
         if facts != .advertisement { adopt(peripheral, at: path) }
+        if facts.contains(.link), !peripheral.isConnected { noteRoom(on: path.parent) }
         guard let source = sources[path] else { return }
-        if facts != .advertisement { refresh(source) }
+        if facts != .advertisement || slots.hasRefused(path.parent) { refresh(source) }
         guard facts.contains(.advertisement) else { return }
         watched[source]?.signal = peripheral.signal
         if peripheral.signal != nil { step(source, .advertised) }

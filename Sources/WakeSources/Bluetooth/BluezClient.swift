@@ -17,6 +17,8 @@ public final class BluezClient {
     /// True from the first snapshot of a life of bluetoothd to the end of that life.
     public private(set) var isThere = false
     public weak var listener: (any BluezListener)?
+    /// Called when another bluetoothd has come, before anything is known of it.
+    public var ownerDidChange: () -> Void = {}
 
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
@@ -90,12 +92,16 @@ public final class BluezClient {
 
     /// Bluetoothd's unique name; empty where there is none.
     private(set) var owner = ""
+    /// Whether bluetoothd is there or not can be known.
+    var hasBus: Bool { bus.map { !$0.isLost } ?? false }
 
     private func changeOwner(to next: String) {
         guard next != owner else { return }
         if !owner.isEmpty { end() }
         owner = next
-        if !next.isEmpty { look() }
+        if next.isEmpty { return }
+        ownerDidChange()
+        look()
     }
 
     private func end() {

@@ -90,7 +90,9 @@ extension BluezPeripheral {
         case "Connected":
             if value.boolean == true { connections += 1 }
             return set(\.isConnected, value.boolean, .link)
-        case "ServicesResolved": return set(\.areServicesResolved, value.boolean, .link)
+        case "ServicesResolved":
+            if value.boolean == true, !isConnected { noteUntoldConnection() }
+            return set(\.areServicesResolved, value.boolean, .link)
         case "Paired": return set(\.isPaired, value.boolean, .bond)
         case "Bonded": return set(\.hasBond, value.boolean, .bond)
         case "Trusted": return set(\.isTrusted, value.boolean, .bond)
@@ -108,6 +110,12 @@ extension BluezPeripheral {
         case "ServiceData": return hear { $0.serviceData = value.services }
         default: return []
         }
+    }
+
+    /// Bluetoothd 5.66 keeps to itself that it is connected where the kernel tells it so later than the link's first words do.
+    private mutating func noteUntoldConnection() {
+        isConnected = true
+        connections += 1
     }
 
     /// What goes without a new value: mostly the signal, when it is no longer heard.

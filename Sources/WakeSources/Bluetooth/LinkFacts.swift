@@ -30,6 +30,12 @@ public struct LinkFacts: Hashable, Sendable {
     public var connection = 0
     public var areServicesResolved = false
     public var channels: [BluetoothUUID: Channel] = [:]
+    /// The link was made before this bluetoothd came, as the air knows, so that it never takes it up; nil where nobody knows.
+    public var isLeftOver: Bool?
+    /// Bluetoothd refuses every link with it, as somebody told it to.
+    public var isBlocked = false
+    /// The adapter may take another link.
+    public var hasRoom = true
 
     public init() {}
 
@@ -57,6 +63,8 @@ public enum LinkInput: Hashable, Sendable {
     case plan(LinkPlan)
     /// Why the link went down, where somebody knows better than bluetoothd: told before the facts that follow.
     case dropped(reason: String)
+    /// The link could not be encrypted, for this reason; that it goes down is told after.
+    case unencrypted(reason: String)
     /// Bluetoothd has no bond with it any more.
     case bondLost
     case value(BluetoothUUID, [UInt8])
@@ -74,6 +82,14 @@ public enum LinkInput: Hashable, Sendable {
 public enum LinkRequest: Hashable, Sendable {
     case connect
     case disconnect
+    /// The kernel ends the link over the head of a bluetoothd that does not know how to use it, and brings it back.
+    case cut
+    /// Bluetoothd died: the kernel ends its link, and makes no other before the next bluetoothd asks for it.
+    case letGo
+    /// The kernel and bluetoothd refuse every link with it, over restarts, until it is paired anew or unblocked.
+    case block
+    /// The kernel takes links with it again, as bluetoothd does.
+    case unblock
     case startNotify(BluetoothUUID)
     case stopNotify(BluetoothUUID)
     case readConfiguration(BluetoothUUID)
@@ -90,6 +106,8 @@ public enum LinkFailure: Hashable, Sendable {
     /// The object is gone, or was never offered.
     case unknownObject
     case timedOut
+    /// The adapter carries as many links as it can.
+    case noRoom
     /// Everything else, in bluetoothd's words.
     case other(String)
 
@@ -100,6 +118,7 @@ public enum LinkFailure: Hashable, Sendable {
         case .unauthenticated: "it refuses without a valid bond"
         case .unknownObject: "what its profile listens to is not there"
         case .timedOut: "no answer in time"
+        case .noRoom: "the adapter carries as many links as it can"
         case .other(let text): text
         }
     }
@@ -116,7 +135,7 @@ public enum LinkEffect: Hashable, Sendable {
 public struct LinkPatience: Hashable, Sendable {
     /// A peripheral with many services needs 15 to 20 s.
     public var resolving = TimeSpan.seconds(30)
-    /// A link that bluetoothd lost with its life is resolved at once or never.
+    /// Where nobody knows since when a link is up: one that bluetoothd lost with its life is resolved at once or never.
     public var leftOver = TimeSpan.milliseconds(300)
     /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come anew.
     public var leftOverWindow = TimeSpan.milliseconds(250)
@@ -127,6 +146,8 @@ public struct LinkPatience: Hashable, Sendable {
     public var gathering = TimeSpan.seconds(2)
     public var arming = TimeSpan.seconds(35)
     public var connecting = TimeSpan.seconds(20)
+    /// The kernel takes a link down in some tens of milliseconds.
+    public var cutting = TimeSpan.seconds(1)
     /// Bluetoothd takes two to three seconds to take a link down.
     public var dropping = TimeSpan.seconds(6)
     /// How long the kernel's own reconnection is waited for, once it is heard advertising.
@@ -134,6 +155,7 @@ public struct LinkPatience: Hashable, Sendable {
     /// How long an advertisement says that a peripheral is there.
     public var freshness = TimeSpan.seconds(10)
     public var inProgress = TimeSpan.milliseconds(500)
+    public var noRoom = TimeSpan.seconds(4)
 
     public init() {}
 

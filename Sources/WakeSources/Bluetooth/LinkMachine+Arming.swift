@@ -80,13 +80,22 @@ extension LinkMachine {
     private mutating func settleArming(_ step: inout LinkStep) -> Bool {
         let failed = plan.notify.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
         guard failed.isEmpty || failed.count < arming.count else { return getStuck(failed[0].1, &step) }
-        for (uuid, failure) in failed {
-            step.tell("its characteristic \(uuid) could not be listened to (\(failure.sentence)), ignoring it")
-        }
         noteSuccess()
         announce(&step)
+        for (uuid, failure) in failed { tellDeaf(uuid, failure.sentence, &step) }
+        for uuid in plan.notify where absent.contains(uuid) {
+            tellDeaf(uuid, "the peripheral does not offer it", &step)
+        }
         beginReads(&step)
         return move(to: .ready)
+    }
+
+    /// What it says there is lost, and no gap can tell so while the link is up. Told once, until it is heard.
+    private mutating func tellDeaf(_ uuid: BluetoothUUID, _ reason: String, _ step: inout LinkStep) {
+        guard toldDeaf.insert(uuid).inserted else { return }
+        let detail = "its characteristic \(uuid) is not heard: \(reason)"
+        step.tell(detail)
+        step.raise(.attention(.accessDenied, detail: detail))
     }
 
     private mutating func getStuck(_ failure: LinkFailure, _ step: inout LinkStep) -> Bool {
@@ -112,8 +121,11 @@ extension LinkMachine {
         switch request {
         case .connect:
             guard case .connecting = phase, let failure, !facts.isConnected else { return }
-            _ = endAttempt(failure.sentence, &step)
-        case .disconnect: break
+            if failure == .noRoom { awaitRoom(&step) } else { _ = endAttempt(failure.sentence, &step) }
+        case .disconnect, .unblock: break
+        case .cut: noteCut(failure, &step)
+        case .letGo: noteLetGo(failure)
+        case .block: if let failure { noteUnblocked(failure, &step) }
         case .startNotify(let uuid): noteStarted(uuid, failure, &step)
         case .stopNotify(let uuid): noteStopped(uuid, failure, &step)
         case .readConfiguration(let uuid): if let failure { noteUnread(uuid, failure, &step) }
@@ -129,7 +141,7 @@ extension LinkMachine {
             ask(.readConfiguration(uuid), &step)
         case nil: believe(uuid, &step)
         case .inProgress, .notConnected: startLater(uuid, &step)
-        case .unauthenticated, .unknownObject, .timedOut, .other:
+        case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other:
             arming[uuid]?.settle(.failed(failure ?? .timedOut))
         }
     }
@@ -158,7 +170,7 @@ extension LinkMachine {
         // The link is at fault, which says nothing of the configuration: all of it once more.
         case .inProgress, .notConnected: startLater(uuid, &step)
         case .unauthenticated, .timedOut: arming[uuid]?.settle(.failed(failure))
-        case .unknownObject, .other: believe(uuid, &step)
+        case .unknownObject, .noRoom, .other: believe(uuid, &step)
         }
     }
 
@@ -168,6 +180,7 @@ extension LinkMachine {
     }
 
     private mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+        toldDeaf.remove(uuid)
         arming[uuid]?.settle(.proven)
         voice.prove(uuid, step.stamp.wall)
     }

@@ -89,6 +89,7 @@ extension LinkMachine {
             voice.prove(uuid, step.stamp.wall)
             arming[uuid]?.settle(.proven)
         }
+        toldDeaf.remove(uuid)
         guard phase == .ready else { return voice.keep(.data(.characteristic(uuid), bytes), step.stamp.wall) }
         voice.heardUntil = step.stamp.wall
         guard let read = voice.reads[uuid] else { return tell(uuid, bytes, &step) }

@@ -17,12 +17,14 @@ public struct LinkMachine: Sendable {
         case stuck(until: Instant)
         /// A link that leads nowhere is being taken down.
         case dropping(until: Instant)
+        /// One that an earlier bluetoothd left is being taken down by the kernel.
+        case cutting(until: Instant)
 
         /// It rests on services that are resolved.
         var needsServices: Bool {
             switch self {
             case .gathering, .arming, .ready: true
-            case .away, .connecting, .resolving, .stuck, .dropping: false
+            case .away, .connecting, .resolving, .stuck, .dropping, .cutting: false
             }
         }
     }
@@ -37,18 +39,22 @@ public struct LinkMachine: Sendable {
     var requests = LinkRequests()
     /// Characteristics that the peripheral does not have, as the last connect showed.
     var absent: Set<BluetoothUUID> = []
-    private var dropReason: String?
+    /// Those of which handlers were told that they are not heard.
+    var toldDeaf: Set<BluetoothUUID> = []
+    var dropReason: String?
     var failures = 0
     private var advertisedAt: Instant?
     private var mayConnectAt: Instant?
+    private var wasToldNoRoom = false
     /// The link came up, or was used, in this life of the bridge: it is ours to take down.
-    private var isOurs = false
+    private(set) var isOurs = false
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
     /// it up.
-    private var wasLost = false
+    var wasLost = false
     private var leftOverTime: TimeSpan?
+    var isLeftOver = false
     private var reachableSince: Instant?
-    private var wasToldBondInvalid = false
+    var bond = LinkBond()
 
     public init(_ plan: LinkPlan, session: LinkSession = .open, heardUntil: WallTime? = nil, patience: LinkPatience) {
         self.plan = plan
@@ -65,7 +71,7 @@ public struct LinkMachine: Sendable {
         case .away: dialDue
         case .ready: nil
         case .connecting(let until), .resolving(let until), .gathering(let until), .stuck(let until),
-            .dropping(let until):
+            .dropping(let until), .cutting(let until):
             until
         case .arming(let until): min(until, arming.values.compactMap(\.retryAt).min() ?? until)
         }
@@ -85,6 +91,7 @@ public struct LinkMachine: Sendable {
         case .session(let next): session = next
         case .plan(let next): take(next, &step)
         case .dropped(let reason): noteDrop(reason, &step)
+        case .unencrypted(let reason): noteUnencrypted(reason, &step)
         case .bondLost: tellBondInvalid(&step)
         case .value(let uuid, let bytes): hear(uuid, bytes, &step)
         case .answered(let request, let failure):
@@ -118,6 +125,7 @@ public struct LinkMachine: Sendable {
         case .stuck(let until): return step.now >= until || voice.hasEarly ? begin(&step) : false
         // It came back before the loss was seen, or never went: as if it had just come.
         case .dropping(let until): return step.now >= until ? begin(&step) : false
+        case .cutting(let until): return step.now >= until ? drop(&step) : false
         }
     }
 
@@ -147,16 +155,18 @@ public struct LinkMachine: Sendable {
     private mutating func note(_ next: LinkFacts, _ step: inout LinkStep) {
         if !next.isReachable, facts.isReachable {
             wasLost = next.absence == .bluetoothdGone
-            if next.absence == .bluetoothdGone { requests.forget() }
+            if wasLost { outliveBluetoothd(&step) }
         }
         if next.isReachable, !facts.isReachable { reachableSince = step.now }
+        noteBlocked(next, &step)
         if next.isUp, !facts.isUp {
             // Without a moment when it was reachable and down, a link that is up is somebody's.
             isOurs = isOurs || facts.isReachable
-            leftOverTime = wasLost ? reachableSince.flatMap { patience.leftOverTime(after: step.now - $0) } : nil
+            leftOverTime = leftOverTime(of: next, step.now)
             // Whoever made it has lost it with that bluetoothd: to take it down takes it from nobody.
             if leftOverTime != nil { isOurs = true }
             wasLost = false
+            wasToldNoRoom = false
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
             // It went and came back between two of bluetoothd's signals.
@@ -165,6 +175,13 @@ public struct LinkMachine: Sendable {
         }
         if case .stuck = phase, next.channels != facts.channels { phase = .stuck(until: step.now) }
         facts = next
+    }
+
+    /// How long the link is waited for, where it is or may be one that an earlier bluetoothd left. No bluetoothd up to 5.87
+    /// takes up a link that it has not seen come.
+    private func leftOverTime(of next: LinkFacts, _ now: Instant) -> TimeSpan? {
+        if let isLeftOver = next.isLeftOver { return isLeftOver ? .zero : nil }
+        return wasLost ? reachableSince.flatMap { patience.leftOverTime(after: now - $0) } : nil
     }
 
     private mutating func take(_ next: LinkPlan, _ step: inout LinkStep) {
@@ -184,6 +201,7 @@ public struct LinkMachine: Sendable {
         mayConnectAt = nil
         if voice.heardUntil == nil { voice.heardUntil = step.stamp.wall }
         let time = leftOverTime ?? patience.resolving
+        isLeftOver = leftOverTime != nil
         leftOverTime = nil
         return move(to: .resolving(until: step.now + time))
     }
@@ -194,41 +212,10 @@ public struct LinkMachine: Sendable {
         switch phase {
         case .away: return dial(&step)
         case .connecting(let until): return awaitConnection(until, &step)
-        case .ready, .resolving, .gathering, .arming, .stuck, .dropping:
+        case .ready, .resolving, .gathering, .arming, .stuck, .dropping, .cutting:
             endLink(dropReason ?? facts.absence?.rawValue ?? "link-lost", &step)
             return move(to: .away)
         }
-    }
-
-    /// A link that leads nowhere. One that somebody else made is left alone, and waited for.
-    mutating func giveUp(_ reason: String, _ step: inout LinkStep) -> Bool {
-        endLink("not-usable", &step)
-        failures += 1
-        guard isOurs else {
-            step.tell("\(reason); the link is not the bridge's own, so it is left as it is")
-            return move(to: .stuck(until: step.now + patience.backOff(after: failures)))
-        }
-        step.tell("\(reason); the link is taken down and comes up anew")
-        ask(.disconnect, &step)
-        return move(to: .dropping(until: step.now + patience.dropping))
-    }
-
-    /// It breaks off by itself where a bond does not hold, and no answer tells it.
-    private mutating func noteDrop(_ reason: String, _ step: inout LinkStep) {
-        dropReason = reason
-        if ["key-missing", "authentication-failure"].contains(reason) { tellBondInvalid(&step) }
-    }
-
-    /// Once, until it has been listened to again.
-    mutating func tellBondInvalid(_ step: inout LinkStep) {
-        guard !wasToldBondInvalid else { return }
-        wasToldBondInvalid = true
-        step.raise(.attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
-    }
-
-    mutating func noteSuccess() {
-        failures = 0
-        wasToldBondInvalid = false
     }
 
     // MARK: Connecting
@@ -244,15 +231,18 @@ public struct LinkMachine: Sendable {
     /// When it is dialled: after an advertisement only, because dialling a peripheral that is not there blinds the adapter
     /// for 20 s.
     private var dialDue: Instant? {
-        guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !requests.isAsked(.connect),
-            let advertisedAt, let mayConnectAt, mayConnectAt - advertisedAt <= patience.freshness
+        guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
+            !requests.isAsked(.connect), let advertisedAt, let mayConnectAt,
+            mayConnectAt - advertisedAt <= patience.freshness
         else { return nil }
         return max(mayConnectAt, advertisedAt)
     }
 
     private mutating func dial(_ step: inout LinkStep) -> Bool {
-        guard let due = dialDue, step.now >= due else { return false }
+        guard let due = dialDue, let heard = advertisedAt, step.now >= due else { return false }
         advertisedAt = nil
+        // It may have been kept from it meanwhile.
+        guard step.now - heard <= patience.freshness else { return false }
         isOurs = true
         ask(.connect, &step)
         return move(to: .connecting(until: step.now + patience.connecting))
@@ -264,6 +254,17 @@ public struct LinkMachine: Sendable {
         // Bluetoothd would go on for minutes.
         ask(.disconnect, &step)
         return session == .open ? endAttempt("it did not answer in time", &step) : move(to: .away)
+    }
+
+    /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
+    mutating func awaitRoom(_ step: inout LinkStep) {
+        mayConnectAt = step.now + patience.noRoom
+        phase = .away
+        guard !wasToldNoRoom else { return }
+        wasToldNoRoom = true
+        let detail = "\(LinkFailure.noRoom.sentence), so this one waits until another link ends"
+        step.tell("could not connect: \(detail)")
+        step.raise(.attention(.linkDown, detail: detail))
     }
 
     mutating func endAttempt(_ reason: String, _ step: inout LinkStep) -> Bool {
@@ -280,7 +281,7 @@ public struct LinkMachine: Sendable {
         switch phase {
         case .dropping(let until): guard step.now >= until else { return false }
         case .away: guard session == .closed, isOurs else { return false }
-        case .ready, .connecting, .resolving, .gathering, .arming, .stuck:
+        case .ready, .connecting, .resolving, .gathering, .arming, .stuck, .cutting:
             for uuid in plan.notify where arming[uuid]?.isAsked == true { ask(.stopNotify(uuid), &step) }
             endLink(session == .paused ? "session-paused" : "session-closed", &step)
         }

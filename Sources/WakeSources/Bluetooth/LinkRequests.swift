@@ -53,7 +53,7 @@ struct LinkRequests: Hashable, Sendable {
 extension LinkRequest {
     fileprivate var outlivesLink: Bool {
         switch self {
-        case .connect, .disconnect, .stopNotify: true
+        case .connect, .disconnect, .cut, .letGo, .block, .unblock, .stopNotify: true
         case .startNotify, .readConfiguration, .read: false
         }
     }

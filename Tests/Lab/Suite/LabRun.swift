@@ -1,4 +1,4 @@
-// One run of the lab's guest: whether it can be had here, what it was told to play, and what it reported.
+// One run of the lab's guests: whether they can be had here, what they were told to play, and what they reported.
 import Glibc
 import TestBench
 import Testing
@@ -8,6 +8,8 @@ import WakeSystem
 struct LabScenario: Sendable, CustomTestStringConvertible {
     let name: String
     let proves: String
+    /// It says `WAITS = True`: it needs time more than a processor, so a guest of its own plays it beside the others.
+    let waits: Bool
 
     var testDescription: String { "\(name): \(proves)" }
 
@@ -15,14 +17,15 @@ struct LabScenario: Sendable, CustomTestStringConvertible {
         let wanted = environment("LAB_SCENARIOS").map { $0.split(separator: " ").map(String.init) }
         let folder = "\(LabRun.sources)/scenarios"
         let found = names(in: folder).filter { $0.hasSuffix(".py") }.map { file in
-            let first = lines(of: "\(folder)/\(file)").first ?? ""
-            return LabScenario(name: String(file.dropLast(3)), proves: String(first.filter { $0 != "\"" }))
+            let text = lines(of: "\(folder)/\(file)")
+            let proves = (text.first ?? "").filter { $0 != "\"" }
+            return LabScenario(name: String(file.dropLast(3)), proves: proves, waits: text.contains("WAITS = True"))
         }
         return found.filter { wanted?.contains($0.name) ?? true }
     }()
 }
 
-/// The guest is started once, at the first scenario that asks.
+/// What one guest came to.
 struct LabRun: Sendable {
     struct Outcome: Sendable {
         var claims: [String] = []
@@ -33,12 +36,13 @@ struct LabRun: Sendable {
         var hasEnded = false
     }
 
+    /// What remains of it: `report`, `out`, `console`, and a folder for each scenario that failed.
+    let folder: String
     let status: Int32
     let outcomes: [String: Outcome]
 
     static let sources = "\(packageFolder)/Tests/Lab"
-    /// What remains of it: `report`, `out`, `console`, and a folder for each scenario that failed.
-    static let folder = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
+    static let place = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
     private static let venv = "\(packageFolder)/.build/lab/venv"
 
     /// Why there can be no lab on this machine; nil where it can.
@@ -52,19 +56,39 @@ struct LabRun: Sendable {
         return nil
     }()
 
-    /// Blocks until the guest has ended: whoever asks has nothing to do before.
-    static let only: LabRun = {
-        Directory.removeTree(folder)
-        let programs = Built.daemon.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        let words = [venv + "/bin/python", sources + "/guest.py", folder, programs.joined(separator: "/")]
-        let settings = ["LAB_SOAK", "LAB_SEED", "LAB_KEEP"].compactMap { name in
-            environment(name).map { "\(name)='\($0)'" }
+    /// The guests are started once, at the first scenario that asks, side by side; who asks has nothing to do before.
+    private static let both: [Bool: LabRun] = {
+        let guests = [false, true].map { waits in
+            (waits: waits, guest: Guest(playing: LabScenario.all.filter { $0.waits == waits }))
         }
-        let command = (["env"] + settings + words + LabScenario.all.map(\.name)).joined(separator: " ")
-        let limit = environment("LAB_LIMIT") ?? "1500"
-        let status = (try? Child([sources + "/machine.sh", "-t", limit, folder, command]).finish().exit) ?? -1
-        return LabRun(status: status, outcomes: outcomes(in: lines(of: "\(folder)/report")))
+        return Dictionary(uniqueKeysWithValues: guests.map { ($0.waits, $0.guest.finish()) })
     }()
+
+    static func of(_ scenario: LabScenario) -> LabRun? { both[scenario.waits] }
+
+    /// A guest that plays some scenarios, while it does.
+    private struct Guest {
+        let folder: String
+        let child: Child?
+
+        init(playing scenarios: [LabScenario]) {
+            folder = place + (scenarios.first?.waits == true ? "-beside" : "")
+            Directory.removeTree(folder)
+            let programs = Built.daemon.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            let words = [venv + "/bin/python", sources + "/guest.py", folder, programs.joined(separator: "/")]
+            let settings = ["LAB_SOAK", "LAB_SEED", "LAB_KEEP", "LAB_RECORDING"].compactMap { name in
+                environment(name).map { "\(name)='\($0)'" }
+            }
+            let command = (["env"] + settings + words + scenarios.map(\.name)).joined(separator: " ")
+            let limit = environment("LAB_LIMIT") ?? "1500"
+            child = scenarios.isEmpty ? nil : try? Child([sources + "/machine.sh", "-t", limit, folder, command])
+        }
+
+        func finish() -> LabRun {
+            let status = child?.finish().exit ?? -1
+            return LabRun(folder: folder, status: status, outcomes: LabRun.outcomes(in: lines(of: "\(folder)/report")))
+        }
+    }
 
     private static func outcomes(in report: [String]) -> [String: Outcome] {
         var outcomes: [String: Outcome] = [:]
@@ -78,7 +102,9 @@ struct LabRun: Sendable {
             case "FAIL:": outcomes[name, default: Outcome()].failures.append(parts[1])
             case "FIGURE:": outcomes[name, default: Outcome()].figures.append(parts[1])
             case "NOT-YET:": outcomes[name, default: Outcome()].debts.append(parts[1])
-            case "END": outcomes[name, default: Outcome()].hasEnded = true
+            case "END":
+                outcomes[name, default: Outcome()].hasEnded = true
+                outcomes[name, default: Outcome()].figures.append("took \(parts[1].dropFirst(name.count + 1))")
             default: break
             }
         }

@@ -6,17 +6,17 @@ import Testing
 struct LabTests {
     @Test("in the lab", arguments: LabScenario.all)
     func holds(_ scenario: LabScenario) {
-        let run = LabRun.only
-        guard let outcome = run.outcomes[scenario.name] else {
-            Issue.record("it was not played: the guest ended with \(run.status); see \(LabRun.folder)/out and console")
+        guard let run = LabRun.of(scenario), let outcome = run.outcomes[scenario.name] else {
+            let status = LabRun.of(scenario)?.status ?? -1
+            Issue.record("it was not played: the guest ended with \(status); see out and console in \(LabRun.place)*")
             return
         }
         for figure in outcome.figures { print("lab: \(scenario.name): \(figure)") }
         for debt in outcome.debts { withKnownIssue { Issue.record("not yet: \(debt)") } }
         for failure in outcome.failures {
-            Issue.record("\(failure); see \(LabRun.folder)/\(scenario.name)")
+            Issue.record("\(failure); see \(run.folder)/\(scenario.name)")
         }
-        #expect(outcome.hasEnded, "the guest ended with \(run.status) in the midst of it; see \(LabRun.folder)/out")
+        #expect(outcome.hasEnded, "the guest ended with \(run.status) in the midst of it; see \(run.folder)/out")
         #expect(!outcome.claims.isEmpty, "it claims nothing")
     }
 }

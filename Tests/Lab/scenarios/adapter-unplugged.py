@@ -9,6 +9,7 @@ def run(lab):
     air.unplug()
     lab.eventually("bluetoothd has no adapter any more", lambda: not air.adapters(), 20)
     time.sleep(2)
+    strap.tell("lose")
     back = time.monotonic()
     air.plug()
     lab.eventually("bluetoothd has an adapter again", air.adapters, 30)

@@ -12,6 +12,7 @@ def run(lab):
         cuts.append(time.monotonic())
         off()
         time.sleep(3)
+        strap.tell("lose")
         back = time.monotonic()
         on()
         # Who blocked a radio has to power it again, as desktops and connman do, where bluetoothd does not.

@@ -1,4 +1,4 @@
-"""Beats of no byte and of 512, beats that the profile cannot decode, and a name that is no UTF-8: events all, no crash."""
+"""Beats of no byte and of 512, some that the profile cannot decode, and a name that is no UTF-8: events all."""
 import os
 import time
 

@@ -1,4 +1,4 @@
-"""bluetoothd is killed twice and started again: the strap is heard again, by nobody's hand, and what was missed is told."""
+"""bluetoothd is killed twice and started again: the strap is heard again, by nobody's hand; what was missed is told."""
 import time
 
 
@@ -12,7 +12,9 @@ def run(lab):
         took = lab.beats_again("the strap is heard again", back)
         lab.seconds("from its name's return to the next beat at the handler", took)
         armed = [at for at, word, _ in strap.entries("subscription", "restored") if at > back]
-        lab.seconds("from its name's return to the strap's notifications", armed[0] - back if armed else None)
+        armed = armed[0] - back if armed else None
+        lab.seconds("from its name's return to the strap's notifications", armed)
+        lab.claim("it is subscribed again within 1 s of bluetoothd's return", armed is not None and armed < 1, armed)
         time.sleep(3)
     reasons = [one.data.get("reason") for one in bridge.heard("disconnected")]
     lab.claim("the handler is told that bluetoothd was gone", reasons.count("bluetoothd-gone") == 2, reasons)

@@ -24,7 +24,8 @@ def run(lab):
     lab.figure("looks at the handler's cgroup that found it frozen", f"{frozen} of {looks}")
     lab.claim("the handler's cgroup is frozen between beats", frozen > looks / 2, f"{frozen} of {looks}")
     kinds = [one.kind for one in bridge.heard() if one.kind in ("gap", "connected", "data")]
-    lab.claim("a gap is told first, then the connection, then what it said", kinds[:2] == ["gap", "connected"], kinds[:5])
+    lab.claim("a gap is told first, then the connection, then what it said", kinds[:2] == ["gap", "connected"],
+              kinds[:5])
     lines = bridge.heard()
     pairs = [(before.kind, one) for before, one in zip(lines, lines[1:]) if one.beat is not None]
     woken = [kind == "resumed" for kind, one in pairs if one.at > begun + took + 4]

@@ -1,5 +1,7 @@
-"""A strap that is away for seconds, and for a minute, is heard again when it comes back, and the time between is told."""
+"""A strap that is away for seconds, and for a minute, is heard again when it comes back; the time between is told."""
 import time
+
+WAITS = True
 
 
 def run(lab):

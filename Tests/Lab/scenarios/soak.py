@@ -7,6 +7,7 @@ from lab import until
 
 SECONDS = float(os.environ.get("LAB_SOAK", "180"))
 LIMIT = int(SECONDS * 1.5 + 300)
+WAITS = True
 
 
 def run(lab):
@@ -31,6 +32,15 @@ def run(lab):
         time.sleep(chance.uniform(0.5, 4))
         air.power(True)
 
+    def rfkill():
+        cuts.append(time.monotonic())
+        air.rfkill(True)
+        time.sleep(chance.uniform(0.5, 4))
+        strap.tell("lose")
+        air.rfkill(False)
+        if not until(lambda: all(air.adapters().values()), 5):
+            air.power(True)
+
     def deaf():
         strap.tell("deaf 1")
         strap.tell("drop")
@@ -40,7 +50,7 @@ def run(lab):
         strap.tell("drop")
 
     faults = {"drop": lambda: strap.tell("drop"), "away": away, "bluetoothd": bluetoothd, "power": power,
-              "deaf": deaf, "kept": kept, "handler": bridge.kill_handler,
+              "rfkill": rfkill, "deaf": deaf, "kept": kept, "handler": bridge.kill_handler,
               "services": lambda: strap.tell("change-services")}
     time.sleep(5)
     before = bridge.descriptors(), bridge.resident()

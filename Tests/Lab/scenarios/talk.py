@@ -23,7 +23,8 @@ def run(lab):
     lab.claim("a read brings the value", place and place.kind == "reply" and "01" in str(place.data), show(place))
     wrote = ask(2, "write", NOTES, hex=long)
     lab.claim("a write of 300 bytes is answered", wrote and wrote.kind == "reply", show(wrote))
-    lab.eventually("the strap has all 300", lambda: any(fields["size"] == "300" for _, _, fields in strap.entries("notes")))
+    lab.eventually("the strap has all 300",
+                   lambda: any(fields["size"] == "300" for _, _, fields in strap.entries("notes")))
     back = ask(3, "read", NOTES)
     lab.claim("and a read brings them back", back and long in str(back.data), show(back))
     refused = ask(4, "write", "2a39", hex="02")

@@ -1,4 +1,5 @@
-// The ear on the kernel's monitor channel: why links end, which bluetoothd does not tell, and which controllers there are.
+// The ear on the kernel's monitor channel: since when links are up, why they fail and end, which bluetoothd does not tell, and
+// which controllers there are.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -8,12 +9,20 @@ import WakeTrace
 public final class AirMonitor {
     /// The link of the peripheral at this address ended; bluetoothd tells of it later.
     public var onDrop: (_ address: String, _ reason: String) -> Void = { _, _ in }
+    /// The peripheral's link could not be encrypted; that it ends is told after.
+    public var onEncryptionFailure: (_ address: String, _ reason: String) -> Void = { _, _ in }
+    /// The controller with this index refused another link.
+    public var onNoRoom: (_ index: UInt16) -> Void = { _ in }
     public private(set) var follower = AirFollower()
+    private var upSince: [String: Instant] = [:]
     private var socket: MonitorSocket
     private var watch: Watch?
 
     /// By index, those that are there now.
     public var controllers: [AirController] { follower.controllers.values.sorted { $0.index < $1.index } }
+
+    /// Since when the link of the peripheral at this address is up; nil where that was not heard, or it is not.
+    public func upSince(_ address: String) -> Instant? { upSince[address] }
 
     public convenience init(on loop: EventLoop) throws(SystemError) {
         try self.init(MonitorSocket(linksOnly: true), on: loop)
@@ -53,8 +62,16 @@ public final class AirMonitor {
 
     private func take(_ record: MonitorRecord) {
         switch follower.take(record.bytes) {
-        case .linkDropped(let address, let reason): onDrop(address, reason)
-        case .linkUp, .controller, .controllerGone, nil: break
+        case .linkUp(let address): upSince[address] = SystemClock.monotonic()
+        case .linkDropped(let address, let reason):
+            forgetOthers()
+            onDrop(address, reason)
+        case .encryptionFailed(let address, let reason): onEncryptionFailure(address, reason)
+        case .noRoom(let index): onNoRoom(index)
+        case .controllerGone: forgetOthers()
+        case .controller, nil: break
         }
     }
+
+    private func forgetOthers() { upSince = upSince.filter { follower.addresses.contains($0.key) } }
 }

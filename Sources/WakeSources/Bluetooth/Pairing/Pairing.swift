@@ -22,6 +22,8 @@ public final class Pairing {
     private let path: String
     private var machine: PairingMachine
     private var agent: PairingAgent?
+    private let loop: EventLoop
+    private var discovery: Discovery?
     private var timer: Timer?
     private var end: End?
     /// Requests whose answers the end waits for.
@@ -30,6 +32,7 @@ public final class Pairing {
     public init(of path: String, over client: BluezClient, on loop: EventLoop, _ wish: PairingWish) throws(SystemError)
     {
         self.client = client
+        self.loop = loop
         self.path = path
         machine = PairingMachine(wish)
         timer = try loop.timer(on: .monotonic) { [unowned self] in step(.tick) }
@@ -43,6 +46,7 @@ public final class Pairing {
 
     /// To be told of every change.
     public func note(_ change: BluezChange) {
+        discovery?.note(change)
         switch change {
         case .peripheral(path, let facts) where facts != .advertisement: look()
         case .peripheralGone(path, _), .adapter, .adapterGone: look()
@@ -85,11 +89,11 @@ public final class Pairing {
         guard let end, undoing == 0 else { return }
         self.end = nil
         agent?.unregister()
-        finish(end)
+        hush { [weak self] in self?.finish(end) }
     }
 
     private func ask(_ request: PairingRequest) {
-        let undoes = request == .cancelPairing || request == .disconnect || request == .remove
+        let undoes = [.cancelPairing, .disconnect, .forget].contains(request)
         if undoes { undoing += 1 }
         let answer: (Result<[BusValue], BusError>) -> Void = { [weak self] result in
             guard let self else { return }
@@ -106,10 +110,25 @@ public final class Pairing {
         case .name(let alias): client.set("Alias", of: path, interface, to: .string(alias), answer)
         case .cancelPairing: client.call(path, interface, "CancelPairing", within: .seconds(3), answer)
         case .disconnect: client.call(path, interface, "Disconnect", within: .seconds(4), answer)
-        case .remove:
-            client.call(
-                path.parent, BluezInterface.adapter, "RemoveDevice", [.objectPath(path)], within: .seconds(30), answer)
+        case .forget:
+            let object = [BusValue.objectPath(path)]
+            client.call(path.parent, BluezInterface.adapter, "RemoveDevice", object, within: .seconds(30), answer)
+        case .listen: listen()
+        case .hush: hush { [weak self] in self?.step(.answered(.hush, nil)) }
         }
+    }
+
+    private func listen() {
+        let discovery = Discovery(of: [], on: [path.parent], over: client, on: loop)
+        discovery.didFail = { [weak self] in self?.step(.answered(.listen, .other($0))) }
+        self.discovery = discovery
+        discovery.begin()
+    }
+
+    private func hush(_ done: @escaping () -> Void) {
+        guard let discovery else { return done() }
+        self.discovery = nil
+        discovery.stop { withExtendedLifetime(discovery, done) }
     }
 }
 

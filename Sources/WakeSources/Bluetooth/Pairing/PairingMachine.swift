@@ -7,6 +7,10 @@ import WakeModel
 public struct PairingMachine: Sendable {
     enum Phase: Hashable, Sendable {
         case starting
+        /// The old bond is removed; the peripheral is listened for, to be found as a new one.
+        case renewing(until: Instant)
+        /// It is found: the scan is ended before it is connected, because the two fight for the radio.
+        case hushing
         case connecting(until: Instant)
         /// The link broke as it came up, which is normal on a busy radio: tried again then.
         case pausing(until: Instant)
@@ -26,6 +30,8 @@ public struct PairingMachine: Sendable {
     var proof = PairingProof.none
     private var begin: Instant?
     private var bond = PairingOutcome.Bond.none
+    /// What it was called before it was removed for a new bond.
+    private var keptAlias: String?
     private var attempts = 0
     private var isConnecting = false
     private var isOurLink = false
@@ -39,6 +45,7 @@ public struct PairingMachine: Sendable {
     static let resolvePatience = TimeSpan.seconds(25)
     static let settlePatience = TimeSpan.seconds(5)
     static let provePatience = TimeSpan.seconds(10)
+    static let renewPatience = TimeSpan.seconds(25)
     static let pause = TimeSpan.milliseconds(500)
     static let mostAttempts = 5
 
@@ -53,9 +60,9 @@ public struct PairingMachine: Sendable {
         let end = begin + Self.patience
         switch phase {
         case .connecting(let until), .pausing(let until), .resolving(let until), .settling(let until),
-            .proving(let until):
+            .proving(let until), .renewing(let until):
             return min(until, end)
-        case .starting, .pairing, .ended: return end
+        case .starting, .hushing, .pairing, .ended: return end
         }
     }
 
@@ -100,7 +107,7 @@ public struct PairingMachine: Sendable {
         // Links break in every bad place; only bluetoothd's word tells that the bond is to blame.
         case .proving: return pause(now, PairingText.doubtfulBond(wish))
         case .connecting, .resolving: return pause(now, PairingText.broken(wish))
-        case .starting, .pausing, .pairing, .settling, .ended: return []
+        case .starting, .renewing, .hushing, .pausing, .pairing, .settling, .ended: return []
         }
     }
 
@@ -121,8 +128,19 @@ public struct PairingMachine: Sendable {
         case .trust, .name:
             guard let failure else { return [] }
             return fail("bluetoothd would not keep the trust and name of \(wish.label): \(PairingText.said(failure))")
-        case .cancelPairing, .disconnect, .remove: return []
+        case .forget: return noteForgotten(failure)
+        case .listen: return failure.map { fail(PairingText.unheard(wish, $0)) } ?? []
+        case .hush:
+            guard phase == .hushing else { return [] }
+            return connect(now)
+        case .cancelPairing, .disconnect: return []
         }
+    }
+
+    private mutating func noteForgotten(_ failure: PairingFailure?) -> [PairingEffect] {
+        guard case .renewing = phase else { return [] }
+        if let failure { return fail(PairingText.unforgotten(wish, failure)) }
+        return [.request(.listen)]
     }
 
     private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
@@ -160,11 +178,13 @@ public struct PairingMachine: Sendable {
     /// Nil where there is nothing to do.
     private mutating func advance(_ now: Instant) -> [PairingEffect]? {
         if let begin, now >= begin + Self.patience { return fail(PairingText.late(wish, phase)) }
+        if case .renewing(let until) = phase { return renewed(now, until) }
         guard facts.isReachable else {
             return phase == .starting ? nil : fail(PairingText.gone(wish, isProving: isProving))
         }
         switch phase {
         case .starting: return start(now)
+        case .renewing, .hushing: return nil
         case .connecting(let until): return connected(now, until)
         case .pausing(let until): return now < until ? nil : start(now)
         case .resolving(let until): return resolved(now, until)
@@ -180,6 +200,7 @@ public struct PairingMachine: Sendable {
 
     /// At first, and again after each pause.
     private mutating func start(_ now: Instant) -> [PairingEffect] {
+        if facts.isBlocked { return renew(now) }
         if facts.isBonded, bond != .new {
             bond = .kept(isProved: false)
             phase = .proving(until: now + Self.provePatience)
@@ -188,6 +209,22 @@ public struct PairingMachine: Sendable {
         if !wish.wantsBond, facts.hasPrivateAddress { return fail(PairingText.nameless(wish)) }
         bond = wish.wantsBond ? .new : .none
         return connect(now)
+    }
+
+    /// A bond that does not hold is of no use to anybody, and bluetoothd 5.66 dies where it is tried.
+    private mutating func renew(_ now: Instant) -> [PairingEffect] {
+        keptAlias = facts.wantedAlias
+        phase = .renewing(until: now + Self.renewPatience)
+        return [.show("the old bond with \(wish.label) is removed, and a new one made"), .request(.forget)]
+    }
+
+    private mutating func renewed(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        if facts.isReachable, !facts.isBlocked, !facts.isBonded {
+            bond = wish.wantsBond ? .new : .none
+            phase = .hushing
+            return [.request(.hush)]
+        }
+        return now < until ? nil : fail(PairingText.unfound(wish))
     }
 
     private mutating func connect(_ now: Instant) -> [PairingEffect] {
@@ -251,9 +288,9 @@ public struct PairingMachine: Sendable {
             return now < until ? nil : fail(PairingText.unbonded(wish, facts))
         }
         if bond == .new, wish.passkey != nil, proof == .none { return failUnproved() }
+        let alias = keptAlias ?? facts.wantedAlias
         let wanted = [
-            facts.isTrusted ? nil : PairingRequest.trust,
-            facts.alias == facts.wantedAlias ? nil : .name(facts.wantedAlias),
+            facts.isTrusted ? nil : PairingRequest.trust, facts.alias == alias ? nil : .name(alias),
         ].compactMap { $0 }
         if wanted.isEmpty {
             return end(
@@ -289,7 +326,7 @@ public struct PairingMachine: Sendable {
 
     /// The bond was made with something that was never asked for the passkey, so it may be anything.
     private mutating func failUnproved() -> [PairingEffect] {
-        end(withdrawn() + [.request(.remove), .failed(PairingText.unproved(wish))])
+        end(withdrawn() + [.request(.forget), .failed(PairingText.unproved(wish))])
     }
 
     private func withdrawn() -> [PairingEffect] { isPairPending ? [.request(.cancelPairing)] : [] }

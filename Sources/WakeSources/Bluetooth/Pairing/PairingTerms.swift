@@ -11,6 +11,8 @@ public struct PairingFacts: Hashable, Sendable {
     /// Nil before BlueZ 5.66, which tells of pairing only.
     public var hasBond: Bool?
     public var isTrusted = false
+    /// Bluetoothd refuses every link with it: the bridge does so where a bond does not hold any more.
+    public var isBlocked = false
     public var alias = ""
     /// What it shall be called; may change as its services become known.
     public var wantedAlias = ""
@@ -26,6 +28,7 @@ public struct PairingFacts: Hashable, Sendable {
         isPaired = peripheral.isPaired
         hasBond = peripheral.hasBond
         isTrusted = peripheral.isTrusted
+        isBlocked = peripheral.isBlocked
         alias = peripheral.alias
         hasPrivateAddress = peripheral.hasPrivateAddress
     }
@@ -62,8 +65,11 @@ public enum PairingRequest: Hashable, Sendable {
     case name(String)
     case cancelPairing
     case disconnect
-    /// The peripheral with its bond and all else that bluetoothd keeps of it.
-    case remove
+    /// Bluetoothd removes it with its bond, its trust, its name and that it is blocked.
+    case forget
+    /// Bluetoothd scans, so that it finds again what it has removed.
+    case listen
+    case hush
 }
 
 public enum PairingFailure: Hashable, Sendable {

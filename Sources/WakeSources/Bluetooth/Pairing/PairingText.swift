@@ -97,6 +97,21 @@ public enum PairingText {
         "\(wish.label) did not tell its services in 25 s, so bluetoothd would not keep it; bring it nearer and try again"
     }
 
+    static func unforgotten(_ wish: PairingWish, _ failure: PairingFailure) -> String {
+        "bluetoothd would not remove the old bond with \(wish.label): \(said(failure)); run 'wakebridge forget "
+            + "\(wish.word)' and pair again"
+    }
+
+    static func unheard(_ wish: PairingWish, _ failure: PairingFailure) -> String {
+        "could not listen for \(wish.label): \(said(failure)); its old bond is gone, so run 'wakebridge pair \(wish.word)' "
+            + "again"
+    }
+
+    static func unfound(_ wish: PairingWish) -> String {
+        "\(wish.label) was not heard after its old bond was removed; put it into its pairing mode, bring it nearer, and run "
+            + "'wakebridge pair \(wish.word)' again"
+    }
+
     static func unreached(_ wish: PairingWish) -> String {
         "\(wish.label) did not answer; wake it, bring it nearer, see that it is connected to nothing else, and try again"
     }
@@ -121,7 +136,7 @@ public enum PairingText {
         switch phase {
         case .pairing, .settling, .proving, .ended:
             "pairing with \(wish.label) was not through after 60 s; put it into its pairing mode and try again"
-        case .starting, .connecting, .pausing, .resolving: unreached(wish)
+        case .starting, .renewing, .hushing, .connecting, .pausing, .resolving: unreached(wish)
         }
     }
 

@@ -1,0 +1,128 @@
+// What is asked of the kernel over bluetoothd's head: to end links that a dead bluetoothd left, and to let nothing come of
+// bonds that do not hold.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+public final class KernelLinks {
+    /// A peripheral as the kernel knows it, by its identity address.
+    public struct Peer: Hashable, Sendable {
+        /// `hci0` is 0.
+        var controller: UInt16
+        var address: String
+        var hasPublicAddress: Bool
+    }
+
+    public enum Order: UInt16, Sendable {
+        case disconnect = 0x0014
+        /// No connection is begun to it any more, whoever waits for it; one that is up, or just coming, is not ended.
+        case block = 0x0026
+        case unblock = 0x0027
+        /// It is connected whenever it is heard.
+        case wait = 0x0033
+        case stopWaiting = 0x0034
+    }
+
+    private struct Waiting {
+        var order: Order
+        var peer: Peer
+        var tries = 0
+        var answer: (LinkFailure?) -> Void
+    }
+
+    private let command: (UInt16, UInt16, [UInt8]) throws(SystemError) -> UInt8?
+    private var timer: Timer?
+    private var waiting: [Waiting] = []
+    private var wasToldRefusal = false
+
+    private static let pause = TimeSpan.milliseconds(25)
+    private static let mostTries = 80
+
+    public convenience init(on loop: EventLoop) throws(SystemError) {
+        try self.init(on: loop) { opcode, controller, parameters throws(SystemError) in
+            try ManagementSocket().command(opcode, of: controller, parameters)
+        }
+    }
+
+    package init(
+        on loop: EventLoop, _ command: @escaping (UInt16, UInt16, [UInt8]) throws(SystemError) -> UInt8?
+    ) throws(SystemError) {
+        self.command = command
+        timer = try loop.timer(on: .monotonic) { [unowned self] in retry() }
+    }
+
+    /// The answer is nil where it is done, or under way. The kernel ends one link of a controller at a time, so others wait.
+    func perform(_ order: Order, on peer: Peer, _ answer: @escaping (LinkFailure?) -> Void) {
+        attempt(Waiting(order: order, peer: peer, answer: answer))
+    }
+
+    /// What still waits is not done any more: another bluetoothd has come, and the links may be its own.
+    func abandon() {
+        let abandoned = waiting
+        waiting = []
+        timer?.disarm()
+        for one in abandoned { one.answer(.other("it came too late")) }
+    }
+
+    private func retry() {
+        let due = waiting
+        waiting = []
+        for one in due { attempt(one) }
+    }
+
+    private func attempt(_ one: Waiting) {
+        let failure = result(of: one.order, on: one.peer)
+        guard failure == .inProgress, one.tries < Self.mostTries else { return one.answer(failure) }
+        var next = one
+        next.tries += 1
+        waiting.append(next)
+        timer?.arm(at: SystemClock.monotonic() + Self.pause)
+    }
+
+    private func result(of order: Order, on peer: Peer) -> LinkFailure? {
+        guard let parameters = peer.parameters(of: order) else { return .other("its address is not known") }
+        do throws(SystemError) {
+            switch try command(order.rawValue, peer.controller, parameters) {
+            case nil, 0: return nil
+            case 0x02: return .notConnected
+            case 0x0a: return .inProgress
+            case 0x14: return refuse("the kernel wants CAP_NET_ADMIN for it")
+            case let status?: return .other("the kernel answers 0x" + [status].hexadecimal)
+            }
+        } catch {
+            return refuse(error.description)
+        }
+    }
+
+    private func refuse(_ reason: String) -> LinkFailure {
+        if !wasToldRefusal {
+            Log("bluetooth").notice(
+                "links that a dead bluetoothd leaves are ended by the next one, 2 s later: \(reason)")
+        }
+        wasToldRefusal = true
+        return .other(reason)
+    }
+}
+
+extension KernelLinks.Peer {
+    /// - Parameter path: the adapter's object path, whose last word is the kernel's name for it.
+    init?(_ address: String, isPublic: Bool, on path: String) {
+        guard let name = path.split(separator: "/").last, name.hasPrefix("hci"), let index = UInt16(name.dropFirst(3))
+        else { return nil }
+        self.init(controller: index, address: address, hasPublicAddress: isPublic)
+    }
+
+    /// The address, the last byte first, and its type: 1 public, 2 random. But where connections are begun the kernel looks
+    /// up among what is blocked by the controller's numbers, 0 and 1: up to 6.1 at least it never finds what was blocked by its
+    /// own, and loses hold of a link that comes up nevertheless.
+    fileprivate func parameters(of order: KernelLinks.Order) -> [UInt8]? {
+        let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
+        guard bytes.count == 6 else { return nil }
+        let type: UInt8 = hasPublicAddress ? 1 : 2
+        switch order {
+        case .disconnect, .stopWaiting: return bytes.reversed() + [type]
+        case .wait: return bytes.reversed() + [type, 2]
+        case .block, .unblock: return bytes.reversed() + [type - 1]
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// How links are ended: by bluetoothd, by the kernel where bluetoothd does not know how, and for good where the bond with the
+// peripheral does not hold any more.
+import WakeModel
+
+/// What is known of the bond from what became of its links.
+struct LinkBond: Hashable, Sendable {
+    /// The peripheral refuses to be encrypted with it: whatever is tried, no link comes of it.
+    var isDead = false
+    /// Once, until it has been listened to again.
+    var wasToldInvalid = false
+    /// How often links broke in a row because the two sides' keys differed, or the radio garbled a packet just so.
+    var mismatches = 0
+}
+
+extension LinkMachine {
+    private static let mismatchLimit = 2
+
+    // MARK: Links that lead nowhere
+
+    /// One that somebody else made is left alone, and waited for.
+    mutating func giveUp(_ reason: String, _ step: inout LinkStep) -> Bool {
+        if isLeftOver { return cut(&step) }
+        endLink("not-usable", &step)
+        failures += 1
+        guard isOurs else {
+            step.tell("\(reason); the link is not the bridge's own, so it is left as it is")
+            return move(to: .stuck(until: step.now + patience.backOff(after: failures)))
+        }
+        step.tell("\(reason); the link is taken down and comes up anew")
+        return drop(&step)
+    }
+
+    mutating func drop(_ step: inout LinkStep) -> Bool {
+        ask(.disconnect, &step)
+        return move(to: .dropping(until: step.now + patience.dropping))
+    }
+
+    /// Bluetoothd would take two seconds for it.
+    private mutating func cut(_ step: inout LinkStep) -> Bool {
+        endLink("not-usable", &step)
+        isLeftOver = false
+        step.tell("the link that an earlier bluetoothd left is taken down and comes up anew")
+        _ = move(to: .cutting(until: step.now + patience.cutting))
+        ask(.cut, &step)
+        return true
+    }
+
+    mutating func noteCut(_ failure: LinkFailure?, _ step: inout LinkStep) {
+        if case .cutting = phase, failure != nil { _ = drop(&step) }
+    }
+
+    /// What the kernel keeps of a dead bluetoothd's links, the next one does not take up; and what it would bring back while
+    /// none is there, neither.
+    mutating func outliveBluetoothd(_ step: inout LinkStep) {
+        requests.forget()
+        if facts.isConnected { ask(.letGo, &step) }
+    }
+
+    mutating func noteLetGo(_ failure: LinkFailure?) {
+        if failure == nil { wasLost = false }
+    }
+
+    // MARK: The bond
+
+    /// Why the link went, before bluetoothd tells that it did. That it could not be encrypted says more than how it ended.
+    mutating func noteDrop(_ reason: String, _ step: inout LinkStep) {
+        if !["key-missing", "authentication-failure"].contains(dropReason) { dropReason = reason }
+        switch reason {
+        case "key-missing": loseBond(&step)
+        case "authentication-failure":
+            tellBondInvalid(&step)
+            countMismatch(&step)
+        case "mic-failure": countMismatch(&step)
+        default: break
+        }
+    }
+
+    mutating func noteUnencrypted(_ reason: String, _ step: inout LinkStep) {
+        guard ["key-missing", "authentication-failure"].contains(reason) else { return }
+        dropReason = reason
+        loseBond(&step)
+    }
+
+    private mutating func countMismatch(_ step: inout LinkStep) {
+        bond.mismatches += 1
+        if bond.mismatches >= Self.mismatchLimit { loseBond(&step) }
+    }
+
+    /// The kernel would connect to it again and again, and bluetoothd 5.66 die of it each time.
+    private mutating func loseBond(_ step: inout LinkStep) {
+        bond.isDead = true
+        tellBondInvalid(&step)
+        ask(.block, &step)
+    }
+
+    mutating func tellBondInvalid(_ step: inout LinkStep) {
+        guard !bond.wasToldInvalid else { return }
+        bond.wasToldInvalid = true
+        step.raise(.attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
+    }
+
+    /// Who unblocks it, or removes it to pair it anew, wants it tried. Each new bluetoothd has the kernel unblock all, and may
+    /// not have kept what it was told before it died.
+    mutating func noteBlocked(_ next: LinkFacts, _ step: inout LinkStep) {
+        let isFreed = next.absence == .removed || next.isReachable && facts.isBlocked && !next.isBlocked
+        if facts.isReachable, isFreed {
+            if facts.isBlocked || bond.isDead { ask(.unblock, &step) }
+            bond = LinkBond()
+        }
+        let isBack = next.isReachable && !facts.isReachable
+        let isNews = next.isReachable && next.isBlocked && !facts.isBlocked
+        // What was asked for already comes about just now.
+        if isBack ? next.isBlocked || bond.isDead : isNews && !bond.isDead { ask(.block, &step) }
+        if isNews {
+            step.tell("bluetoothd blocks it, so it is not connected before it is unblocked or paired anew")
+        }
+    }
+
+    /// It is asked again of the next bluetoothd, or when the peripheral has refused again.
+    mutating func noteUnblocked(_ failure: LinkFailure, _ step: inout LinkStep) {
+        if facts.isReachable {
+            step.tell("bluetoothd would not block it: \(failure.sentence); it goes on connecting to it")
+        }
+    }
+
+    mutating func noteSuccess() {
+        failures = 0
+        bond = LinkBond()
+    }
+}

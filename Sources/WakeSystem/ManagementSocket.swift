@@ -1,0 +1,53 @@
+// The kernel's Bluetooth management channel, open for as long as one command takes: whoever keeps it open is woken for all that
+// anybody's commands bring about. Needs CAP_NET_ADMIN.
+import CBluetooth
+import Glibc
+import WakeModel
+
+public struct ManagementSocket: ~Copyable {
+    private let descriptor: FileDescriptor
+
+    /// Six bytes of header and the longest answer or event that may stand before ours.
+    private static let packetBytes = 6 + 512
+    /// What others bring about meanwhile, and is read over.
+    private static let strangersLimit = 64
+    private static let subject = "the Bluetooth management channel"
+
+    public init() throws(SystemError) {
+        let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
+        _ = try Self.check(wake_management_bind(made.raw), "use")
+        self.init(owning: made)
+    }
+
+    /// Takes a socket that carries packets of the channel.
+    package init(owning descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+    /// Commands, and returns the status that the kernel answers at once: 0 for done; nil where it is still at work, which ends
+    /// well or not without this socket.
+    public borrowing func command(
+        _ opcode: UInt16, of controller: UInt16, _ parameters: [UInt8]
+    ) throws(SystemError) -> UInt8? {
+        let words = [opcode, controller, UInt16(parameters.count)]
+        // What it says that it took is not to be believed: some kernels say 0.
+        _ = try descriptor.write(words.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } + parameters)
+        var packet = [UInt8](repeating: 0, count: Self.packetBytes)
+        for _ in 0..<Self.strangersLimit {
+            guard case .bytes(let count) = try descriptor.read(into: &packet) else { return nil }
+            if let status = Self.status(of: opcode, in: packet.prefix(count)) { return status }
+        }
+        return nil
+    }
+
+    /// Command Complete and Command Status: the event, the controller, the length, the command, the status.
+    private static func status(of opcode: UInt16, in packet: ArraySlice<UInt8>) -> UInt8? {
+        guard packet.count >= 9, [1, 2].contains(packet[0]), packet[1] == 0 else { return nil }
+        return UInt16(packet[6]) | UInt16(packet[7]) << 8 == opcode ? packet[8] : nil
+    }
+
+    private static func check(_ code: Int32, _ attempted: String) throws(SystemError) -> Int {
+        switch attemptC({ code }) {
+        case .value(let value): return value
+        case .failure(let errno): throw SystemError(attempted, subject, errno)
+        }
+    }
+}

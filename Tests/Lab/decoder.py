@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+"""Writes the event lines that must come of a heart-rate trace; shares nothing with the bridge but published formats.
+
+    decoder.py FILE.trace
+
+Heart Rate Measurement, Body Sensor Location and Battery Level as the Bluetooth SIG has them, the trace and the events
+as docs/trace-format.md and docs/handlers.md have them, for one device that plays without a handler.
+"""
+import datetime
+import decimal
+import json
+import shlex
+import struct
+import sys
+
+PLACES = ["other", "chest", "wrist", "finger", "hand", "ear-lobe", "foot"]
+
+
+def seconds(ticks):
+    """Three decimals at most, half away from zero, the zeros at the end cut: 1, and not 1.0."""
+    exact = (decimal.Decimal(ticks) / 1024).quantize(decimal.Decimal("0.001"), decimal.ROUND_HALF_UP)
+    return int(exact) if exact == int(exact) else float(exact)
+
+
+def measurement(raw):
+    flags, at = raw[0], 1
+    value = {"bpm": struct.unpack_from("<H", raw, 1)[0] if flags & 1 else raw[1]}
+    at += 2 if flags & 1 else 1
+    if flags & 4:
+        value["contact"] = bool(flags & 2)
+    if flags & 8:
+        value["energy_kj"] = struct.unpack_from("<H", raw, at)[0]
+        at += 2
+    if flags & 16:
+        value["rr_s"] = [seconds(ticks) for ticks, in struct.iter_unpack("<H", raw[at:])]
+    return value
+
+
+DECODERS = {"2a37": measurement, "2a19": lambda raw: {"battery_percent": raw[0]},
+            "2a38": lambda raw: {"location": PLACES[raw[0]]}}
+
+
+def told(kind, words):
+    """An operation's data, beside the profile."""
+    if kind == "data":
+        raw = bytes.fromhex(words[1])
+        return {"characteristic": words[0], "value": DECODERS[words[0]](raw), "raw": words[1]}
+    return dict(word.split("=", 1) for word in words)
+
+
+def events(lines):
+    micros, device = 0, None
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        if not words or words[0] in ("wakebridge-trace", "end"):
+            continue
+        if words[0] == "clock":
+            start = datetime.datetime.fromisoformat(words[1].replace("Z", "+00:00"))
+        elif words[0] == "device":
+            device = dict(word.split("=", 1) for word in words[4:] if not word.startswith("service="))
+            device["source"] = "/bluetooth/" + words[3]
+        else:
+            micros += int(decimal.Decimal(words[0]) * 1000000)
+            time = (start + datetime.timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            kind = {"connect": "connected", "disconnect": "disconnected"}.get(words[2], words[2])
+            yield device, time, kind, told(words[2], words[3:])
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as lines:
+        for number, (device, time, kind, data) in enumerate(events(lines), 1):
+            print(json.dumps({
+                "specversion": "1.0", "id": f"replay-{number}", "source": device["source"],
+                "type": f"wakebridge.device.{kind}", "subject": device["alias"], "time": time,
+                "datacontenttype": "application/json", "seq": number, "attempt": 1, "budgetms": 10000,
+                "data": {"profile": "heart-rate-monitor", **data}}, separators=(",", ":")))
+
+
+main()

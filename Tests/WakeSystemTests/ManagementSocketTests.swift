@@ -1,0 +1,45 @@
+// Commands to the kernel's Bluetooth management, on a pair of sockets whose other end answers as the kernel does.
+import Glibc
+import Testing
+
+@testable import WakeSystem
+
+@Suite("The Bluetooth management channel") struct ManagementSocketTests {
+    /// What the kernel said before it was asked, and what the command brought; then the command as it was sent.
+    private func ask(_ packets: [[UInt8]]) throws -> (status: UInt8?, sent: [UInt8]) {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+        let kernel = FileDescriptor(owning: ends[0])
+        let socket = ManagementSocket(owning: FileDescriptor(owning: ends[1]))
+        for packet in packets { _ = try kernel.send(packet[...]) }
+        let status = try socket.command(0x0014, of: 2, [1, 2, 3, 4, 5, 0xc6, 2])
+        var sent = [UInt8](repeating: 0, count: 64)
+        guard case .bytes(let count) = try kernel.read(into: &sent) else { return (status, []) }
+        return (status, Array(sent[..<count]))
+    }
+
+    @Test("a command names its controller, and what is answered to others is read over")
+    func commands() throws {
+        let found: [UInt8] = [0x12, 0, 2, 0, 4, 0, 0x14, 0, 9, 9]
+        let stranger: [UInt8] = [1, 0, 2, 0, 3, 0, 0x13, 0, 7]
+        let answer: [UInt8] = [1, 0, 2, 0, 10, 0, 0x14, 0, 2, 1, 2, 3, 4, 5, 0xc6, 2]
+        let (status, sent) = try ask([found, stranger, [1], answer])
+        #expect(status == 2)
+        #expect(sent == [0x14, 0, 2, 0, 7, 0, 1, 2, 3, 4, 5, 0xc6, 2])
+    }
+
+    @Test("a refusal without more is a status too, and a kernel that is still at work gives none")
+    func refusals() throws {
+        #expect(try ask([[2, 0, 2, 0, 3, 0, 0x14, 0, 0x14]]).status == 0x14)
+        #expect(try ask([]).status == nil)
+    }
+
+    @Test("where the channel cannot be had, the sentence says so")
+    func absent() {
+        do {
+            _ = try ManagementSocket().command(0x0001, of: 0xffff, [])
+        } catch {
+            #expect(error.description.contains("the Bluetooth management channel"))
+        }
+    }
+}
