@@ -11,6 +11,8 @@ public enum EndReason: Hashable, Sendable {
     case exit(ExitStatus)
     case launchTimeout
     case launchFailed(String)
+    /// The machine had no room, memory, descriptor or process left to start it with.
+    case exhausted(String)
     case overrun
     case taskLeak
     /// It said more on descriptor 3 than anybody could need, for too long.
@@ -39,6 +41,7 @@ public enum EndReason: Hashable, Sendable {
         case .exit(.signalled(let number)): "signal-\(number)"
         case .launchTimeout: "launch-timeout"
         case .launchFailed: "launch-failed"
+        case .exhausted: "out-of-resources"
         case .overrun: "overrun"
         case .taskLeak: "task-leak"
         case .flood: "flood"

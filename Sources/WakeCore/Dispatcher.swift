@@ -68,8 +68,10 @@ public struct Dispatcher: Sendable {
         case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
-        case .launchFailed(let id, let epoch, let reason):
-            change(id, epoch, &step) { $0.noteLaunchFailure(reason, &$1) }
+        case .launchFailed(let id, let epoch, let reason, let isExhausted):
+            change(id, epoch, &step) {
+                $0.noteLaunchFailure(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)
+            }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
         case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref, &$1) }
@@ -148,11 +150,12 @@ public struct Dispatcher: Sendable {
         switch event.kind {
         case .connected, .disconnected:
             guard let flips = limits.flips else { return dispatch(event, &step) }
-            let wasFolding = devices[device].flips.isFolding
-            let admitted = devices[device].flips.admit(event, at: step.now, flips)
+            let verdict = devices[device].flips.judge(event, at: step.now, flips)
             deviceDeadlines.set(devices[device].flips.releaseAt, for: device)
-            if let admitted { return dispatch(admitted, &step) }
-            if !wasFolding { tellFlapping(event, flips, &step) }
+            switch verdict {
+            case .pass: dispatch(event, &step)
+            case .fold(let isNews): if isNews { tellFlapping(event, flips, &step) }
+            }
         case .data: admitData(event, device, &step)
         case .gap, .attention:
             releaseFlips(device, &step)

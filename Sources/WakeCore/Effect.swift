@@ -59,7 +59,7 @@ public enum Effect: Sendable {
     case update(Sequence, DeviceEvent)
     case lease(HandlerID, [Sequence])
     case acknowledge(HandlerID, [Sequence])
-    case giveBack(HandlerID, Sequence, attempts: UInt32, charges: UInt8)
+    case giveBack(HandlerID, Sequence, attempts: UInt32, charges: UInt8, heldUntil: WallTime?)
     case deadLetter(HandlerID, Sequence, reason: String)
     case checkpoint(HandlerID, String)
     case setStopped(HandlerID, Bool)

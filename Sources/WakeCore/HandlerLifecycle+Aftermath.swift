@@ -15,10 +15,11 @@ extension HandlerLifecycle {
         forgetProcess()
         move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
-        if isFailure { punishFailure(reason, counts: !hasLostItsPoison, &step) }
+        if isFailure { punishFailure(reason, counts: !hasLostItsPoison && !reason.isExhaustion, &step) }
     }
 
     private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
+        if hasProvenItself(at: step.now) { penalty.progress() }
         let isLoop = counts && penalty.crash()
         guard phase == .idle else { return }
         if isLoop {
@@ -29,10 +30,16 @@ extension HandlerLifecycle {
         }
     }
 
+    /// Who is never heard has its length of life for a word: a crash once a month is no loop.
+    private func hasProvenItself(at now: Instant) -> Bool {
+        settings.acknowledgement == .delivery && now - launchedAt >= timers.strikeWindow
+    }
+
     private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
         switch reason {
         case .exit(let status): wasAsleep ? false : isStarting || !isClean(status)
-        case .launchTimeout, .launchFailed, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
+        case .launchTimeout, .launchFailed, .exhausted, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
+            .unfreezable,
             .deadline:
             true
         case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
@@ -62,7 +69,7 @@ extension HandlerLifecycle {
     /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
-        case .launchFailed, .launchTimeout, .memory, .thermal: return false
+        case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal: return false
         case .overrun, .deadline, .taskLeak: return true
         case .exit(let status):
             guard isOneshot else { return hasSpoken }
@@ -94,13 +101,18 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Back to the queue, to be sent again with a higher attempt.
-    mutating func giveBack(_ events: [QueuedEvent], isUndelivered: Bool = false, _ step: inout Step) {
+    /// Back to the queue, to be sent again with a higher attempt, and where a nack says so, not before an instant.
+    mutating func giveBack(
+        _ events: [QueuedEvent], isUndelivered: Bool = false, until: Instant? = nil, _ step: inout Step
+    ) {
+        let wall = until.map { step.stamp.wall + ($0 - step.boottime) }
         var returned = events
         for index in returned.indices {
             if isUndelivered { returned[index].attempts -= 1 }
             let event = returned[index]
-            step.emit(.giveBack(id, event.sequence, attempts: event.attempts, charges: event.charges))
+            step.emit(
+                .giveBack(
+                    id, event.sequence, attempts: event.attempts, charges: event.charges, heldUntil: wall))
         }
         queue.giveBack(returned)
     }
@@ -113,7 +125,7 @@ extension HandlerLifecycle {
         wasRescued = false
         lockInspection = nil
         lingerUntil = nil
-        suspendedSince = nil
+        (suspendedSince, frozenAt) = (nil, nil)
         rest = nil
         hurriedBy = nil
         flood = nil
@@ -127,8 +139,18 @@ extension HandlerLifecycle {
 }
 
 extension EndReason {
+    /// Held for a while it may be started after all; five times of that say nothing of the program.
+    var isExhaustion: Bool {
+        if case .exhausted = self { true } else { false }
+    }
+
     /// The program never saw what was written to it.
     var isLaunchFailure: Bool {
-        if case .launchFailed = self { true } else { false }
+        switch self {
+        case .launchFailed, .exhausted: true
+        case .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
+            .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .deadline, .memory, .thermal:
+            false
+        }
     }
 }

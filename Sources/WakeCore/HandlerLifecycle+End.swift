@@ -98,10 +98,10 @@ extension HandlerLifecycle {
     }
 
     /// There is no process, so nothing more of it will be heard.
-    mutating func noteLaunchFailure(_ reason: String, _ step: inout Step) {
+    mutating func noteLaunchFailure(_ reason: EndReason, _ step: inout Step) {
         guard hasProcess else { return }
         step.emit(.discard(id, epoch, isEmpty: true))
-        afterEnd(.launchFailed(reason), &step)
+        afterEnd(reason, &step)
     }
 
     private mutating func conclude(_ termination: Termination, _ step: inout Step) {

@@ -24,7 +24,8 @@ extension HandlerLifecycle {
 
     /// Everything delivered to this process no later than `sequence` is done and forgotten.
     mutating func acknowledge(
-        _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, _ step: inout Step
+        _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
+        _ step: inout Step
     ) {
         switch batch.tenure(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
@@ -34,7 +35,7 @@ extension HandlerLifecycle {
         let closed = batch.close(through: sequence)
         guard !closed.isEmpty else { return }
         statistics.outcomes.count(closed.count, as: result)
-        penalty.progress()
+        if isProgress { penalty.progress() }
         budget.renew(at: step.now, timers)
         hurriedBy = nil
         forgiveOverrunInDrain()
@@ -42,10 +43,11 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
-    /// What was written is acknowledged, where the manifest says so.
+    /// What was written is acknowledged, where the manifest says so. That it could be says nothing of the program, so it
+    /// forgives no crash.
     mutating func acknowledgeWritten(_ step: inout Step) {
         guard settings.acknowledgement == .delivery, let last = batch.events.last else { return }
-        acknowledge(last.sequence, nil, &step)
+        acknowledge(last.sequence, nil, isProgress: false, &step)
     }
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
@@ -59,7 +61,7 @@ extension HandlerLifecycle {
         refused[0].nacks = min(refused[0].nacks + 1, 32)
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
-        giveBack(refused, &step)
+        giveBack(refused, until: until, &step)
         queue.hold(device, until: until)
         forgiveOverrunIfNothingOpen()
     }
@@ -121,12 +123,27 @@ extension HandlerLifecycle {
     mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
         case .launching, .active, .expiring: tell(notice, &step)
-        case .suspending, .suspended: if lateAnswers.count < Self.lateAnswerLimit { lateAnswers.append(notice) }
+        case .suspending, .suspended: keep(notice)
         case .stopped, .idle, .terminating, .quarantined: break
         }
     }
 
-    static let lateAnswerLimit = 64
+    /// Answers are kept, each having been asked for. Of a condition only the newest word is worth reading, and of many
+    /// conditions the newest.
+    private mutating func keep(_ notice: Notice) {
+        guard notice.isCondition else { return lateAnswers.append(notice) }
+        var newest = notice
+        if let place = lateAnswers.firstIndex(where: { $0.isSameCondition(as: notice) }) {
+            newest = notice.following(lateAnswers.remove(at: place))
+        } else if lateAnswers.count(where: \.isCondition) >= Self.conditionLimit,
+            let oldest = lateAnswers.firstIndex(where: \.isCondition)
+        {
+            lateAnswers.remove(at: oldest)
+        }
+        lateAnswers.append(newest)
+    }
+
+    private static let conditionLimit = 64
 
     /// Until the awake deadline; with none, for as long as it likes.
     private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
@@ -148,6 +165,27 @@ extension HandlerLifecycle {
         guard isLive else { return }
         if case .suspending = phase { hasUnreadAnswer = true }
         tell(notice, &step)
+    }
+}
+
+extension Notice {
+    /// Told without having been asked for.
+    fileprivate var isCondition: Bool {
+        switch self {
+        case .bridge, .time, .memory: true
+        case .restored, .resumed, .expiring, .remaining, .reply, .error, .terminating: false
+        }
+    }
+
+    fileprivate func isSameCondition(as other: Notice) -> Bool {
+        if case .time = self, case .time = other { return true }
+        return self == other
+    }
+
+    /// Steps of the wall clock add up.
+    fileprivate func following(_ earlier: Notice) -> Notice {
+        guard case .time(let step) = self, case .time(let before) = earlier else { return self }
+        return .time(step: before + step)
     }
 }
 

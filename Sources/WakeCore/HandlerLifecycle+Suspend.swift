@@ -33,10 +33,14 @@ extension HandlerLifecycle {
         if suspension.purpose == .strain { budget.restart(at: step.now, timers) }
         if hasUnreadAnswer { wasLetReadAnswer = true }
         hasUnreadAnswer = false
-        for answer in lateAnswers { tell(answer, &step) }
-        lateAnswers = []
+        tellLateAnswers(&step)
         step.emit(.thaw(id, epoch))
         move(to: .active, because: "turned-back", &step)
+    }
+
+    private mutating func tellLateAnswers(_ step: inout Step) {
+        for answer in lateAnswers { tell(answer, &step) }
+        lateAnswers = []
     }
 
     /// An overrun is frozen whatever waits, but for a task begun in time; an idle handler stays awake when work comes
@@ -87,7 +91,7 @@ extension HandlerLifecycle {
         wasRescued = false
         hasUnreadAnswer = false
         hurriedBy = nil
-        suspendedSince = step.now
+        (suspendedSince, frozenAt) = (step.now, step.boottime)
         pauseFlood(at: step.now)
         lockInspection = holdsLock ? step.now + Self.lockInspectionInterval : nil
         if batch.hasOpen, leasesKeptSince == nil { leasesKeptSince = step.boottime }
@@ -128,10 +132,10 @@ extension HandlerLifecycle {
     }
 
     private mutating func wakeForLock(_ step: inout Step) {
-        let frozenFor = step.now - (suspendedSince ?? step.now)
+        let frozenFor = timeAsleep(step)
         let preface = Delivery.Preface.resumed(frozenFor: frozenFor, .lock, open: batch.openSequences)
         lockInspection = nil
-        suspendedSince = nil
+        (suspendedSince, frozenAt) = (nil, nil)
         rest = nil
         wasLetReadAnswer = false
         budget.wake(at: step.now)
@@ -149,6 +153,7 @@ extension HandlerLifecycle {
         guard !wasRescued else { return kill(.lockHeld, &step) }
         wasRescued = true
         rescue = Rescue(until: step.now + timers.rescue, purpose: purpose)
+        tellLateAnswers(&step)
         move(to: .active, because: "lock", &step)
         notifyExpiring("lock", remaining: timers.rescue, &step)
         step.emit(.thaw(id, epoch))

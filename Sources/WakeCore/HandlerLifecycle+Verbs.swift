@@ -104,6 +104,8 @@ extension HandlerLifecycle {
         if restarts, isLive { requestTermination(.reconfigured, &step) }
     }
 
+    private static let longestWait = TimeSpan.seconds(86_400)
+
     mutating func finish(_ step: inout Step) {
         detach(step)
         guard isLive else { return }
@@ -113,7 +115,8 @@ extension HandlerLifecycle {
     }
 
     /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from
-    /// the wall clock, and is none where that cannot be.
+    /// the wall clock, and is none where that cannot be; what is left of a nack's wait too, which no clock that was set
+    /// meanwhile makes longer than a nack can ask for.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (DeviceID) -> Terms) {
         for recovered in events {
             var event = QueuedEvent(recovered)
@@ -121,6 +124,9 @@ extension HandlerLifecycle {
             let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
             queue.insert(event, terms(event.device))
+            guard let until = recovered.heldUntil else { continue }
+            let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), Self.longestWait)
+            if left > .zero { queue.hold(event.device, until: step.boottime + left) }
         }
         if phase == .stopped { dropWhereStoppedDrops(&step) }
     }

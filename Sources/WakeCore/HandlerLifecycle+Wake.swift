@@ -72,7 +72,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func resume(_ reason: WakeReason, _ step: inout Step) {
-        let frozenFor = step.now - (suspendedSince ?? step.now)
+        let frozenFor = timeAsleep(step)
         giveBackLeasesKeptTooLong(&step)
         let owed = batch.openSequences
         budget.wake(at: step.now)
@@ -86,6 +86,7 @@ extension HandlerLifecycle {
         move(to: .active, because: reason.written, &step)
         if owed.isEmpty {
             delivery.events = takeBatch(&step)
+            delivery.budget = timeForBatch(step)
         } else {
             leaseWakes += 1
             budget.renew(at: step.now, timers)
@@ -97,7 +98,7 @@ extension HandlerLifecycle {
     private mutating func forgetSleep() {
         wanted = nil
         lateAnswers = []
-        suspendedSince = nil
+        (suspendedSince, frozenAt) = (nil, nil)
         rest = nil
         lockInspection = nil
         wasLetReadAnswer = false
@@ -107,10 +108,16 @@ extension HandlerLifecycle {
         guard canTakeBatch(step), !queue.isEmpty else { return false }
         let events = takeBatch(&step)
         guard !events.isEmpty else { return false }
-        let delivery = Delivery(preface: .none, notices: [], events: events, budget: timers.budget)
+        let delivery = Delivery(preface: .none, notices: [], events: events, budget: timeForBatch(step))
         step.emit(.deliver(id, epoch, delivery))
         return true
     }
+
+    /// While a task is open, leases expire with it.
+    private func timeForBatch(_ step: Step) -> TimeSpan { timeLeft(step) ?? timers.budget }
+
+    /// Of the machine's own sleep too: connections die in it as in any other.
+    func timeAsleep(_ step: Step) -> TimeSpan { step.boottime - (frozenAt ?? step.boottime) }
 
     /// Awake, with nothing in flight. A oneshot has its one batch from the start, and an end of input after it.
     func canTakeBatch(_ step: Step) -> Bool {
@@ -144,7 +151,9 @@ extension HandlerLifecycle {
     /// a batch, which this one replaces: unless it is written down, a bridge that dies twice counts once.
     private func noteEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
         for event in taken where event.isRedelivered {
-            step.emit(.giveBack(id, event.sequence, attempts: event.attempts - 1, charges: event.charges))
+            step.emit(
+                .giveBack(
+                    id, event.sequence, attempts: event.attempts - 1, charges: event.charges, heldUntil: nil))
         }
     }
 

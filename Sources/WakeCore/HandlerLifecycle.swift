@@ -112,6 +112,8 @@ struct HandlerLifecycle: Sendable {
     var isStarting = false
     var lingerUntil: Instant?
     var suspendedSince: Instant?
+    /// The same on CLOCK_BOOTTIME.
+    var frozenAt: Instant?
     var rest: Rest?
     /// Until when it may finish before it makes way for want of memory.
     var memoryUntil: Instant?

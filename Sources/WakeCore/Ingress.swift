@@ -29,7 +29,8 @@ public struct IngressLimits: Hashable, Sendable {
     public static let none = IngressLimits(storm: nil, flips: nil)
 }
 
-/// A token bucket a device.
+/// A token bucket a device. What is cut is cut until half the burst is there again: in an overload without end that makes
+/// one storm of seconds, where letting each single event pass as its token comes would begin a new one with the next.
 struct StormLimiter: Sendable {
     private var tokens: Double?
     private var refilledAt = Instant.zero
@@ -41,7 +42,8 @@ struct StormLimiter: Sendable {
         let gained = (now - refilledAt).seconds * Double(limit.eventsPerSecond)
         let filled = min(Double(limit.burst), (tokens ?? Double(limit.burst)) + gained)
         refilledAt = now
-        guard filled >= 1 else {
+        let least = isCutting ? max(1, Double(limit.burst) / 2) : 1
+        guard filled >= least else {
             tokens = filled
             defer { isCutting = true }
             return isCutting ? .cut : .cutBegins
@@ -58,19 +60,26 @@ struct FlipFolder: Sendable {
     private(set) var pending: DeviceEvent?
     private var folded: UInt32 = 0
     private(set) var releaseAt: Instant?
-    var isFolding: Bool { pending != nil }
+    private var lastExcess: Instant?
 
-    /// Nil where the event is folded into what comes later.
-    mutating func admit(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> DeviceEvent? {
+    enum Verdict {
+        case pass
+        /// The event is folded into what comes later. `isNews` where no flip was too many for a whole window before it: a
+        /// link that flaps for days is told of once.
+        case fold(isNews: Bool)
+    }
+
+    mutating func judge(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> Verdict {
         passed.removeAll { now - $0 >= limit.window }
         guard pending != nil || passed.count >= limit.limit else {
             passed.append(now)
-            return event
+            return .pass
         }
         if pending != nil { folded += 1 }
         pending = event
         releaseAt = (passed.first ?? now) + limit.window
-        return nil
+        defer { lastExcess = now }
+        return .fold(isNews: lastExcess.map { now - $0 >= limit.window } ?? true)
     }
 
     /// The net state, with the number of flips that it stands for beside itself.

@@ -62,7 +62,8 @@ public enum Input: Sendable {
     case ordered(HandlerID, Epoch, ServiceMessage.Order)
     /// The batch was written whole; only asked for where written is acknowledged.
     case written(HandlerID, Epoch)
-    case launchFailed(HandlerID, Epoch, reason: String)
+    /// `isExhausted` where the machine, and not the manifest, is short of something.
+    case launchFailed(HandlerID, Epoch, reason: String, isExhausted: Bool)
     case suspended(HandlerID, Epoch, SuspensionFinding)
     case locksInspected(HandlerID, Epoch, SuspensionFinding)
     case answered(HandlerID, Epoch, ref: Reference?, Notice)

@@ -41,12 +41,23 @@ extension Dispatcher {
 
     public var hasSuspended: Bool { handlers.contains { $0.phase == .suspended } }
 
-    /// Where a source that can wait should: some handler's queue is half full.
-    public var isBackedUp: Bool { handlers.contains { $0.queue.bytes * 2 >= $0.settings.queueCap } }
+    /// Where a source that can wait should: half of what may be queued for some handler is, and will be taken by itself.
+    public var isBackedUp: Bool { handlers.contains { $0.isBackedUp } }
 }
 
 extension HandlerLifecycle {
     var hasProcess: Bool { phase.hasProcess }
+
+    /// Whoever will not run without an operator, and whom nothing of this wakes, would be waited for without end.
+    var isBackedUp: Bool {
+        guard isHalfFull, phase != .quarantined, !isBarred else { return false }
+        return queue.hasWaking || phase == .active || phase == .expiring
+    }
+
+    private var isHalfFull: Bool {
+        if queue.bytes * 2 >= settings.queueCap { return true }
+        return terms.contains { share in share.subscription.map { queue.bytes(of: $0) * 2 >= share.queueCap } ?? false }
+    }
 
     /// Nothing is owed any more, or nothing will be delivered without an operator.
     var isSettled: Bool {

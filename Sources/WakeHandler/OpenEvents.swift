@@ -14,9 +14,11 @@ struct OpenEvents {
 
     /// Takes a delivery. False for what stands behind a nack of its device: it will come again, in order.
     mutating func open(_ event: AccessoryEvent) -> Bool {
-        if let awaited = nacked[event.source], awaited != event.sequence, !event.isGap { return false }
-        // A gap ends the wait too: the awaited event may be what was lost.
-        nacked[event.source] = nil
+        if !event.passesNacks {
+            if let awaited = nacked[event.source], awaited != event.sequence, !event.isGap { return false }
+            // A gap ends the wait too: the awaited event may be what was lost.
+            nacked[event.source] = nil
+        }
         // A lease that was kept too long is given again: only the later delivery can be acknowledged.
         entries.removeAll { $0.sequence == event.sequence }
         entries.append(Entry(sequence: event.sequence, device: event.source))
@@ -59,6 +61,14 @@ extension AccessoryEvent {
         switch kind {
         case .gap: true
         case .connected, .disconnected, .data, .attention, .unknown: false
+        }
+    }
+
+    /// That the link went down while the device is held back is told at once, and ends no wait.
+    fileprivate var passesNacks: Bool {
+        switch kind {
+        case .attention(let kind, _): kind == "link-down"
+        case .connected, .disconnected, .data, .gap, .unknown: false
         }
     }
 }

@@ -24,6 +24,11 @@ struct CRC32: Sendable {
         return Int64(check(bytes))
     }
 
+    /// A row that nothing holds back is checked as it was before rows could say so.
+    func check(attempts: [UInt64], held: UInt64) -> Int64 {
+        check(numbers: held == 0 ? attempts : attempts + [held])
+    }
+
     func check(_ bytes: [UInt8]) -> UInt32 {
         var value: UInt32 = ~0
         for byte in bytes { value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xff)] }

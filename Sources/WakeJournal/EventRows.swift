@@ -8,8 +8,8 @@ extension EventStore {
         case .update(let seq, let event):
             if case .found(let owner, _) = find(seq) { try insertRow(event, as: seq, owner: owner, in: database) }
         case .acknowledge(let range, let handler): try erase(range, by: handler, in: database)
-        case .attempts(let seq, let handler, let attempts, let charges):
-            try run(.setAttempts, attemptRow(handler, seq, attempts, charges), in: database)
+        case .attempts(let seq, let handler, let attempts, let charges, let heldUntil):
+            try run(.setAttempts, attemptRow(handler, seq, attempts, charges, heldUntil), in: database)
         case .fact(let name, let value): try writeFact(name, value, to: database)
         case .device(let id, let device): try write(device, as: id, to: database)
         case .handler(let id, let row): try write(row, as: id, to: database)
@@ -94,9 +94,13 @@ extension EventStore {
         try statement.run()
     }
 
-    private func attemptRow(_ handler: HandlerID, _ seq: Sequence, _ attempts: Int, _ charges: Int) -> [Int64] {
+    private func attemptRow(
+        _ handler: HandlerID, _ seq: Sequence, _ attempts: Int, _ charges: Int, _ heldUntil: WallTime?
+    ) -> [Int64] {
         let numbers = [UInt64(handler.rawValue), seq.rawValue, UInt64(clamping: attempts), UInt64(clamping: charges)]
-        return numbers.map { Int64(bitPattern: $0) } + [CRC32.standard.check(numbers: numbers)]
+        let held = heldUntil?.microseconds ?? 0
+        let check = CRC32.standard.check(attempts: numbers, held: UInt64(bitPattern: held))
+        return numbers.map { Int64(bitPattern: $0) } + [check, held]
     }
 
     // MARK: Reading

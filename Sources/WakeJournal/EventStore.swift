@@ -5,7 +5,7 @@ enum Verb {
     case append(Sequence, DeviceEvent, [HandlerID])
     case update(Sequence, DeviceEvent)
     case acknowledge(ClosedRange<Sequence>, HandlerID)
-    case attempts(Sequence, HandlerID, attempts: Int, charges: Int)
+    case attempts(Sequence, HandlerID, attempts: Int, charges: Int, heldUntil: WallTime?)
     case fact(String, String)
     case device(DeviceID, Device)
     case handler(HandlerID, HandlerRow)

@@ -8,6 +8,8 @@ struct Identities {
     private(set) var handlerIDs: [String: HandlerID] = [:]
     /// No number up to these is given again: rows that said whose they were are damaged.
     var floor = (handler: UInt32(0), device: UInt32(0))
+    /// False where rows, or the file that held them, were not what was written.
+    var areWhole = true
 
     mutating func set(_ id: DeviceID, _ device: Device) { (devices[id], deviceIDs[device.source]) = (device, id) }
     mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
@@ -76,7 +78,9 @@ extension Journal {
         if let run, isForeign(run) { setAside(run) }
         adoptFromRun(wasStopped: handlers.damaged > 0)
         if devices.damaged + handlers.damaged > 0 { tellDamaged(devices.damaged, handlers.damaged) }
-        if devices.damaged + handlers.damaged > 0 || stores.contains(where: \.wasDamaged) { raiseFloor() }
+        let isSound = devices.damaged + handlers.damaged == 0 && !stores.contains(where: \.wasDamaged)
+        identities.areWhole = isSound && disk.database != nil
+        if !isSound { raiseFloor() }
     }
 
     /// A row of the disk that is damaged might have said that its handler is stopped, so it is.

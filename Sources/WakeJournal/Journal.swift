@@ -25,6 +25,8 @@ public final class Journal {
     /// Drawn when a journal begins, and in both databases, so that one of another journal is known for what it is.
     private var origin = ""
     private var isRamNoted = false
+    /// The batch last delivered to each handler, but for what it gave back.
+    private var leased: [HandlerID: [Sequence]] = [:]
     private var commitsSinceFault = 0
     var replay = ReplayProgress()
     /// Events that could not be read, each told once, and what is to be told at the next commit.
@@ -105,10 +107,15 @@ public final class Journal {
     public func lease(_ seqs: [Sequence], to handler: HandlerID) {
         // Events in memory only are forgotten with the batch they were in: nobody would read this again.
         guard seqs.contains(where: { seq in stores.contains { $0.mayHold(seq) } }) else { return }
+        leased[handler] = seqs
+        noteLease(seqs, of: handler, with: seqs)
+    }
+
+    private func noteLease(_ seqs: [Sequence], of handler: HandlerID, with concerned: [Sequence]) {
         let packed = [UInt8](packing: seqs)
         (run ?? disk).note(.lease(handler), packed)
         // A batch with `disk` events is remembered beside them, for the power loss that the runtime directory does not survive.
-        guard run != nil, let span = disk.span, seqs.contains(where: span.contains) else { return }
+        guard run != nil, let span = disk.span, concerned.contains(where: span.contains) else { return }
         disk.note(.lease(handler), packed)
     }
 
@@ -131,11 +138,18 @@ public final class Journal {
         for store in stores where store.mayHold(range) { store.perform(.acknowledge(range, handler)) }
     }
 
-    /// The event went back to the queue after a nack or a death. Counts are totals, not additions.
-    public func giveBack(_ seq: Sequence, by handler: HandlerID, attempts: Int, charges: Int) {
+    /// The event went back to the queue after a nack or a death, and is in flight no more. Counts are totals, not additions;
+    /// a nack says until when it holds the event back.
+    public func giveBack(
+        _ seq: Sequence, by handler: HandlerID, attempts: Int, charges: Int, heldUntil: WallTime? = nil
+    ) {
         for store in stores where store.mayHold(seq) {
-            store.perform(.attempts(seq, handler, attempts: attempts, charges: charges))
+            store.perform(.attempts(seq, handler, attempts: attempts, charges: charges, heldUntil: heldUntil))
         }
+        guard let place = leased[handler]?.firstIndex(of: seq) else { return }
+        leased[handler]?.remove(at: place)
+        let rest = leased[handler] ?? []
+        noteLease(rest, of: handler, with: rest + [seq])
     }
 
     /// The event as it was appended. Nil when nobody owes it any more, or when its record is damaged, which the next

@@ -75,6 +75,8 @@ public struct Recovery: Sendable {
     public var owed: [HandlerID: [RecoveredEvent]] = [:]
     public var lost: Lost?
     public var stopped: Set<HandlerID> = []
+    /// Whom the journal knew before, and so may have lost something; nil where damage leaves that in doubt.
+    public var handlers: Set<HandlerID>?
     public var replayPosition: ReplayPosition?
     /// Damage met on opening or reading, each to be told once.
     public var losses: [DurabilityLoss] = []

@@ -37,7 +37,7 @@ struct OwedReader {
     }
 
     private let store: EventStore
-    private var counts: [Owed: (attempts: Int, charges: Int)] = [:]
+    private var counts: [Owed: (attempts: Int, charges: Int, heldUntil: WallTime?)] = [:]
     private var delivered: [HandlerID: Set<Sequence>] = [:]
     private(set) var outcome = Outcome()
 
@@ -74,10 +74,11 @@ struct OwedReader {
     }
 
     private mutating func readCounts(_ database: Database) throws(SQLiteFailure) {
-        let rows = try database.prepare("SELECT handler,seq,attempts,charges,crc FROM attempts")
+        let rows = try database.prepare("SELECT handler,seq,attempts,charges,crc,held FROM attempts")
         while try rows.step() {
             let numbers = (Int32(0)..<4).map { UInt64(bitPattern: rows.integer($0)) }
-            guard CRC32.standard.check(numbers: numbers) == rows.integer(4) else {
+            let held = UInt64(bitPattern: rows.integer(5))
+            guard CRC32.standard.check(attempts: numbers, held: held) == rows.integer(4) else {
                 outcome.damagedCounts += 1
                 outcome.remedies.append(
                     "DELETE FROM attempts WHERE handler=\(rows.integer(0)) AND seq=\(rows.integer(1))")
@@ -85,7 +86,10 @@ struct OwedReader {
             }
             let owed = Owed(
                 handler: HandlerID(rawValue: UInt32(truncatingIfNeeded: numbers[0])), seq: Sequence(numbers[1]))
-            counts[owed] = (Int(clamping: numbers[2]), Int(clamping: numbers[3]))
+            counts[owed] = (
+                Int(clamping: numbers[2]), Int(clamping: numbers[3]),
+                held == 0 ? nil : WallTime(microseconds: Int64(bitPattern: held))
+            )
         }
     }
 
@@ -107,13 +111,13 @@ struct OwedReader {
     }
 
     private mutating func owe(_ event: DeviceEvent, _ seq: Sequence, to handler: HandlerID) {
-        let count = counts[Owed(handler: handler, seq: seq)] ?? (0, 0)
+        let count = counts[Owed(handler: handler, seq: seq)] ?? (0, 0, nil)
         let wasDelivered = delivered[handler]?.contains(seq) == true
         outcome.owed[handler, default: []].append(
             RecoveredEvent(
                 sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
-                stamp: event.stamp, attempts: count.attempts + (wasDelivered ? 1 : 0), charges: count.charges,
-                wasDelivered: wasDelivered, durability: store.which))
+                stamp: event.stamp, attempts: count.attempts, charges: count.charges, wasDelivered: wasDelivered,
+                durability: store.which, heldUntil: count.heldUntil))
     }
 
     private mutating func owners(

@@ -7,6 +7,7 @@ extension Journal {
     public func recover(at now: WallTime? = nil) -> Recovery {
         var recovery = Recovery()
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)
+        if identities.areWhole { recovery.handlers = Set(identities.handlers.keys) }
         var survey = Survey(highest: start.closed?.newest ?? 0)
         for store in stores { read(store, into: &recovery, &survey) }
         replay.recovered = recovery.replayPosition

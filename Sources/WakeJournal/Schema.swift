@@ -21,7 +21,9 @@ enum Schema {
             kind INTEGER NOT NULL, monotonic INTEGER NOT NULL, boottime INTEGER NOT NULL, wall INTEGER NOT NULL,
             synced INTEGER NOT NULL, crc INTEGER NOT NULL, payload BLOB NOT NULL, reason TEXT NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY(seq, handler)) WITHOUT ROWID;
-        """
+        """,
+        // Until when a nack holds the event back, in microseconds of the wall clock.
+        "ALTER TABLE attempts ADD COLUMN held INTEGER NOT NULL DEFAULT 0",
     ]
     /// Those that stay small: read at every start, so checked at every start.
     static let smallTables = ["facts", "devices", "handlers", "attempts"]
@@ -100,7 +102,7 @@ enum Query: Int, CaseIterable {
         case .dropOrphans:
             "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
         case .forgetAttempts: "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
-        case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?)"
+        case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?,?)"
         case .find: "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq=?"
         case .owners: "SELECT handler,crc FROM owed WHERE seq=?"
         case .setFact: "INSERT OR REPLACE INTO facts VALUES(?,?,?)"

@@ -19,10 +19,12 @@ public struct RecoveredEvent: Hashable, Sendable {
     /// It was in the batch last delivered to the handler.
     public var wasDelivered: Bool
     public var durability: Durability
+    /// Until when a nack holds it back; nil where none did.
+    public var heldUntil: WallTime?
 
     public init(
         sequence: Sequence, device: DeviceID, content: Content, size: Int, stamp: Stamp, attempts: Int = 0,
-        charges: Int = 0, wasDelivered: Bool = false, durability: Durability
+        charges: Int = 0, wasDelivered: Bool = false, durability: Durability, heldUntil: WallTime? = nil
     ) {
         self.sequence = sequence
         self.device = device
@@ -33,5 +35,6 @@ public struct RecoveredEvent: Hashable, Sendable {
         self.charges = charges
         self.wasDelivered = wasDelivered
         self.durability = durability
+        self.heldUntil = heldUntil
     }
 }

@@ -71,6 +71,14 @@ public struct ChildProcess: ~Copyable {
         }
     }
 
+    /// Bytes of standard input that the child has not read; nil once closed.
+    public borrowing func unreadInput() throws(SystemError) -> Int? {
+        switch input {
+        case .some(let input): try input.bytesWaiting()
+        case .none: nil
+        }
+    }
+
     /// Gives the child end-of-file.
     public mutating func closeInput() { input = nil }
 
@@ -94,6 +102,16 @@ public struct ChildProcess: ~Copyable {
         case Int(CLD_EXITED): .exited(code: end.status)
         default: .signalled(end.status)
         }
+    }
+
+    /// Ends a child that nobody will follow, with its container. It is still suspended, so it has no children, and SIGKILL
+    /// takes it at once; what does not go within a moment is left to the next sweep.
+    public borrowing func abandon() {
+        try? signal(SIGKILL)
+        var end = pollfd(fd: pidfd.raw, events: Int16(POLLIN), revents: 0)
+        _ = poll(&end, 1, 50)
+        _ = try? reap()
+        _ = container.remove()
     }
 
     /// Whether the program could be executed, as far as is known now.

@@ -31,6 +31,9 @@ public struct Errno: Hashable, Sendable {
     public static let noSpace = Errno(code: ENOSPC)
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
 
+    /// The machine is short of something that it may have again later: descriptors, processes, memory, room.
+    public var isExhaustion: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT].contains(code) }
+
     /// `ENOENT`, or `E4095` where the C library knows no name.
     public var name: String {
         guard let name = clinux_errno_name(code) else { return "E\(code)" }

@@ -31,6 +31,20 @@ public enum File {
         return FileDescriptor(owning: Int32(try answer.get("open", path)))
     }
 
+    /// A new file with mode 0600, for writing, in the place of the one at `path`: emptied, the old one would stay open to
+    /// whoever owns it, may read it or has it open. A link, a device or a directory is refused.
+    public static func createSecret(_ path: String) throws(SystemError) -> FileDescriptor {
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { try remove(path) }
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        switch attempt({ Int(Glibc.open(path, flags, mode_t(0o600))) }) {
+        case .value(let descriptor): return FileDescriptor(owning: Int32(descriptor))
+        case .failure(.exists):
+            throw SystemError("create", path, .exists, advice: "it is no plain file; name another one")
+        case .failure(let errno): throw SystemError("create", path, errno)
+        }
+    }
+
     /// Opens a directory, as the base for names below it.
     public static func openDirectory(_ path: String) throws(SystemError) -> FileDescriptor {
         let answer = attempt { Int(Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) }

@@ -99,6 +99,13 @@ final class BluetoothStation {
         }
     }
 
+    /// Why an adapter went: an end of bluetoothd takes them all along.
+    var lossOfAdapter: String {
+        client.isThere
+            ? "the adapter is gone; plug it in again"
+            : "bluetoothd ended; see 'systemctl status bluetooth', and try again once it runs"
+    }
+
     func neighbour(at path: String) -> Neighbour? {
         client.mirror.peripherals[path].map {
             let adapter = client.mirror.adapters[path.folder]?.address ?? ""

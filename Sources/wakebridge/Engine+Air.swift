@@ -10,7 +10,7 @@ func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
     do {
         var socket = try MonitorSocket(linksOnly: false)
         // Only now, so that a refusal leaves an older capture as it is.
-        let file = try RecordingFile(options.output, for: options.span)
+        let file = try RecordingFile(options.output, for: options.span, isSecret: true)
         file.write(AirCapture.header)
         var count = 0
         let interrupt = wake_interrupt_descriptor()

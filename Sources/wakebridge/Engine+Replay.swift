@@ -35,7 +35,7 @@ func run(_ options: RunOptions) -> Int32 {
         }
         let manifest = try handlerManifest(options.manifest, options.handler, settings)
         guard let trace = options.replay else {
-            return try live(manifest, printsJSON: options.printsJSON, nil) { try $0.watch() }
+            return try live(manifest, wokenBy: .devices, printsJSON: options.printsJSON, nil) { try $0.watch() }
         }
         let reader = TraceReader(supplyingChunks: try FileChunks(trace).next)
         return try playLive(reader, manifest, options.speed, nil, trace, printsJSON: options.printsJSON)
@@ -100,7 +100,7 @@ private func playLive(
     _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
     printsJSON: Bool
 ) throws -> Int32 {
-    try live(manifest, printsJSON: printsJSON, decisions) { bridge in
+    try live(manifest, wokenBy: .trace, printsJSON: printsJSON, decisions) { bridge in
         let outcome = try bridge.play(reader, speed: speed)
         if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
         return outcome
@@ -109,11 +109,13 @@ private func playLive(
 
 /// Bridge and handler with what a person at the terminal sees of them.
 private func live(
-    _ manifest: HandlerManifest, printsJSON: Bool, _ decisions: LineFile?,
+    _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
+    let profiles = profiles()
+    try check(manifest, against: profiles)
     let progress = ProgressLine.onTerminal()
-    let bridge = try ForegroundBridge(manifest, profiles: profiles()) { line in
+    let bridge = try ForegroundBridge(manifest, wokenBy: source, profiles: profiles) { line in
         progress?.clear()
         Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
     }
@@ -131,6 +133,13 @@ private func live(
     progress?.clear()
     Console.say(outcome.sentence)
     return outcome.isFailure ? 1 : 0
+}
+
+/// A profile that nobody knows matches nothing, and its handler would sleep without end.
+private func check(_ manifest: HandlerManifest, against profiles: ProfileLibrary) throws {
+    guard manifest.settings.subscriptions.map(\.profile) != [Subscription.anyProfile] else { return }
+    let faults = manifest.faults(against: profiles)
+    if !faults.isEmpty { throw ConfigurationErrors(faults) }
 }
 
 private func jsonLine(_ text: String) -> [UInt8] {

@@ -11,10 +11,13 @@ extension Verb {
             name: "forget", summary: "undo a pairing: bond, trust and name",
             synopsis: ["[--adapter ADDRESS] [--json] DEVICE"],
             detail: """
-                DEVICE is an address, an alias or a name. The daemon stops watching it. The peripheral itself keeps its side
-                of the bond until it is reset or paired anew. Needs no daemon.
+                DEVICE is an address, an alias or a name; every adapter forgets it. The daemon stops watching it. The
+                peripheral itself keeps its side of the bond until it is reset or paired anew. Needs no daemon.
                 """,
-            flags: [BluetoothStation.adapterFlag, Flag("json", "print what was forgotten as JSON")]
+            flags: [
+                BluetoothStation.adapterFlag,
+                Flag("json", "print what was forgotten as JSON, an object a line for each adapter"),
+            ]
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
             let station = try BluetoothStation()
@@ -25,32 +28,46 @@ extension Verb {
                     "bluetoothd knows no peripheral '\(word.printable)'; 'wakebridge devices' lists those that it keeps."
                         + suggestion(for: word, among: names).printable)
             }
-            try station.remove(found)
-            Console.print(words.has("json") ? NeighbourText.json(found) : Array(undone(found).utf8))
+            let faces = search.faces(of: found.peripheral.address)
+            let others = station.keepers(of: found.peripheral.address, besides: faces)
+            for face in faces { try station.remove(face) }
+            if words.has("json") {
+                for face in faces { Console.print(NeighbourText.json(face)) }
+            } else {
+                Console.print(undone(found, faces))
+            }
+            // An adapter that is off forgets nothing, and one that was not meant shall not.
+            for adapter in others {
+                let advice = words.has("adapter") ? "" : ", because it is off; power it on, and forget it there too"
+                Console.say("adapter \(adapter) still keeps it\(advice)")
+            }
             return 0
         }
     }
 
-    private static func undone(_ found: Neighbour) -> String {
-        let peripheral = found.peripheral
+    private static func undone(_ found: Neighbour, _ faces: [Neighbour]) -> String {
+        let peripherals = faces.map(\.peripheral)
+        let isBonded = peripherals.contains(where: \.isBonded)
         let parts = [
-            peripheral.isBonded ? "bond" : nil, peripheral.isTrusted ? "trust" : nil,
-            peripheral.isNamedByPeople ? "name" : nil,
+            isBonded ? "bond" : nil, peripherals.contains(where: \.isTrusted) ? "trust" : nil,
+            peripherals.contains(where: \.isNamedByPeople) ? "name" : nil,
         ].compactMap { $0 }
         let what =
             parts.isEmpty
             ? "it was neither bonded nor trusted" : "its \(parts.listed) \(parts.count > 1 ? "are" : "is") gone"
         let advice =
-            peripheral.isBonded ? "; reset it too, or put it into its pairing mode, before it is paired anew" : ""
-        return "forgot \(found.label.printable) (\(peripheral.address)): \(what)\(advice)\n"
+            isBonded ? "; reset it too, or put it into its pairing mode, before it is paired anew" : ""
+        let adapters = "\(faces.count > 1 ? "adapters" : "adapter") \(faces.map(\.adapter).listed)"
+        return "forgot \(found.label.oneCell) (\(found.peripheral.address)) on \(adapters): \(what)\(advice)\n"
     }
 }
 
 extension BluetoothStation {
     /// From the adapter that `found` is of.
     fileprivate func remove(_ found: Neighbour) throws(Complaint) {
+        let name = found.label.oneCell
         guard let adapter = client.mirror.adapters.first(where: { $0.value.address == found.adapter })?.key else {
-            throw .failure("the adapter of \(found.label.printable) is gone; plug it in again")
+            throw .failure("could not forget \(name) on adapter \(found.adapter): \(lossOfAdapter)")
         }
         var result: Result<[BusValue], BusError>?
         client.call(
@@ -59,8 +76,14 @@ extension BluetoothStation {
         try turn(stopsAtInterrupt: false) { result != nil }
         if case .failure(let error)? = result {
             throw .failure(
-                "bluetoothd would not forget \(found.label.printable): \(error); look at 'bluetoothctl info'")
+                "adapter \(found.adapter) would not forget \(name): \(error); look at 'bluetoothctl info'")
         }
+    }
+
+    fileprivate func keepers(of address: String, besides faces: [Neighbour]) -> [String] {
+        let paths = Set(client.mirror.peripherals.keys).subtracting(faces.map(\.path))
+        return paths.compactMap { neighbour(at: $0) }.filter { $0.isKnown && $0.peripheral.address == address }
+            .map(\.adapter).sorted()
     }
 }
 

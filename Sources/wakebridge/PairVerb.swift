@@ -76,7 +76,7 @@ private final class PairingRun {
         let search = PeripheralSearch(station, adapters)
         let path: String
         if let device = order.device {
-            path = try search.find(device, needsHearing: !order.words.has("no-bond"))
+            path = try search.find(device)
         } else {
             path = try search.choose(takesOnly: order.words.has("yes"))
         }
@@ -121,7 +121,7 @@ private final class PairingRun {
     }
 
     private func pair(_ found: Neighbour) throws(Complaint) -> PairingOutcome {
-        var wish = PairingWish(label: found.label.printable, word: found.peripheral.address)
+        var wish = PairingWish(label: found.label.oneCell, word: found.peripheral.address)
         wish.wantsBond = !order.words.has("no-bond")
         wish.saysYes = order.words.has("yes")
         wish.passkey = order.passkey
@@ -164,7 +164,7 @@ private final class PairingRun {
     }
 
     private func report(_ paired: Neighbour, _ outcome: PairingOutcome) {
-        if order.words.has("json") { return Console.print(PairedText.json(paired)) }
+        if order.words.has("json") { return Console.print(PairedText.json(paired, outcome)) }
         Console.print(PairedText.sentence(paired, outcome) + "\n")
         if paired.profile == nil {
             Console.say("no profile knows it, so the daemon does not watch it; write one for it (docs/profiles.md)")
@@ -177,10 +177,10 @@ private final class PairingRun {
 private enum PairedText {
     static func sentence(_ paired: Neighbour, _ outcome: PairingOutcome) -> String {
         let who =
-            "\(paired.peripheral.alias.printable) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
+            "\(paired.peripheral.alias.oneCell) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
         let told = outcome.isTold ? "" : "; this bluetoothd, older than 5.66, does not tell whether it keeps the bond"
         switch outcome.bond {
-        case .new: return "paired \(who): bonded and trusted\(told)"
+        case .new: return "paired \(who): bonded and trusted; proof: \(outcome.proof.word)\(told)"
         case .kept(isProved: true): return "\(who) was bonded already, and the bond holds; it is trusted"
         case .kept(isProved: false):
             return "\(who) was bonded already; it is trusted, but not near now, so the bond was not tried"
@@ -188,11 +188,13 @@ private enum PairedText {
         }
     }
 
-    static func json(_ paired: Neighbour) -> [UInt8] {
+    static func json(_ paired: Neighbour, _ outcome: PairingOutcome) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.field("alias", paired.peripheral.alias)
         writer.identity(of: paired)
+        writer.key("proof")
+        if outcome.bond == .new { writer.string(outcome.proof.word) } else { writer.null() }
         writer.endObject()
         writer.newline()
         return writer.bytes

@@ -26,25 +26,24 @@ final class PeripheralSearch {
 
     // MARK: By its name
 
-    /// - Parameter needsHearing: it must be near now, unless it is bonded or connected already.
-    func find(_ word: String, needsHearing: Bool) throws(Complaint) -> String {
-        if let path = try known(word), !needsHearing || isUsable(path) { return path }
+    /// It must be near now, unless it is bonded or connected already.
+    func find(_ word: String) throws(Complaint) -> String {
+        if let path = try known(word), isUsable(path) { return path }
         progress?.show("looking for \(word) …")
         let start = SystemClock.monotonic()
         var firstHeard: Instant?
-        try scan(of: [], until: start + Self.patience) { [unowned self] in
+        let isHeard = { [unowned self] in
             guard heard(word) != .none else { return false }
             let now = SystemClock.monotonic()
             firstHeard = firstHeard ?? now
             // Two may bear one name, and nobody guesses between them; an address is one's own.
             return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
         }
-        switch heard(word) {
+        switch try scan(of: [], until: start + Self.patience, isHeard, { heard(word) }) {
         case .one(let path): return path
         case .several(let paths): throw ambiguous(word, paths)
         case .none: break
         }
-        if let path = try known(word), !needsHearing { return path }
         let known = peripherals.values.flatMap { [$0.alias, $0.name ?? "", $0.address] }.filter { !$0.isEmpty }
         throw .failure(
             "no peripheral '\(word.printable)' was heard; wake it, bring it nearer, and see 'wakebridge scan --all'."
@@ -58,6 +57,12 @@ final class PeripheralSearch {
         case .none: return nil
         case .several(let paths): throw ambiguous(word, paths)
         }
+    }
+
+    /// The peripheral at each of the adapters, by their addresses.
+    func faces(of address: String) -> [Neighbour] {
+        peripherals.filter { $0.value.address == address }.keys.compactMap { station.neighbour(at: $0) }
+            .sorted { $0.adapter < $1.adapter }
     }
 
     private func ambiguous(_ word: String, _ paths: [String]) -> Complaint {
@@ -89,19 +94,23 @@ final class PeripheralSearch {
         progress?.show("looking for peripherals that a profile knows …")
         let start = SystemClock.monotonic()
         var firstFound: Instant?
-        // Kept from before the scan ends, because its end takes the signals with it.
-        var found: [Neighbour] = []
-        try scan(of: services, until: start + Self.patience) { [unowned self] in
+        let isEnough = { [unowned self] in
             let now = SystemClock.monotonic()
-            found = candidates
-            if found.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
+            if candidates.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
             firstFound = firstFound ?? now
             return now >= (firstFound ?? now) + Self.courtesy
         }
+        // Chosen while the scan goes on: bluetoothd drops what is new 30 s after it was last heard.
+        return try scan(of: services, until: start + Self.patience, isEnough) { () throws(Complaint) in
+            try choose(among: candidates, takesOnly: takesOnly)
+        }
+    }
+
+    private func choose(among found: [Neighbour], takesOnly: Bool) throws(Complaint) -> String {
         guard let first = found.first else { throw nothingFound }
         if takesOnly {
             if found.count == 1 { return first.path }
-            let names = found.map { "\($0.label.printable) (\($0.peripheral.address))" }.joined(separator: ", ")
+            let names = found.map { "\($0.label.oneCell) (\($0.peripheral.address))" }.joined(separator: ", ")
             throw .failure("there are several: \(names); say which by its address")
         }
         return try ask(found)
@@ -109,7 +118,7 @@ final class PeripheralSearch {
 
     private var nothingFound: Complaint {
         if !adopted.isEmpty {
-            let names = adopted.map(\.label.printable).joined(separator: ", ")
+            let names = adopted.map(\.label.oneCell).joined(separator: ", ")
             return .failure("only what is paired already is near by: \(names); name a DEVICE")
         }
         return .failure(
@@ -140,7 +149,7 @@ final class PeripheralSearch {
         do throws(SystemError) {
             let keyboard = try Keyboard(on: station.loop) { answer = .some($0) }
             defer { withExtendedLifetime(keyboard) {} }
-            while !station.isInterrupted {
+            while !station.isInterrupted, failure == nil {
                 try station.loop.runOnce()
                 guard let line = answer else { continue }
                 guard let line else { break }
@@ -163,9 +172,11 @@ final class PeripheralSearch {
 
     // MARK: Listening
 
-    private func scan(
-        of services: [BluetoothUUID], until end: Instant, _ isEnough: @escaping () -> Bool
-    ) throws(Complaint) {
+    /// Scans until it is enough, and on while `choice` is made.
+    private func scan<Choice>(
+        of services: [BluetoothUUID], until end: Instant, _ isEnough: () -> Bool,
+        _ choice: () throws(Complaint) -> Choice
+    ) throws(Complaint) -> Choice {
         let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
         discovery.didFail = { [unowned self] in failure = $0 }
         station.didChange = { [unowned self] change in
@@ -176,13 +187,18 @@ final class PeripheralSearch {
         while !isEnough(), failure == nil, !station.isInterrupted, SystemClock.monotonic() < end {
             try station.turn(until: min(end, SystemClock.monotonic() + .milliseconds(100))) { false }
         }
+        progress?.clear()
+        var chosen: Result<Choice, Complaint>?
+        if failure == nil, !station.isInterrupted {
+            do throws(Complaint) { chosen = .success(try choice()) } catch { chosen = .failure(error) }
+        }
         // Ended before anything is connected: scanning and connecting fight for the radio.
         var isOver = false
         discovery.stop { isOver = true }
         try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
-        progress?.clear()
-        if station.isInterrupted { throw .failure("interrupted; nothing was paired") }
         if let failure { throw .failure(failure) }
+        guard let chosen, !station.isInterrupted else { throw .failure("interrupted; nothing was paired") }
+        return try chosen.get()
     }
 
     private func note(_ change: BluezChange) {
@@ -191,7 +207,7 @@ final class PeripheralSearch {
             if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
         case .peripheralGone(let path, _): neighbourhood.lose(path)
         case .adapterGone(let path, _):
-            if adapters.contains(path) { failure = "the adapter is gone; plug it in again" }
+            if adapters.contains(path) { failure = station.lossOfAdapter }
         case .adapter, .database, .value: break
         }
     }

@@ -11,11 +11,14 @@ final class RecordingFile {
     private let progress = ProgressLine.onTerminal()
     private var failure: Complaint?
 
-    /// What stands at `path` is replaced. Without a `span` only the person ends it.
-    init(_ path: String, for span: TimeSpan?) throws(Complaint) {
+    /// What stands at `path` is replaced. Without a `span` only the person ends it. A secret is for its owner alone,
+    /// whoever might read what stood there.
+    init(_ path: String, for span: TimeSpan?, isSecret: Bool = false) throws(Complaint) {
         self.path = path
         end = span.map { [begun] in begun + $0 }
-        do { file = try File.open(path, for: .replace) } catch { throw .failure("cannot record: \(error)") }
+        do throws(SystemError) {
+            file = try isSecret ? File.createSecret(path) : File.open(path, for: .replace)
+        } catch { throw .failure("cannot record: \(error)") }
     }
 
     /// What cannot be written any more ends the recording with ``pace(_:)``.

@@ -24,7 +24,10 @@ extension Verb {
             synopsis: [
                 "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER…"
             ],
-            detail: "The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled.",
+            detail: """
+                The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled. With devices, what it
+                keeps in WAKEBRIDGE_STATE_DIR stays, in run/handlers of the state directory (wakebridged --help names it).
+                """,
             flags: [
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("profile", short: "p", value: "PROFILE", "wake it for the devices of this profile"),

@@ -34,7 +34,7 @@ private final class Scan {
     private var neighbourhood = Neighbourhood()
     private var failure: String?
     private var hasNews = true
-    private var shown: [String: Neighbour] = [:]
+    private var printed = PrintedRows()
     private let drawing = RedrawnTable.onTerminal()
 
     init(_ words: ParsedWords) throws(Complaint) {
@@ -95,7 +95,7 @@ private final class Scan {
             if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
         case .peripheralGone(let path, _): neighbourhood.lose(path)
         case .adapterGone(let path, _):
-            if adapters.contains(path) { failure = "the adapter is gone; plug it in again" }
+            if adapters.contains(path) { failure = station.lossOfAdapter }
         case .adapter, .database, .value: return
         }
         hasNews = true
@@ -113,13 +113,12 @@ private final class Scan {
             drawing?.draw(NeighbourText.table(chosen) + (footer(all).map { $0 + "\n" } ?? ""))
             return
         }
-        for row in chosen {
-            let isJSON = words.has("json")
-            guard isJSON ? shown[row.key] != row : shown[row.key] == nil else { continue }
-            guard isJSON || isLast || neighbourhood.hasHeard(row.path) else { continue }
-            Console.print(isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8))
-            shown[row.key] = row
+        let isJSON = words.has("json")
+        for row in chosen where isJSON || isLast || neighbourhood.hasHeard(row.path) {
+            let text = isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8)
+            if printed.take(row, text, isOnce: !isJSON) { Console.print(text) }
         }
+        printed.keep(all) { station.client.mirror.peripherals[$0] != nil }
     }
 
     private func isWanted(_ row: Neighbour) -> Bool {
@@ -139,6 +138,26 @@ private final class Scan {
     }
 }
 
+/// What was printed of whom, so that only news follow; only of what is still there, or it would grow with every stranger.
+private struct PrintedRows {
+    private var texts: [String: [UInt8]] = [:]
+    private var paths: Set<String> = []
+
+    /// Whether `text` is to be printed; where `isOnce`, not for one that was, however its looks have changed since.
+    mutating func take(_ row: Neighbour, _ text: [UInt8], isOnce: Bool) -> Bool {
+        let isKnown = isOnce ? texts[row.key] != nil || paths.contains(row.path) : texts[row.key] == text
+        texts[row.key] = text
+        paths.insert(row.path)
+        return !isKnown
+    }
+
+    mutating func keep(_ rows: [Neighbour], _ isThere: (String) -> Bool) {
+        let keys = Set(rows.map(\.key))
+        texts = texts.filter { keys.contains($0.key) }
+        paths = paths.filter(isThere)
+    }
+}
+
 /// Peripherals as tables, lines and JSON.
 enum NeighbourText {
     static let head = ["NAME", "ADDRESS", "SIGNAL", "PROFILE", "STATE"]
@@ -146,10 +165,8 @@ enum NeighbourText {
     static func cells(_ row: Neighbour) -> [String] {
         let others = row.count > 1 ? " (one of \(row.count))" : ""
         return [
-            // A tab would move what stands behind it.
-            String(row.label.printable.map { $0 == "\t" ? "\u{fffd}" : $0 }), row.peripheral.address.printable + others,
-            row.signal.map { "\($0) dBm" } ?? "-",
-            row.profile?.printable ?? "-", state(row.peripheral),
+            row.label.oneCell, row.peripheral.address.oneCell + others, row.signal.map { "\($0) dBm" } ?? "-",
+            row.profile?.oneCell ?? "-", state(row.peripheral),
         ]
     }
 
@@ -199,4 +216,9 @@ extension JSONWriter {
         for service in row.peripheral.services.map(\.description).sorted() { string(service) }
         endArray()
     }
+}
+
+extension String {
+    /// Printable, and without the tabs that would move the cells behind it.
+    var oneCell: String { String(printable.map { $0 == "\t" ? "\u{fffd}" : $0 }) }
 }

@@ -41,13 +41,15 @@ final class ScriptedBluetooth {
         try Child(environment + [Built.tool] + words).finish()
     }
 
-    /// On a terminal, where each prompt gets its answer; what was seen is `output`.
-    func terminal(_ answers: [(prompt: String, answer: String)], _ words: String...) throws
+    /// On a terminal, where each prompt gets its answer, so long after it was seen; what was seen is `output`.
+    func terminal(_ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: String...)
+        throws
         -> (exit: Int32, output: String, talk: String)
     {
         let pairs = answers.map { "[\"\($0.prompt)\", \"\($0.answer)\"]" }.joined(separator: ", ")
         return try Child(
-            environment + ["/usr/bin/python3", Self.script("terminal.py"), "[\(pairs)]", Built.tool] + words
+            environment + ["/usr/bin/python3", Self.script("terminal.py"), "[\(pairs)]", "\(seconds)", Built.tool]
+                + words
         ).finish()
     }
 

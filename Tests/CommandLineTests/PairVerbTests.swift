@@ -20,13 +20,15 @@ import WakeModel
         let outcome = try bluetooth.tool("pair", "Lab Strap")
         #expect(outcome.exit == 0, "\(outcome.talk)")
         let who = "heart-rate-monitor-0010"
-        #expect(outcome.output == "paired \(who) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted\n")
+        #expect(
+            outcome.output == "paired \(who) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted; proof: none\n"
+        )
         #expect(outcome.talk == "next: wakebridge watch \(who)\n")
         let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
         #expect(
             bluetooth.calls == [
                 "StopDiscovery", "SetDiscoveryFilter DuplicateData=0 Transport=le", "UUIDs", "StartDiscovery",
-                "StopDiscovery", "RegisterAgent KeyboardDisplay", "RequestDefaultAgent", "Connect", "Connect",
+                "StopDiscovery", "RegisterAgent KeyboardDisplay", "Connect", "Connect",
                 "Pair resolved", "Set \(path) Trusted 1", "Set \(path) Alias \(who)", "UnregisterAgent",
             ])
         let again = try bluetooth.tool("pair", who, "--alias", "chest strap")
@@ -56,13 +58,51 @@ import WakeModel
         let wrong = try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "43")
         #expect(wrong.exit == 1)
         #expect(wrong.talk.contains("the passkey 000043 is not the one that Lab Strap shows"))
-        #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "000042").exit == 0)
+        let right = try bluetooth.tool("pair", "C0:DE:00:00:00:10", "--passkey", "000042", "--json")
+        #expect(right.output.contains(#""proof":"passkey""#), "\(right.talk)")
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:11").talk.contains("agree to it with --yes"))
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:11", "-y").talk.contains("agreed to 123456"))
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:12").talk.contains("type 123456 on Lab Strap"))
         // Another peripheral's question is refused, whatever the options say.
         #expect(try bluetooth.tool("pair", "C0:DE:00:00:00:13", "-y").exit == 0)
         #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
+    }
+
+    @Test("a peripheral that pairs without the passkey that was given is refused, and its bond removed")
+    func unproved() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap()))
+        let outcome = try bluetooth.tool("pair", "Lab Strap", "--passkey", "42")
+        #expect(outcome.exit == 1)
+        #expect(outcome.output == "")
+        #expect(outcome.talk.contains("Lab Strap paired without asking for the passkey"))
+        #expect(bluetooth.calls.contains("RemoveDevice /org/bluez/hci0/dev_C0_DE_00_00_00_10"))
+        #expect(!bluetooth.calls.contains { $0.contains("Trusted") })
+        #expect(try bluetooth.tool("pair", "Lab Strap").output.contains("proof: none"))
+    }
+
+    @Test("a peripheral that wants to use this machine's services meanwhile is refused")
+    func service() throws {
+        let bluetooth = try ScriptedBluetooth(world(strap(#""pairing": "service""#)))
+        #expect(try bluetooth.tool("pair", "Lab Strap").exit == 0)
+        #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
+    }
+
+    @Test("who takes long to choose pairs with what was shown, because the scan goes on until then")
+    func slowChoice() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
+        let seen = try bluetooth.terminal([("pair with it? [y/n] ", "y\\n")], thinking: 1, "pair")
+        #expect(seen.exit == 0, "\(seen.output)")
+        let calls = bluetooth.calls
+        let end = try #require(calls.lastIndex(of: "StopDiscovery"))
+        #expect(calls.firstIndex(of: "Connect") ?? 0 > end)
+    }
+
+    @Test("a bluetoothd that dies while it is scanned with is named, and not the adapter")
+    func deadScan() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
+        let outcome = try bluetooth.tool("pair", "Lab Strap")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
     }
 
     @Test("on a terminal the operator chooses, types the passkey until it is one, and compares")
@@ -124,6 +164,15 @@ import WakeModel
         #expect(moving.talk.contains("private address"))
     }
 
+    @Test("what is trusted without a bond is connected first, so that bluetoothd keeps it when the scan is long over")
+    func noBondLasts() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
+        #expect(try bluetooth.tool("pair", "Lab Strap", "--no-bond", "--alias", "loose").exit == 0)
+        usleep(600_000)
+        #expect(!bluetooth.calls.contains { $0.hasPrefix("drop") })
+        #expect(try bluetooth.tool("devices").output.contains("loose  C0:DE:00:00:00:10"))
+    }
+
     @Test("an older bluetoothd that tells of no bond is believed, and that is said")
     func old() throws {
         let bluetooth = try ScriptedBluetooth(#"{"old": true, "devices": [\#(strap())]}"#)
@@ -173,9 +222,40 @@ import WakeModel
         let outcome = try bluetooth.tool("forget", "chest")
         #expect(outcome.exit == 0)
         #expect(
-            outcome.output.hasPrefix("forgot chest (C0:DE:00:00:00:10): its bond, trust and name are gone; reset it"))
+            outcome.output.hasPrefix(
+                "forgot chest (C0:DE:00:00:00:10) on adapter 00:1A:7D:DA:71:13: its bond, trust and name are gone; reset it"
+            ))
         #expect(bluetooth.calls.last == "RemoveDevice /org/bluez/hci0/dev_C0_DE_00_00_00_10")
         #expect(try bluetooth.tool("forget", "chest").exit == 1)
+    }
+
+    @Test("forget forgets on every adapter and names them; of those not meant or off it says that they keep it")
+    func forgetEverywhere() throws {
+        func bluetooth(_ third: String) throws -> ScriptedBluetooth {
+            let adapters = (1...3).map {
+                #"{"name": "hci\#($0)", "address": "00:00:00:00:00:0\#($0)"\#($0 == 3 ? third : "")}"#
+            }
+            let faces = (1...3).map {
+                strap(#""bonded": true, "trusted": true, "alias": "chest", "adapter": "hci\#($0)""#)
+            }
+            return try ScriptedBluetooth(
+                "{\"adapters\": [\(adapters.joined(separator: ", "))], \"devices\": [\(faces.joined(separator: ", "))]}"
+            )
+        }
+        let one = try bluetooth("")
+        let meant = try one.tool("forget", "chest", "--adapter", "00:00:00:00:00:02")
+        #expect(meant.output.contains(" on adapter 00:00:00:00:00:02: "))
+        #expect(
+            meant.talk == "adapter 00:00:00:00:00:01 still keeps it\nadapter 00:00:00:00:00:03 still keeps it\n")
+        let all = try bluetooth(#", "powered": false"#)
+        let outcome = try all.tool("forget", "chest")
+        #expect(outcome.output.contains(" on adapters 00:00:00:00:00:01 and 00:00:00:00:00:02: "))
+        #expect(outcome.talk.contains("adapter 00:00:00:00:00:03 still keeps it, because it is off"))
+        let path = "dev_C0_DE_00_00_00_10"
+        #expect(
+            all.calls.filter { $0.hasPrefix("RemoveDevice") } == [
+                "RemoveDevice /org/bluez/hci1/\(path)", "RemoveDevice /org/bluez/hci2/\(path)",
+            ])
     }
 
     @Test("an adapter is meant by its address, never by a name that moves")

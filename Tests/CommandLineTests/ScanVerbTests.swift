@@ -13,7 +13,7 @@ import WakeModel
              "bonded": true, "trusted": true, "connected": true, "battery": 77},
             {"address": "41:DE:00:00:00:01", "name": "Tag", "uuids": ["feaa"], "maker": "0102", "signal": -70},
             {"address": "42:DE:00:00:00:02", "name": "Tag", "uuids": ["feaa"], "maker": "0102", "signal": -50},
-            {"address": "43:DE:00:00:00:03", "name": "Tag", "uuids": ["feaa"], "maker": "0103"},
+            {"address": "43:DE:00:00:00:03", "name": "Tag", "uuids": ["feaa"], "maker": "0103", "company": 77},
             {"address": "C0:DE:00:00:00:13", "name": "Gone", "uuids": ["180d"], "known": true, "absent": true}
         ]}
         """#
@@ -48,6 +48,35 @@ import WakeModel
         #expect(strap["profile"]?.string == "heart-rate-monitor")
         #expect(strap["adapter"]?.string == "00:1A:7D:DA:71:13")
         #expect(rows.first { $0["address"]?.string == "C0:DE:00:00:00:11" }?["signal"] == .null)
+    }
+
+    @Test("a peripheral is one line, whatever its advertisements say next and however late its name comes")
+    func restless() throws {
+        let bluetooth = try ScriptedBluetooth(
+            #"""
+            {"devices": [{"address": "41:DE:00:00:00:01", "uuids": ["180d"], "restless": true, "late": "Ta\tg"}]}
+            """#)
+        let lines = try bluetooth.tool("scan", "--for", "1500ms").output.split(separator: "\n")
+        #expect(lines.count == 1, "\(lines)")
+        let objects = try bluetooth.tool("scan", "--json", "--for", "1500ms").output.split(separator: "\n")
+        // Its name is known by now.
+        #expect(objects.count == 1, "\(objects)")
+    }
+
+    @Test("a tab in a name moves no cell")
+    func tab() throws {
+        let bluetooth = try ScriptedBluetooth(
+            #"{"devices": [{"address": "C0:DE:00:00:00:01", "name": "a\tb", "uuids": ["180d"]}]}"#)
+        let outcome = try bluetooth.tool("scan", "--for", "500ms")
+        #expect(outcome.output == "a\u{fffd}b  C0:DE:00:00:00:01  -60 dBm  heart-rate-monitor  new\n")
+    }
+
+    @Test("a bluetoothd that dies during a scan is named, and not the adapter")
+    func dead() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
+        let outcome = try bluetooth.tool("scan")
+        #expect(outcome.exit == 1)
+        #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
     }
 
     @Test("--profile has bluetoothd listen for that profile's services only")

@@ -114,6 +114,8 @@ class Adapter(Thing):
         for device in devices:
             if device.path.startswith(self.path + "/"):
                 GLib.timeout_add(device.plan.get("after", 50), device.advertise)
+        if "dies" in self.plan:
+            GLib.timeout_add(self.plan["dies"], os._exit, 1)
 
     @dbus.service.method(ADAPTER)
     def StopDiscovery(self):
@@ -124,6 +126,7 @@ class Adapter(Thing):
         for device in devices:
             if device.published:
                 device.invalidate("RSSI")
+            GLib.timeout_add(world.get("temporary", 30_000), device.drop)
 
     @dbus.service.method(ADAPTER, in_signature="o")
     def RemoveDevice(self, path):
@@ -131,8 +134,10 @@ class Adapter(Thing):
         device = next((one for one in devices if one.path == path and one.published), None)
         if device is None:
             raise Refusal("DoesNotExist", "Does Not Exist")
-        device.published = False
-        root.InterfacesRemoved(path, [DEVICE])
+        device.change(Paired=False, Trusted=False, Connected=False, ServicesResolved=False)
+        if not world.get("old"):
+            device.change(Bonded=False)
+        device.withdraw()
 
 
 class Device(Thing):
@@ -152,7 +157,7 @@ class Device(Thing):
             values["Name"] = name
         if "maker" in plan:
             values["ManufacturerData"] = dbus.Dictionary(
-                {dbus.UInt16(76): dbus.Array(bytes.fromhex(plan["maker"]), "y", variant_level=1)}, "qv")
+                {dbus.UInt16(plan.get("company", 76)): dbus.Array(bytes.fromhex(plan["maker"]), "y", variant_level=1)}, "qv")
         if world.get("old"):
             del values["Bonded"]
         interfaces = {DEVICE: values}
@@ -160,17 +165,44 @@ class Device(Thing):
             interfaces = {BATTERY: {"Percentage": dbus.Byte(plan["battery"])}, DEVICE: values}
         super().__init__(path + "/dev_" + address.replace(":", "_"), interfaces)
 
+        # What was only heard is dropped, with its trust, some time after it was heard last (device.c, temporary).
+        self.temporary = not (plan.get("bonded") or plan.get("trusted") or plan.get("known"))
+
+    def withdraw(self):
+        self.published, self.temporary = False, True
+        root.InterfacesRemoved(self.path, [DEVICE])
+
+    @property
+    def is_listened_for(self):
+        return any(one.properties[ADAPTER]["Discovering"] for one in adapters if self.path.startswith(one.path + "/"))
+
+    def drop(self):
+        if self.published and self.temporary and not self.is_listened_for:
+            say("drop", self.path)
+            self.change(Trusted=False)
+            self.withdraw()
+        return False
+
     def advertise(self):
         if self.plan.get("absent"):
             return False
         signal = dbus.Int16(self.plan.get("signal", -60))
         self.properties[DEVICE]["RSSI"] = signal
         self.change(RSSI=signal) if self.published else self.publish()
+        if self.plan.get("restless"):
+            # Each advertisement tells something else.
+            said = self.plan["said"] = self.plan.get("said", 0) + 1
+            data = dbus.Dictionary({dbus.UInt16(76): dbus.Array([said], "y", variant_level=1)}, "qv")
+            self.change(ManufacturerData=data)
+            if said == 3 and "late" in self.plan:
+                self.change(Name=self.plan["late"], Alias=self.plan["late"])
+            return self.is_listened_for
         return False
 
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Connect(self, answer, refuse):
         say("Connect")
+        self.temporary = False
         breaks = self.plan.get("breaks", 0)
         self.plan["breaks"] = breaks - 1
         if breaks > 0:
@@ -198,6 +230,8 @@ class Device(Thing):
     def Pair(self, answer, refuse):
         say("Pair", "resolved" if self.properties[DEVICE]["ServicesResolved"] else "unresolved")
 
+        self.temporary = False
+
         def bond(*_):
             bonds = {} if world.get("old") else {"Bonded": self.plan.get("bonds", True)}
             self.change(Paired=True, **bonds)
@@ -220,6 +254,9 @@ class Device(Thing):
         elif way == "another":
             other = dbus.ObjectPath("/org/bluez/hci0/dev_00_00_00_00_00_00")
             agents.ask("RequestAuthorization", "o", [other], fail, lambda error: (say(error), bond()))
+        elif way == "service":
+            wanted = [me, "00001812-0000-1000-8000-00805f9b34fb"]
+            agents.ask("AuthorizeService", "os", wanted, fail, lambda error: (say(error), bond()))
         else:
             bond() if way == "just works" else fail()
 
@@ -233,6 +270,6 @@ devices = [Device(plan) for plan in world.get("devices", [])]
 for thing in adapters:
     thing.published = True
 for thing in devices:
-    thing.published = bool(thing.plan.get("bonded") or thing.plan.get("trusted") or thing.plan.get("known"))
+    thing.published = not thing.temporary
 name = dbus.service.BusName("org.bluez", bus)
 GLib.MainLoop().run()

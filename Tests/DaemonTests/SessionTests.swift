@@ -85,6 +85,33 @@ import WakeSystem
         #expect(try bluez.tell("calls Connect") == "1")
     }
 
+    @Test("stop closes what nobody else listens to, and start brings it back, also after a restart")
+    func stopCloses() throws {
+        #expect(try daemon.tool("stop", "strap").exit == 0)
+        #expect(try daemon.wait { try session() == "closed" && bluez.tell("trusted 1") == "no" })
+        try daemon.stop()
+        try daemon.start()
+        #expect(try daemon.wait { try session() == "closed" && devices().contains("session closed") })
+        #expect(try daemon.tool("start", "strap").exit == 0)
+        #expect(
+            try daemon.wait { try session() == "open" && bluez.tell("say 65") == "1" && told.last == "data" }, "\(told)"
+        )
+    }
+
+    @Test("stop leaves a session open that is kept, that another handler needs, or that was closed by hand")
+    func stopKeeps() throws {
+        #expect(try daemon.tool("stop", "--keep-sessions", "strap").exit == 0)
+        #expect(try session() == "open")
+        #expect(try daemon.tool("start", "strap").exit == 0)
+        try daemon.drop("second", manifest(daemon.folder + "/diary.py"))
+        #expect(try daemon.wait { try daemon.tool("why", "second").exit == 0 })
+        #expect(try daemon.tool("stop", "strap").exit == 0)
+        #expect(try session() == "open")
+        #expect(try daemon.tool("session", "close", "Strap 1").exit == 0)
+        #expect(try daemon.tool("start", "strap").exit == 0)
+        #expect(try session() == "closed")
+    }
+
     @Test("what has no session, and what bluetoothd does not know, is refused with what to do")
     func refuses() throws {
         let unknown = try daemon.tool("session", "pause", "Strop 1")

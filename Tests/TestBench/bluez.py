@@ -363,6 +363,9 @@ class Commands:
     def calls(self, member):
         return str(calls.get(member, 0))
 
+    def trusted(self, number):
+        return "yes" if peripherals[int(number)].place.properties["Trusted"] else "no"
+
     def quiet(self):
         """No profile is registered any more, so nothing is brought back."""
         for adapter in adapters.values():

@@ -44,7 +44,11 @@ struct RecoveryStories {
         #expect(story.attempts(handler) == [4])
         #expect(
             story.count {
-                if case .giveBack(handler, Sequence(40), attempts: 3, charges: 1) = $0 { true } else { false }
+                if case .giveBack(handler, Sequence(40), attempts: 3, charges: 1, heldUntil: nil) = $0 {
+                    true
+                } else {
+                    false
+                }
             } == 1)
         story.close()
     }
@@ -65,6 +69,51 @@ struct RecoveryStories {
         #expect(story.delivered(handler).count == before)
         story.advance(.seconds(2))
         #expect(story.delivered(handler).count == before + 1)
+        story.close()
+    }
+
+    @Test(
+        "What is left of a nack's wait goes on after a restart, and no clock set meanwhile makes it longer than a day")
+    func waitGoesOn() {
+        let story = Scenario(from: 100)
+        let (device, other, handler) = (story.device(1), story.device(2), story.handler())
+        let waits: [(UInt64, DeviceID, TimeSpan)] = [
+            (40, device, .seconds(3_600)), (41, other, .seconds(400_000)),
+        ]
+        story.step(
+            .recovered(
+                handler,
+                waits.map { number, device, wait in
+                    RecoveredEvent(
+                        sequence: Sequence(number), device: device, content: .data(.serial), size: 1,
+                        stamp: story.stamp, attempts: 1, durability: .run, heldUntil: story.stamp.wall + wait)
+                }))
+        story.advance(.seconds(3_599))
+        #expect(story.launches(handler) == 0)
+        story.advance(.seconds(2))
+        #expect(story.delivered(handler) == [40] && story.attempts(handler) == [2])
+        story.acknowledge(40, handler)
+        story.advance(.seconds(86_400 - 3_602))
+        #expect(story.delivered(handler) == [40])
+        story.advance(.seconds(2))
+        #expect(story.delivered(handler) == [40, 41])
+    }
+
+    @Test("A nack's wait is written down with what goes back, and an end of it that a death brings is none")
+    func waitIsWritten() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        let until = story.stamp.wall + .seconds(60)
+        story.say(.nack(Sequence(1), after: .seconds(60)), handler)
+        #expect(
+            story.count {
+                if case .giveBack(handler, Sequence(1), attempts: 1, charges: 0, heldUntil: until) = $0 {
+                    true
+                } else {
+                    false
+                }
+            } == 1)
         story.close()
     }
 

@@ -48,6 +48,7 @@ final class Scenario {
     var diesWhenKilled = true
     var emptiesAfterExit = true
     var launchesFail = false
+    var isExhausted = false
 
     init(_ limits: IngressLimits = .none, from first: UInt64 = 1) {
         core = Dispatcher(from: Sequence(first), limits: limits)
@@ -208,7 +209,10 @@ final class Scenario {
         switch effect {
         case .launch(let id, let epoch, _):
             processes[id] = Process(epoch: epoch, isFrozen: true)
-            if launchesFail { schedule(.launchFailed(id, epoch, reason: "no such file"), after: .milliseconds(1)) }
+            if launchesFail {
+                schedule(
+                    .launchFailed(id, epoch, reason: "no such file", isExhausted: isExhausted), after: .milliseconds(1))
+            }
         case .deliver(let id, let epoch, let delivery):
             work(id, epoch, delivery)
             if settings[id]?.acknowledgement == .delivery, !delivery.events.isEmpty {

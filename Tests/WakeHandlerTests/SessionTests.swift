@@ -137,6 +137,16 @@ struct SessionTests {
         #expect(answers == ["{\"nack\":2}", "{\"ack\":9}", "{\"ack\":10}"])
     }
 
+    @Test("that the link went down is told behind a nack too, and the wait goes on")
+    func linkDown() {
+        recorder.answer = { event, _ in event.sequence == 2 && event.attempt == 1 ? .retry(after: nil) : .useful }
+        let linkDown = event(9, type: "attention", data: "{\"kind\":\"link-down\"}")
+        let answers = replies(
+            of: recorder, to: [event(2), linkDown, event(3), event(2, attempt: 2), event(3, attempt: 2)])
+        #expect(answers == ["{\"nack\":2}", "{\"ack\":9}", "{\"ack\":2}", "{\"ack\":3}"])
+        #expect(recorder.told[1] == "attention(link-down) 9" && recorder.told.count == 4)
+    }
+
     @Test("a pending event that the bridge took back or gives again holds nothing up")
     func forgetsTakenBack() {
         recorder.answer = { event, _ in event.attempt == 1 && event.sequence != 2 ? .pending : .useful }

@@ -105,7 +105,7 @@ struct JournalTests {
         _ = try Schema.migrate(database)
         try database.execute("INSERT INTO handlers VALUES(1,'a',0,NULL,0)")
         #expect(throws: Schema.Failure.self) { try Schema.migrate(database, steps: Schema.steps + ["CREATE nonsense"]) }
-        #expect(try database.integer("PRAGMA user_version") == 1)
+        #expect(try database.integer("PRAGMA user_version") == Int64(Schema.steps.count))
         _ = try Schema.migrate(
             database, steps: Schema.steps + ["ALTER TABLE handlers ADD COLUMN more INTEGER DEFAULT 5"])
         #expect(try database.integer("SELECT more FROM handlers WHERE name='a'") == 5)
@@ -192,6 +192,44 @@ struct JournalTests {
         #expect(recovery.replayPosition == Recovery.ReplayPosition(source: "t.trace", line: 7))
         #expect(recovery.owed[a]?.first?.attempts == 3)
         #expect(recovery.owed[a]?.first?.charges == 2)
+    }
+
+    @Test(
+        "What was given back was not in flight when the bridge died; its count is that of its deliveries, and its wait goes on",
+        arguments: [Durability.run, .disk])
+    func givenBack(durability: Durability) throws {
+        var journal: Journal? = try ready()
+        journal?.append(1...3, durability)
+        journal?.lease([1, 2, 3].map { Sequence($0) }, to: a)
+        _ = journal?.commit()
+        let until = WallTime(microseconds: 77)
+        journal?.giveBack(Sequence(2), by: a, attempts: 1, charges: 0, heldUntil: until)
+        _ = journal?.commit()
+        journal = nil
+        let owed = try scratch.journal().recover().owed[a] ?? []
+        #expect(owed.map(\.wasDelivered) == [true, false, true])
+        #expect(owed.map(\.attempts) == [0, 1, 0], "without the delivery that the death cut short")
+        #expect(owed.map(\.heldUntil) == [nil, until, nil])
+    }
+
+    @Test("Counts that a version without the wait of a nack wrote are read as they were meant")
+    func olderCounts() throws {
+        let database = try Database(path: scratch.run, strength: .normal)
+        _ = try Schema.migrate(database, steps: Array(Schema.steps.prefix(1)))
+        try database.execute("INSERT INTO events VALUES(4,1,1,6,3,4,5,1,2549018332,x'0102')")
+        let check = CRC32.standard.check(numbers: [1, 4, 3, 2])
+        try database.execute("INSERT INTO attempts VALUES(1,4,3,2,\(check))")
+        let owed = try scratch.journal().recover().owed[a]?.first
+        #expect(owed?.attempts == 3 && owed?.charges == 2 && owed?.heldUntil == nil)
+    }
+
+    @Test("Whom the journal knew is told apart from who is new, but not where damage leaves it in doubt")
+    func known() throws {
+        #expect(try scratch.journal().recover().handlers == [])
+        _ = try ready()
+        #expect(try scratch.journal().recover().handlers == [a, b])
+        try scratch.tamper(scratch.disk, "UPDATE handlers SET stopped=stopped+2 WHERE name='a'")
+        #expect(try scratch.journal().recover().handlers == nil)
     }
 
     @Test("A dead letter leaves the queue, is listed, taken for replay and dropped")

@@ -6,7 +6,7 @@ import WakeModel
 final class LinkWorld {
     private(set) var machine: LinkMachine
     private(set) var accounts = LinkAccounts()
-    private var dice: Dice
+    var dice: Dice
     private let channels: [BluetoothUUID]
     private var now = Instant.zero
     private var queue: [(at: Instant, number: Int, body: () -> Void)] = []
@@ -18,22 +18,22 @@ final class LinkWorld {
     var isCalm = false
 
     // The peripheral.
-    private var isInRange = true
-    private var isConfigured: Set<BluetoothUUID> = []
+    var isInRange = true
+    var isConfigured: Set<BluetoothUUID> = []
     private let keepsConfiguration: Int
     private let hasReadableConfiguration: Bool
     private let canBeRead: Bool
 
     // The kernel's link, and how often there was another.
-    private var isLinkUp = false
-    private var link = 0
+    var isLinkUp = false
+    var link = 0
 
     // bluetoothd.
     private var life = 0
-    private var facts = LinkFacts()
-    private var clients: Set<BluetoothUUID> = []
-    private var pathNumber = 0
-    private var isTrusted = true
+    var facts = LinkFacts()
+    var clients: Set<BluetoothUUID> = []
+    var pathNumber = 0
+    var isTrusted = true
     /// The kernel refuses it, and bluetoothd knows.
     private var isBlocked = false
     private var hasKernel = true
@@ -92,7 +92,7 @@ final class LinkWorld {
 
     // MARK: The machine
 
-    private func step(_ input: LinkInput) {
+    func step(_ input: LinkInput) {
         let effects = machine.step(input, at: stamp)
         if keepsTrace { trace.append("\(now.nanoseconds / 1_000_000) \(input) -> \(machine.phase) \(effects)") }
         for effect in effects {
@@ -111,7 +111,7 @@ final class LinkWorld {
 
     private func complain(_ text: String) { accounts.complain(text, stamp.wall) }
 
-    private func tell(_ change: (inout LinkFacts) -> Void) {
+    func tell(_ change: (inout LinkFacts) -> Void) {
         change(&facts)
         step(.facts(facts))
     }
@@ -148,7 +148,7 @@ final class LinkWorld {
 
     // MARK: The link
 
-    private func linkUp(isUnseen: Bool = false) {
+    func linkUp(isUnseen: Bool = false) {
         guard !isLinkUp, isInRange, facts.isReachable, !facts.isConnected || isUnseen, !isBlocked else { return }
         isLinkUp = true
         isLinkOld = false
@@ -168,14 +168,14 @@ final class LinkWorld {
         }
     }
 
-    private func onThisLink(after milliseconds: Int, _ body: @escaping () -> Void) {
+    func onThisLink(after milliseconds: Int, _ body: @escaping () -> Void) {
         let (link, life) = (link, life)
         after(milliseconds) { [unowned self] in
             if self.link == link, self.life == life, isLinkUp, facts.isUp { body() }
         }
     }
 
-    private func offer() {
+    func offer() {
         guard facts.channels.isEmpty else { return }
         tell { facts in
             for channel in channels {
@@ -186,7 +186,7 @@ final class LinkWorld {
     }
 
     /// The link ends, and bluetoothd tells so after a while; or tells only that the services went, when it is back.
-    private func linkDown(isUnseen: Bool = false) {
+    func linkDown(isUnseen: Bool = false) {
         guard isLinkUp else { return }
         isLinkUp = false
         link += 1
@@ -202,14 +202,14 @@ final class LinkWorld {
         }
     }
 
-    private func bringBack() {
+    func bringBack() {
         guard isTrusted else { return }
         after(dice.isOne(in: 4) ? dice.below(8000) : dice.below(300)) { [unowned self] in linkUp() }
     }
 
     // MARK: bluetoothd
 
-    private func die() {
+    func die() {
         life += 1
         clients = []
         isLinkOld = isLinkUp
@@ -245,7 +245,7 @@ final class LinkWorld {
     }
 
     /// It was paired anew, or somebody unblocked it.
-    private func unblock() {
+    func unblock() {
         guard isBlocked else { return }
         isBlocked = false
         if facts.isReachable { tell { $0.isBlocked = false } }
@@ -306,87 +306,4 @@ final class LinkWorld {
         }
         return .answered(request, nil)
     }
-
-    // MARK: What befalls them
-
-    func befall() {
-        if dice.isOne(in: 2) { return mend() }
-        switch dice.below(20) {
-        case 0..<5: linkDown()
-        case 5: linkDown(isUnseen: true)
-        case 6: isInRange.toggle()
-        case 7, 8: linkUp()
-        case 9: if facts.isReachable { die() }
-        case 10: togglePower()
-        case 11: changeServices()
-        case 12: step(.session([.open, .paused, .closed][dice.below(3)]))
-        case 13: step(.session(.open))
-        case 14: step(.dropped(reason: "timeout"))
-        case 15:
-            if isLinkUp { step(.unencrypted(reason: "key-missing")) }
-            linkDown()
-        case 16: tell { $0.hasRoom.toggle() }
-        default: if isInRange, !isLinkUp { step(.advertised) }
-        }
-        isTrusted = machine.session != .closed
-    }
-
-    private func togglePower() {
-        switch facts.absence {
-        case nil:
-            isLinkUp = false
-            link += 1
-            tell {
-                $0.isConnected = false
-                $0.areServicesResolved = false
-                $0.absence = .adapterDown
-            }
-        case .adapterDown:
-            tell { $0.absence = nil }
-            bringBack()
-        case .bluetoothdGone, .removed: break
-        }
-    }
-
-    private func changeServices() {
-        guard isLinkUp, facts.isUp, facts.areServicesResolved else { return }
-        pathNumber += 1
-        clients = []
-        isConfigured = []
-        tell { $0.channels = [:] }
-        onThisLink(after: dice.below(3000)) { [unowned self] in offer() }
-    }
-
-    /// All faults end.
-    func calm() {
-        isCalm = true
-        mend()
-    }
-
-    /// It is in range, powered, opened and trusted.
-    private func mend() {
-        isInRange = true
-        isTrusted = true
-        unblock()
-        if !facts.hasRoom { tell { $0.hasRoom = true } }
-        if facts.absence == .adapterDown { togglePower() }
-        step(.session(.open))
-        if !isLinkUp { bringBack() }
-    }
-
-    func dally() { run(for: .milliseconds(Int64(dice.isOne(in: 4) ? dice.below(20_000) : dice.below(2500)))) }
-}
-
-/// SplitMix64: the same seed walks the same way everywhere.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
-    mutating func isOne(in chances: Int) -> Bool { below(chances) == 0 }
 }

@@ -59,6 +59,18 @@ private func mirror(_ peripherals: [(String, [(String, BusValue)])]) -> BluezMir
         #expect(found.first?.peripheral.address == "02:00")
     }
 
+    @Test("what manufacturer data says may change all the time, and it is the same peripheral; whose it is may not")
+    func restless() {
+        var one = peripheral("41:00", name: "Tag")
+        func key(_ data: [UInt16: [UInt8]]) -> String {
+            one.manufacturerData = data
+            return Neighbour(path: "/a", adapter: "00:01", one, profile: nil).key
+        }
+        #expect(key([76: [1]]) == key([76: [2, 3]]))
+        #expect(key([76: [1]]) != key([77: [1]]))
+        #expect(key([76: [1]]) != key([:]))
+    }
+
     @Test(
         "what was not heard and is not connected is not near by, and what a profile knows comes first, best heard first"
     )

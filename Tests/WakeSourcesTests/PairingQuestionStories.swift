@@ -64,6 +64,33 @@ import WakeModel
         #expect(!refused.told.contains(.withdraw))
     }
 
+    @Test("a passkey that was given and never asked for is no proof: the new bond is removed, and nothing trusted")
+    func unproved() {
+        var story = PairingStory { $0.passkey = 42 }
+        story.beginPairing()
+        let effects = story.bond()
+        #expect(effects.prefix(2) == [.request(.cancelPairing), .request(.forget)])
+        #expect(story.sentence?.contains("paired without asking for the passkey") == true)
+        #expect(!story.told.contains(.request(.trust)))
+    }
+
+    @Test("how a new bond was proved is told with it")
+    func proofs() {
+        func word(_ input: PairingInput, _ change: @escaping (inout PairingWish) -> Void) -> String? {
+            var story = PairingStory(change)
+            story.beginPairing()
+            story.tell(input)
+            _ = story.bond()
+            _ = story.settle()
+            for case .done(let outcome) in story.told { return outcome.proof.word }
+            return nil
+        }
+        #expect(word(.tick) { _ in } == "none")
+        #expect(word(.asked(.passkey)) { $0.passkey = 42 } == "passkey")
+        #expect(word(.display(passkey: "001234", entered: 0)) { $0.passkey = 42 } == "passkey")
+        #expect(word(.asked(.comparison(5))) { $0.saysYes = true } == "unseen-comparison")
+    }
+
     @Test("a passkey for the peripheral is shown once, then how much of it was typed")
     func displayed() {
         var story = PairingStory()

@@ -181,6 +181,20 @@ struct PairingStory {
         #expect(other.tell(.asked(.consent)) == [.reply(.no)])
     }
 
+    @Test("what ends early says that nothing was kept only where no bond is")
+    func keptWord() {
+        var story = PairingStory { $0.canAsk = true }
+        story.beginPairing()
+        var other = story
+        other.tell(.interrupted)
+        #expect(other.sentence?.contains("interrupted; nothing was kept") == true)
+        _ = story.bond()
+        story.tell(.interrupted)
+        #expect(story.sentence?.contains("nothing was kept") == false)
+        #expect(story.sentence?.contains("its bond is kept") == true)
+        #expect(story.sentence?.contains("'wakebridge forget C0:01' undoes it") == true)
+    }
+
     @Test("bluetoothd that will not have us as its agent ends it")
     func refusedAgent() {
         var story = PairingStory()
@@ -221,25 +235,59 @@ struct PairingStory {
         #expect(story.settle() == [.done(PairingOutcome(bond: .kept(isProved: true)))])
     }
 
-    @Test("a bonded peripheral that is not near is named all the same, and not dialled for ever")
+    @Test("a bonded peripheral that is away is trusted and named before its dial is taken back, or it never came back")
     func isAway() {
-        var story = bonded()
+        var story = bonded(isTrusted: false)
         story.facts()
-        #expect(story.wait(.seconds(10)) == [.request(.disconnect), .request(.name("chest"))])
-        #expect(story.settle() == [.done(PairingOutcome(bond: .kept(isProved: false)))])
+        #expect(story.wait(.seconds(10)) == [.request(.trust), .request(.name("chest"))])
+        #expect(
+            story.settle() == [.request(.disconnect), .done(PairingOutcome(bond: .kept(isProved: false)))])
     }
 
-    @Test("a peripheral that forgot its side drops the link: forget and pair again is what mends it")
+    @Test(
+        "a bond that bluetoothd says does not authenticate is stale, whether that is told before or after the link fell"
+    )
     func isStale() {
         var story = bonded()
         story.facts()
-        story.facts { $0.isConnected = true }
-        story.facts { $0.isConnected = false }
-        #expect(story.sentence?.contains("'wakebridge forget C0:01'") == true)
-        var other = bonded()
-        other.facts()
+        var other = story
+        story.tell(.answered(.connect, .authenticationFailed))
+        #expect(story.sentence?.contains("does not hold any more") == true)
+        other.facts { $0.isConnected = true }
+        other.facts { $0.isConnected = false }
         other.tell(.answered(.connect, .authenticationFailed))
         #expect(other.sentence?.contains("does not hold any more") == true)
+    }
+
+    @Test("a link that breaks while a bond is tried is tried again, and the bond is proved where it stays up")
+    func isFlaky() {
+        var story = bonded()
+        story.facts()
+        story.facts { $0.isConnected = true }
+        #expect(story.tell(.answered(.connect, nil)) == [])
+        #expect(story.facts { $0.isConnected = false } == [])
+        #expect(story.wait(.milliseconds(500)) == [.request(.connect)])
+        #expect(story.tell(.answered(.connect, .other("le-connection-abort-by-local"))) == [])
+        #expect(story.wait(.milliseconds(500)) == [.request(.connect)])
+        story.facts {
+            $0.isConnected = true
+            $0.areServicesResolved = true
+        }
+        #expect(story.settle() == [.done(PairingOutcome(bond: .kept(isProved: true)))])
+    }
+
+    @Test("a link that breaks each of five times makes the bond doubtful: forget and pair again is what may mend it")
+    func isDoubtful() {
+        var story = bonded()
+        story.facts()
+        for attempt in 1...5 {
+            #expect(story.sentence == nil, "after \(attempt)")
+            story.facts { $0.isConnected = true }
+            story.facts { $0.isConnected = false }
+            story.wait(.milliseconds(500))
+        }
+        #expect(story.sentence?.contains("broke again and again while its bond was tried") == true)
+        #expect(story.sentence?.contains("'wakebridge forget C0:01'") == true)
     }
 
     @Test("a bluetoothd that dies of trying the bond does not count as having tried it")
@@ -265,11 +313,23 @@ struct PairingStory {
         #expect(effects == [.request(.pair)])
     }
 
-    @Test("without a bond a peripheral is trusted and named, but never one with a private address")
+    @Test(
+        "without a bond a peripheral is trusted once its services are there, because what was merely heard is dropped")
     func noBond() {
         var story = PairingStory { $0.wantsBond = false }
-        #expect(story.facts() == [.request(.trust), .request(.name("chest"))])
+        #expect(story.facts() == [.request(.connect)])
+        #expect(story.facts { $0.isConnected = true } == [])
+        var silent = story
+        let effects = story.facts { $0.areServicesResolved = true }
+        #expect(effects == [.request(.trust), .request(.name("chest"))])
         #expect(story.settle() == [.done(PairingOutcome(bond: .none))])
+        silent.wait(.seconds(25))
+        #expect(silent.sentence?.contains("did not tell its services") == true)
+        #expect(!silent.told.contains(.request(.trust)))
+    }
+
+    @Test("without a bond a private address is refused before anything is asked for")
+    func nameless() {
         var other = PairingStory { $0.wantsBond = false }
         other.facts { $0.hasPrivateAddress = true }
         #expect(other.sentence?.contains("private address") == true)

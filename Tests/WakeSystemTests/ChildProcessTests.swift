@@ -25,6 +25,17 @@ import WakeModel
         #expect(child.container.remove() == true)
     }
 
+    @Test("a child that nobody will follow is ended before it has run, and leaves neither a process nor a leaf")
+    func abandoned() throws {
+        let bench = try TestTree()
+        let child = try ChildProcess.spawn(shell("echo ran"), into: bench.container())
+        let pid = child.pid
+        child.abandon()
+        #expect(ProcessStatus(of: pid) == nil)
+        #expect(try Directory.names(in: bench.tree.path).filter { $0.hasPrefix("leaf-") } == [])
+        #expect(try readToEnd(child.output) == "")
+    }
+
     @Test("a running child freezes, is told so, does nothing while frozen, and goes on when thawed")
     func freezes() throws {
         let bench = try TestTree()

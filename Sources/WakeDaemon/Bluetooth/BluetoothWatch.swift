@@ -7,9 +7,9 @@ import WakeSources
 import WakeSystem
 
 final class BluetoothWatch: BluetoothHost {
-    private unowned let bridge: Bridge
-    private let sessions: SessionBook
-    private let source: BluetoothSource
+    unowned let bridge: Bridge
+    let sessions: SessionBook
+    let source: BluetoothSource
     private var devices: [String: DeviceID] = [:]
     private var adapters: [String: Bool] = [:]
     /// Devices of an earlier life, and until when that one surely lived.

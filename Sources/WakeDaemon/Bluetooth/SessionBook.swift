@@ -5,8 +5,37 @@ import WakeSystem
 
 /// A line a device: `closed /bluetooth/C0:F1:F2:F3:F4:01`. What is not in it is open.
 final class SessionBook {
+    private enum Entry: Hashable {
+        case switched(LinkSession)
+        /// Closed because whoever watched it was stopped, until one of those is started.
+        case stopped
+
+        init?(word: String) {
+            if word == "stopped" {
+                self = .stopped
+            } else {
+                guard let session = LinkSession(rawValue: word) else { return nil }
+                self = .switched(session)
+            }
+        }
+
+        var word: String {
+            switch self {
+            case .switched(let session): session.rawValue
+            case .stopped: "stopped"
+            }
+        }
+
+        var session: LinkSession {
+            switch self {
+            case .switched(let session): session
+            case .stopped: .closed
+            }
+        }
+    }
+
     private let path: String
-    private var sessions: [String: LinkSession] = [:]
+    private var entries: [String: Entry] = [:]
 
     /// What cannot be read counts as open, and is told.
     init(in directory: String) {
@@ -16,22 +45,30 @@ final class SessionBook {
             for line in String(decoding: try File.bytes(at: path, limit: 1 << 20), as: UTF8.self).split(separator: "\n")
             {
                 let words = line.split(separator: " ", maxSplits: 1)
-                guard words.count == 2, let session = LinkSession(rawValue: String(words[0])) else { continue }
-                sessions[String(words[1])] = session
+                guard words.count == 2, let entry = Entry(word: String(words[0])) else { continue }
+                entries[String(words[1])] = entry
             }
         } catch {
             Log("sessions").error("\(error.description); every session counts as open")
         }
     }
 
-    subscript(source: String) -> LinkSession { sessions[source] ?? .open }
+    subscript(source: String) -> LinkSession { entries[source]?.session ?? .open }
+
+    func isStopped(_ source: String) -> Bool { entries[source] == .stopped }
 
     func set(_ session: LinkSession, of source: String) throws(SystemError) {
-        var next = sessions
-        next[source] = session == .open ? nil : session
-        let lines = next.sorted { $0.key < $1.key }.map { "\($0.value.rawValue) \($0.key)\n" }.joined()
+        try keep(session == .open ? nil : .switched(session), for: source)
+    }
+
+    func stop(_ source: String) throws(SystemError) { try keep(.stopped, for: source) }
+
+    private func keep(_ entry: Entry?, for source: String) throws(SystemError) {
+        var next = entries
+        next[source] = entry
+        let lines = next.sorted { $0.key < $1.key }.map { "\($0.value.word) \($0.key)\n" }.joined()
         try File.replace(path, with: Array(lines.utf8), mode: 0o600)
         // Not before it is kept: what could not be must not hold until the next start only.
-        sessions = next
+        entries = next
     }
 }

@@ -38,8 +38,8 @@ final class ControlAnswers {
         case .why(let name): return why(try standing(name))
         case .devices: return .json { $0.object { $0.field("devices", devices()) } }
         case .setSession(let name, let session): return try setSession(of: name, session)
-        case .start(let name): return operate(try handler(name), .start)
-        case .stop(let name, _): return stop(try handler(name))
+        case .start(let name): return start(try handler(name))
+        case .stop(let name, let keepsSessions): return stop(try handler(name), keepsSessions: keepsSessions)
         case .attach(let name): return attach(try runnable(name))
         case .reload: return reload()
         case .simulate(let simulation): return try simulate(simulation)
@@ -161,8 +161,14 @@ final class ControlAnswers {
         }
     }
 
-    private func stop(_ handler: HandlerID) -> ControlResponse {
+    private func start(_ handler: HandlerID) -> ControlResponse {
+        defer { bluetooth?.handlerDidStart(handler) }
+        return operate(handler, .start)
+    }
+
+    private func stop(_ handler: HandlerID, keepsSessions: Bool) -> ControlResponse {
         letGo(of: handler)
+        defer { if !keepsSessions { bluetooth?.handlerDidStop(handler) } }
         return operate(handler, .stop)
     }
 

@@ -27,7 +27,7 @@ public final class Daemon {
     private let thermal: ThermalLook?
     let bus: SystemBus
     private let sleep: SleepInhibitor
-    /// Nil while a trace is played in place of devices.
+    /// Nil where it is switched off, or a trace is played in place of devices.
     let bluetooth: BluetoothWatch?
     private var replay: DaemonReplay?
     private var server: ControlServer?
@@ -58,7 +58,7 @@ public final class Daemon {
         bus = SystemBus(on: bridge.loop)
         sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
         bluetooth =
-            Self.replay(options, settings) == nil
+            options.watchesBluetooth && Self.replay(options, settings) == nil
             ? try BluetoothWatch(bridge, bus: bus, stateDirectory: options.stateDirectory) : nil
         manifests = try ManifestFolder(
             options.manifestDirectory, profiles: profiles, defaults: settings)

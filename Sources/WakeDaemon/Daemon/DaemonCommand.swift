@@ -11,7 +11,7 @@ public enum DaemonCommand {
         Flag("runtime", value: "DIR", "what must survive the daemon: journal, control socket; best on a tmpfs"),
         Flag("replay", value: "FILE", "play this trace in place of devices"),
         Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
-        Flag("no-bluetooth", "watch no Bluetooth devices; this version has none to watch"),
+        Flag("no-bluetooth", "watch no Bluetooth devices"),
         Flag("no-accessories", "watch no accessories; this version has none to watch"),
         Flag("sweep", "end what a daemon that died has left running, and go"),
         Flag("help", short: "h", "show this text"),
@@ -72,6 +72,7 @@ public enum DaemonCommand {
             let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
             options.replay = .init(file: file, speed: speed)
         }
+        options.watchesBluetooth = !words.has("no-bluetooth")
         return options
     }
 

@@ -18,6 +18,7 @@ public struct DaemonOptions {
     public var stateDirectory: String
     public var runtimeDirectory: String
     public var replay: Replay?
+    public var watchesBluetooth = true
 
     /// The system's directories for root; those of the XDG base directory specification for others.
     public init() {

@@ -59,7 +59,9 @@ final class ManifestFolder {
             let changes = known.changes(to: current)
             known = current
             for id in changes.removed { broken[id] = nil }
-            for id in changes.added + changes.changed {
+            // What is broken may be so for what stands elsewhere, such as a user that was made meanwhile.
+            let suspects = broken.keys.filter { !changes.added.contains($0) && !changes.changed.contains($0) }
+            for id in changes.added + changes.changed + suspects.sorted() {
                 if let manifest = adopt(id, current.manifests[id] ?? []) { result.adopted.append(manifest) }
             }
             result.removed = changes.removed

@@ -12,6 +12,8 @@ import WakeTrace
 public struct BridgeOptions {
     /// Where `disk` is kept, with checkpoints, stopped flags and the handlers' own directories.
     public var stateDirectory: String
+    /// Where the handlers' own directories are instead.
+    public var ownDirectories: String?
     /// Where `run` is kept; a tmpfs.
     public var runtimeDirectory: String
     public var settings = BridgeSettings()
@@ -76,7 +78,7 @@ public final class Bridge {
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
         let launcher = Launcher(
-            suspension: suspension, bridgeStateDirectory: options.stateDirectory,
+            suspension: suspension, bridgeStateDirectory: options.ownDirectories ?? options.stateDirectory,
             runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
@@ -176,9 +178,9 @@ public final class Bridge {
         engine.feed(.recovered(id, owed))
     }
 
-    /// What `ram` or a reboot lost is one gap for each device that the handler watches.
+    /// What `ram` or a reboot lost is one gap for each device that the handler watches. Who is new has lost nothing.
     private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
-        guard let lost = recovery.lost else { return }
+        guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
         let gap = Gap(
             cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
             to: lost.to)

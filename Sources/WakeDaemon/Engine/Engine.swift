@@ -111,8 +111,9 @@ public final class Engine {
         case .update(let sequence, let event): journal.update(event, as: sequence)
         case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
         case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
-        case .giveBack(let handler, let sequence, let attempts, let charges):
-            journal.giveBack(sequence, by: handler, attempts: Int(attempts), charges: Int(charges))
+        case .giveBack(let handler, let sequence, let attempts, let charges, let until):
+            journal.giveBack(
+                sequence, by: handler, attempts: Int(attempts), charges: Int(charges), heldUntil: until)
         case .deadLetter(let handler, let sequence, let reason):
             journal.deadLetter(sequence, by: handler, reason: reason, at: stamp.wall)
         case .checkpoint(let handler, let text): journal.setCheckpoint(text, of: handler)

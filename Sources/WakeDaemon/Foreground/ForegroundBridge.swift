@@ -36,6 +36,9 @@ public final class ForegroundBridge {
         public var why: String
     }
 
+    /// What wakes the handler.
+    public enum Source: Hashable, Sendable { case trace, devices }
+
     private let bridge: Bridge
     private let ground: TemporaryGround
     private let handler: HandlerID
@@ -56,18 +59,15 @@ public final class ForegroundBridge {
 
     /// `print` gets the handler's log lines.
     public init(
-        _ manifest: HandlerManifest, profiles: ProfileLibrary, print: @escaping (String) -> Void
+        _ manifest: HandlerManifest, wokenBy source: Source, profiles: ProfileLibrary,
+        print: @escaping (String) -> Void
     ) throws {
         try Executable.check(manifest.exec[0])
         ground = try TemporaryGround.make()
-        var options = BridgeOptions(
-            stateDirectory: ground.directory + "/state", runtimeDirectory: ground.directory + "/run")
-        options.cgroupName = ground.cgroupName
-        options.idPrefix = LineComposer.replayPrefix
-        options.limitsDevices = false
-        options.outlivesItself = false
         do {
-            bridge = try Bridge(options, profiles: profiles)
+            if source == .devices { try Self.makeLastingDirectory(for: manifest) }
+            bridge = try Bridge(
+                Self.options(for: source, ground.directory, cgroup: ground.cgroupName), profiles: profiles)
         } catch {
             ground.remove()
             throw error
@@ -79,6 +79,32 @@ public final class ForegroundBridge {
         self.lines = lines
         bridge.stage.handlerLog = lines
         bridge.engine.listeners.append(lines)
+    }
+
+    /// A trace is the same each time, and so are its ids. What devices say is new each time: its ids must be, or whoever has
+    /// seen `…-1` before takes it for a repetition; and what is made of it stays when the bridge is gone.
+    static func options(for source: Source, _ directory: String, cgroup: String) -> BridgeOptions {
+        var options = BridgeOptions(stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
+        options.cgroupName = cgroup
+        options.outlivesItself = false
+        switch source {
+        case .trace:
+            options.idPrefix = LineComposer.replayPrefix
+            options.limitsDevices = false
+        case .devices:
+            options.idPrefix = "run\(String(UInt64.random(in: 1 ... .max), radix: 36))-"
+            options.ownDirectories = lastingDirectory
+        }
+        return options
+    }
+
+    /// Beside the daemon's, which has handlers of the same names.
+    private static var lastingDirectory: String { DaemonOptions().stateDirectory + "/run" }
+
+    /// A handler of another user passes through all that is above its own.
+    private static func makeLastingDirectory(for manifest: HandlerManifest) throws(SystemError) {
+        try Directory.create(lastingDirectory)
+        if manifest.user != nil { try Directory.letThrough(DaemonOptions().stateDirectory) }
     }
 
     /// Gets a sentence for each thing out of the ordinary: an overrun, a crash, a penalty.

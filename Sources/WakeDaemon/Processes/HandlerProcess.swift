@@ -7,11 +7,11 @@ import WakeSystem
 /// What a process tells its stage; each becomes one input of the core.
 protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
-    func processWroteEverything(_ process: HandlerProcess)
+    func processWroteDelivery(_ process: HandlerProcess)
     func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order)
     func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool)
-    func process(_ process: HandlerProcess, couldNotStart reason: String)
+    func process(_ process: HandlerProcess, couldNotStart reason: SystemError)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, exited status: ExitStatus)
@@ -41,19 +41,16 @@ final class HandlerProcess {
     private var startupWatch: Watch?
     private var exitWatch: Watch?
     private var containerWatch: Watch?
-    private var inputWatch: Watch?
     private var look: Timer?
     private var lookDelay = TimeSpan.zero
     private let log: Log
 
-    private var unwritten: [UInt8] = []
-    private var written = 0
-    private var closesInputWhenWritten = false
+    private var input: InputWriter?
     private var hasBeenDeaf = false
 
     private var awaitsFreeze = false
     /// Why the program could not be executed; told when the process that tried is gone.
-    private var startupFailure: String?
+    private var startupFailure: SystemError?
     private var hasExited = false
     private var hasEmptied = false
 
@@ -67,10 +64,19 @@ final class HandlerProcess {
         self.loop = loop
         self.log = log
         self.observer = observer
-        replies = try ReplyReader(of: self.child.replies.raw, on: loop, space: space, speaker: self)
-        try drainLogs(longestLogLine)
-        try watchLife()
+        input = InputWriter(to: self, on: loop)
+        do {
+            replies = try ReplyReader(of: self.child.replies.raw, on: loop, space: space, speaker: self)
+            try drainLogs(longestLogLine)
+            try watchLife()
+        } catch {
+            abandon()
+            throw error
+        }
     }
+
+    /// Ends a process that cannot be followed and has not run yet: nobody would ever thaw it.
+    func abandon() { child.abandon() }
 
     /// The watches first: a descriptor that is closed while it is watched may stay in epoll, as long as a child that is
     /// still frozen on its way to exec holds a copy.
@@ -78,7 +84,8 @@ final class HandlerProcess {
         replies?.stop()
         services?.stop()
         (output, errors) = (nil, nil)
-        (startupWatch, exitWatch, containerWatch, inputWatch) = (nil, nil, nil, nil)
+        input?.stop()
+        (startupWatch, exitWatch, containerWatch) = (nil, nil, nil)
     }
 
     private func drainLogs(_ longestLine: Int) throws(SystemError) {
@@ -138,19 +145,17 @@ final class HandlerProcess {
 
     /// Lets `compose` write lines for standard input and writes what the pipe takes; the rest follows when the handler reads.
     func write(_ compose: (inout JSONWriter) -> Void) {
-        // Moved out and back, so that one buffer serves every wake.
-        var bytes: [UInt8] = []
-        swap(&bytes, &unwritten)
-        var writer = JSONWriter(appendingTo: bytes)
-        compose(&writer)
-        unwritten = writer.bytes
-        flush()
+        input?.write(compose)
         if isBackedUp { holdReplies() }
     }
 
-    /// Notices may be dropped when a handler has not read for long; events never are.
-    static let noticeBacklogLimit = 64 << 10
-    var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+    /// Notices may be dropped then; events never are.
+    var isBackedUp: Bool { input?.isBackedUp ?? false }
+
+    /// What is written next is a delivery that the observer wants to hear of.
+    func tellWhenWritten(patience: TimeSpan) {
+        attempt("watch the input of") { () throws(SystemError) in try input?.tellWhenWritten(patience: patience) }
+    }
 
     /// Who asks without reading the answers is not heard until it has read them.
     private func holdReplies() {
@@ -163,47 +168,7 @@ final class HandlerProcess {
     func allowReplies(to events: Int) { replies?.grant(events: events) }
 
     /// End-of-file on standard input, after everything written before.
-    func closeInput() {
-        closesInputWhenWritten = true
-        flush()
-    }
-
-    private func flush() {
-        attempt("write to") { () throws(SystemError) in
-            while written < unwritten.count {
-                switch try child.write(unwritten, from: written) {
-                case .wrote(let count): written += count
-                case .wouldBlock: return try awaitRoom()
-                case .closed: abandonInput()
-                }
-            }
-            finishWriting()
-        }
-    }
-
-    private func finishWriting() {
-        guard !unwritten.isEmpty || closesInputWhenWritten else { return }
-        unwritten.removeAll(keepingCapacity: true)
-        written = 0
-        inputWatch?.disable()
-        replies?.release()
-        if closesInputWhenWritten { abandonInput() }
-        observer.processWroteEverything(self)
-    }
-
-    private func awaitRoom() throws(SystemError) {
-        if let inputWatch { return inputWatch.enable() }
-        guard let raw = child.inputDescriptor else { return }
-        inputWatch = try loop.watch(raw, for: .writable) { [unowned self] _ in flush() }
-    }
-
-    /// The handler closed its side, or we do: what it was not given comes again in its next life.
-    private func abandonInput() {
-        inputWatch?.cancel()
-        inputWatch = nil
-        written = unwritten.count
-        child.closeInput()
-    }
+    func closeInput() { input?.closeWhenWritten() }
 
     // MARK: Start and end
 
@@ -215,7 +180,7 @@ final class HandlerProcess {
         switch outcome {
         case .pending: return
         case .executed: break
-        case .failed(_, let error): startupFailure = error.description
+        case .failed(_, let error): startupFailure = error
         }
         startupWatch?.disable()
     }
@@ -234,6 +199,7 @@ final class HandlerProcess {
         hasExited = true
         output?.drain()
         errors?.drain()
+        input?.noteExit(status)
         if startupFailure == nil { observer.process(self, exited: status) }
         learnContainer()
     }
@@ -340,4 +306,25 @@ extension HandlerProcess: ReplySpeaker {
 
     func said(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) { observer.process(self, said: line) }
     func becameThrottled(_ isThrottled: Bool) { observer.process(self, becameThrottled: isThrottled) }
+}
+
+extension HandlerProcess: InputReader {
+    func writeInput(_ bytes: [UInt8], from offset: Int) -> WriteResult? {
+        attempt("write to") { () throws(SystemError) in try child.write(bytes, from: offset) }
+    }
+
+    func watchInput(_ loop: EventLoop, _ body: @escaping () -> Void) -> Watch? {
+        guard let raw = child.inputDescriptor else { return nil }
+        return attempt("watch the input of") { () throws(SystemError) in
+            try loop.watch(raw, for: .writable) { _ in body() }
+        }
+    }
+
+    var unreadInput: Int? {
+        attempt("look at the input of") { () throws(SystemError) in try child.unreadInput() } ?? nil
+    }
+
+    func shutInput() { child.closeInput() }
+    func inputWasWritten() { replies?.release() }
+    func deliveryWasWritten() { observer.processWroteDelivery(self) }
 }

@@ -87,6 +87,9 @@ final class ProcessStage: Stage, ProcessObserver {
         case .deliver(let id, let epoch, let delivery):
             guard let process = process(id, epoch) else { return }
             process.allowReplies(to: delivery.events.count)
+            if !delivery.events.isEmpty, countsWriting(id) {
+                process.tellWhenWritten(patience: TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2))
+            }
             process.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
@@ -119,16 +122,31 @@ final class ProcessStage: Stage, ProcessObserver {
             let process = try HandlerProcess(
                 child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
                 observer: self)
-            if let services { try process.hearServices(at: services, of: launcher.user(of: manifest)) }
+            if let services { try listen(to: process, at: services, of: launcher.user(of: manifest)) }
             processes[id] = process
         } catch {
-            fail(id, epoch, error.description)
+            fail(id, epoch, error)
         }
     }
 
-    private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String) {
+    private func listen(
+        to process: HandlerProcess, at socket: DatagramSocket, of user: UInt32
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try process.hearServices(at: socket, of: user)
+        } catch {
+            process.abandon()
+            throw error
+        }
+    }
+
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ error: SystemError) {
+        fail(id, epoch, error.description, isExhausted: error.errno.isExhaustion)
+    }
+
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String, isExhausted: Bool = false) {
         tellLaunchFailure(id, reason)
-        engine.feed(.launchFailed(id, epoch, reason: reason))
+        engine.feed(.launchFailed(id, epoch, reason: reason, isExhausted: isExhausted))
     }
 
     private func tellLaunchFailure(_ id: HandlerID, _ reason: String) {
@@ -192,9 +210,14 @@ final class ProcessStage: Stage, ProcessObserver {
         faultLimits[process.handler] = limit
     }
 
-    func processWroteEverything(_ process: HandlerProcess) {
-        guard catalog.handlers[process.handler]?.settings.acknowledgement == .delivery else { return }
+    func processWroteDelivery(_ process: HandlerProcess) {
         engine.feed(.written(process.handler, process.epoch))
+    }
+
+    /// A oneshot answers with its exit.
+    private func countsWriting(_ id: HandlerID) -> Bool {
+        guard let settings = catalog.handlers[id]?.settings else { return false }
+        return settings.acknowledgement == .delivery && settings.lifecycle == .resident
     }
 
     /// Told once a process: who lets answers gather once does it again.
@@ -212,7 +235,7 @@ final class ProcessStage: Stage, ProcessObserver {
         engine.feed(.ordered(process.handler, process.epoch, order))
     }
 
-    func process(_ process: HandlerProcess, couldNotStart reason: String) {
+    func process(_ process: HandlerProcess, couldNotStart reason: SystemError) {
         fail(process.handler, process.epoch, reason)
     }
 

@@ -31,10 +31,11 @@ public struct Neighbour: Hashable, Sendable {
     public var isKnown: Bool { peripheral.isTrusted || peripheral.isBonded }
 
     /// What stays the same for as long as it is the same: its object, or where its address changes by itself, its looks.
+    /// Of manufacturer data only whose it is: what it says may change with every advertisement.
     public var key: String {
         guard peripheral.hasPrivateAddress, !isKnown, !peripheral.isConnected else { return path }
         let services = peripheral.services.map(\.description).sorted().joined(separator: " ")
-        let makers = peripheral.manufacturerData.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let makers = peripheral.manufacturerData.keys.sorted().map(String.init)
         return [adapter, peripheral.name ?? "", services, makers.joined(separator: " ")].joined(separator: "|")
     }
 

@@ -93,7 +93,7 @@ public final class Pairing {
     }
 
     private func ask(_ request: PairingRequest) {
-        let undoes = [.cancelPairing, .disconnect].contains(request)
+        let undoes = [.cancelPairing, .disconnect, .forget].contains(request)
         if undoes { undoing += 1 }
         let answer: (Result<[BusValue], BusError>) -> Void = { [weak self] result in
             guard let self else { return }

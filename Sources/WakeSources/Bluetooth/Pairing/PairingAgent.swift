@@ -20,7 +20,8 @@ final class PairingAgent {
         self.hear = hear
     }
 
-    /// We can type, show and compare: a smaller claim would talk both sides into a weaker proof.
+    /// We can type, show and compare: a smaller claim would talk both sides into a weaker proof. Never as the default
+    /// agent: bluetoothd asks the agent of whoever pairs, and the questions of others are for theirs.
     func register() {
         object = client.export(at: Self.path) { [unowned self] in take($0) }
         let arguments: [BusValue] = [.objectPath(Self.path), .string("KeyboardDisplay")]
@@ -29,10 +30,6 @@ final class PairingAgent {
             guard let self, case .failure(let error) = result else { return }
             hear(.refusedAsAgent(error.description))
         }
-        // Refused where another one is the default for good; ours is still asked about what we pair.
-        client.call(
-            "/org/bluez", Self.registry, "RequestDefaultAgent", [.objectPath(Self.path)], within: .seconds(5)
-        ) { _ in }
     }
 
     func unregister() {
@@ -63,9 +60,9 @@ final class PairingAgent {
             request.answer()
             waiting = nil
             hear(.withdrawn)
-        // Somebody else's pairing is not ours to answer.
+        // Somebody else's pairing is not ours to answer, nor what a peripheral may use of this machine.
         case _ where request.arguments.first?.string != peripheral: request.refuse(.rejected)
-        case "AuthorizeService": request.answer()
+        case "AuthorizeService": request.refuse(.rejected)
         case "DisplayPasskey": display(request, entered: request.arguments.dropFirst(2).first?.integer ?? 0)
         case "DisplayPinCode": display(request, entered: 0)
         default: ask(request)

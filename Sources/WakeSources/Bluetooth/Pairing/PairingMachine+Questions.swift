@@ -1,4 +1,4 @@
-// What the peripheral asks while it pairs: answered from the operator's wish where that can be, else put to the operator.
+// The questions of a pairing: put to the options first, then to the operator, and answered to bluetoothd.
 
 extension PairingMachine {
     mutating func answer(_ asked: PairingQuestion) -> [PairingEffect] {
@@ -8,7 +8,7 @@ extension PairingMachine {
             if let passkey = wish.passkey { return type(passkey) }
         case .comparison(let number):
             if wish.saysYes {
-                proof = .compared(number)
+                proof = .unseen(number)
                 return reply(.yes) + [.show("agreed to \(PairingText.digits(number)) without comparing, as --yes says")]
             }
         // The operator named the peripheral, and there is nothing to compare.
@@ -19,7 +19,9 @@ extension PairingMachine {
 
     mutating func hear(_ line: String?) -> [PairingEffect] {
         guard let question else { return [] }
-        guard let line else { return fail("nobody answered the question of \(wish.label); nothing was kept") }
+        guard let line else {
+            return fail("nobody answered the question of \(wish.label); \(PairingText.kept(wish, facts))")
+        }
         switch question {
         case .passkey, .pin:
             guard let passkey = PairingText.passkey(line) else {

@@ -27,7 +27,7 @@ public struct PairingMachine: Sendable {
     private(set) var phase = Phase.starting
     private(set) var facts = PairingFacts()
     var question: PairingQuestion?
-    var proof = Proof.none
+    var proof = PairingProof.none
     private var begin: Instant?
     private var bond = PairingOutcome.Bond.none
     /// What it was called before it was removed for a new bond.
@@ -37,14 +37,6 @@ public struct PairingMachine: Sendable {
     private var isOurLink = false
     private var isPairPending = false
     private var hasAsked: Set<PairingRequest> = []
-
-    /// What the two sides compared, which tells what went wrong where they disagree.
-    enum Proof: Hashable, Sendable {
-        case none
-        case typed(UInt32)
-        case shown(String)
-        case compared(UInt32)
-    }
 
     public init(_ wish: PairingWish) { self.wish = wish }
 
@@ -58,6 +50,9 @@ public struct PairingMachine: Sendable {
     static let mostAttempts = 5
 
     public var hasEnded: Bool { phase == .ended }
+
+    /// There is a bond, and the peripheral has not yet shown that it holds its side.
+    private var isProving: Bool { bond == .kept(isProved: false) }
 
     /// When something follows although nothing else happens.
     public var deadline: Instant? {
@@ -101,14 +96,16 @@ public struct PairingMachine: Sendable {
         case .said(let line): return hear(line)
         case .refusedAsAgent(let reason):
             return fail("bluetoothd does not let this program pair: \(reason); end other pairing agents and try again")
-        case .interrupted: return fail("pairing with \(wish.label) was interrupted; nothing was kept")
+        case .interrupted:
+            return fail("pairing with \(wish.label) was interrupted; \(PairingText.kept(wish, facts))")
         case .tick: return []
         }
     }
 
     private mutating func noteLoss(_ now: Instant) -> [PairingEffect] {
         switch phase {
-        case .proving: return fail(PairingText.staleBond(wish))
+        // Links break in every bad place; only bluetoothd's word tells that the bond is to blame.
+        case .proving: return pause(now, PairingText.doubtfulBond(wish))
         case .connecting, .resolving: return pause(now, PairingText.broken(wish))
         case .starting, .renewing, .hushing, .pausing, .pairing, .settling, .ended: return []
         }
@@ -147,15 +144,18 @@ public struct PairingMachine: Sendable {
     }
 
     private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
+        if isProving, failure == .authenticationFailed || failure == .rejected {
+            return fail(PairingText.staleBond(wish))
+        }
         switch (phase, failure) {
-        case (.proving, .authenticationFailed), (.proving, .rejected): return fail(PairingText.staleBond(wish))
         // Ours would come later than the end of this phase, so bluetoothd died: the facts will tell.
         case (.proving, .noReply): return []
-        case (.proving, _):
+        case (.proving, .inProgress), (.proving, .alreadyExists): return []
+        case (.proving, _) where attempts == Self.mostAttempts:
             phase = .settling(until: now + Self.settlePatience)
             return []
         case (.connecting, .inProgress), (.connecting, .alreadyExists), (.connecting, .noReply): return []
-        case (.connecting, _): return pause(now, PairingText.unconnected(wish, failure))
+        case (.connecting, _), (.proving, _): return pause(now, PairingText.unconnected(wish, failure))
         default: return []
         }
     }
@@ -180,18 +180,14 @@ public struct PairingMachine: Sendable {
         if let begin, now >= begin + Self.patience { return fail(PairingText.late(wish, phase)) }
         if case .renewing(let until) = phase { return renewed(now, until) }
         guard facts.isReachable else {
-            return phase == .starting ? nil : fail(PairingText.gone(wish, phase))
+            return phase == .starting ? nil : fail(PairingText.gone(wish, isProving: isProving))
         }
         switch phase {
         case .starting: return start(now)
         case .renewing, .hushing: return nil
         case .connecting(let until): return connected(now, until)
-        case .pausing(let until): return now < until ? nil : connect(now)
-        case .resolving(let until):
-            guard facts.areServicesResolved || now >= until else { return nil }
-            phase = .pairing
-            isPairPending = true
-            return [.request(.pair)]
+        case .pausing(let until): return now < until ? nil : start(now)
+        case .resolving(let until): return resolved(now, until)
         case .pairing:
             guard facts.isBonded else { return nil }
             phase = .settling(until: now + Self.settlePatience)
@@ -202,20 +198,17 @@ public struct PairingMachine: Sendable {
         }
     }
 
+    /// At first, and again after each pause.
     private mutating func start(_ now: Instant) -> [PairingEffect] {
         if facts.isBlocked { return renew(now) }
-        if facts.isBonded {
+        if facts.isBonded, bond != .new {
             bond = .kept(isProved: false)
             phase = .proving(until: now + Self.provePatience)
             return facts.isConnected ? [] : requestConnection()
         }
-        guard wish.wantsBond else {
-            if facts.hasPrivateAddress { return fail(PairingText.nameless(wish)) }
-            phase = .settling(until: now + Self.settlePatience)
-            return []
-        }
-        bond = .new
-        return facts.isConnected ? resolve(now) : connect(now)
+        if !wish.wantsBond, facts.hasPrivateAddress { return fail(PairingText.nameless(wish)) }
+        bond = wish.wantsBond ? .new : .none
+        return connect(now)
     }
 
     /// A bond that does not hold is of no use to anybody, and bluetoothd 5.66 dies where it is tried.
@@ -257,6 +250,19 @@ public struct PairingMachine: Sendable {
         return []
     }
 
+    private mutating func resolved(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
+        guard facts.areServicesResolved || now >= until else { return nil }
+        if bond == .new {
+            phase = .pairing
+            isPairPending = true
+            return [.request(.pair)]
+        }
+        // Without a bond it is this that makes bluetoothd keep it: what was merely heard it drops, with its trust.
+        guard facts.areServicesResolved else { return fail(PairingText.unresolved(wish)) }
+        phase = .settling(until: now + Self.settlePatience)
+        return []
+    }
+
     private mutating func pause(_ now: Instant, _ sentence: String) -> [PairingEffect] {
         if attempts >= Self.mostAttempts { return fail(sentence) }
         phase = .pausing(until: now + Self.pause)
@@ -266,8 +272,7 @@ public struct PairingMachine: Sendable {
     private mutating func prove(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
         if !facts.isBonded {
             // Bluetoothd has seen that the other side forgot, and did so too: a new bond can be made at once.
-            bond = .new
-            return facts.isConnected ? resolve(now) : connect(now)
+            return start(now)
         }
         if facts.isConnected, facts.areServicesResolved {
             bond = .kept(isProved: true)
@@ -275,25 +280,34 @@ public struct PairingMachine: Sendable {
             return nil
         }
         phase = .settling(until: now + Self.settlePatience)
-        // An absent peripheral is not dialled for ever: that blinds the adapter.
-        return isConnecting && !facts.isConnected ? [.request(.disconnect)] : []
+        return []
     }
 
     private mutating func settle(_ now: Instant, _ until: Instant) -> [PairingEffect]? {
         guard facts.isBonded || bond == .none else {
             return now < until ? nil : fail(PairingText.unbonded(wish, facts))
         }
+        if bond == .new, wish.passkey != nil, proof == .none { return failUnproved() }
         let alias = keptAlias ?? facts.wantedAlias
         let wanted = [
             facts.isTrusted ? nil : PairingRequest.trust, facts.alias == alias ? nil : .name(alias),
         ].compactMap { $0 }
-        if wanted.isEmpty { return end([.done(PairingOutcome(bond: bond, isTold: facts.hasBond != nil))]) }
+        if wanted.isEmpty {
+            return end(
+                hangUp() + [.done(PairingOutcome(bond: bond, proof: proof, isTold: facts.hasBond != nil))])
+        }
         let news = wanted.filter { hasAsked.insert($0).inserted }
         if !news.isEmpty {
             phase = .settling(until: now + Self.settlePatience)
             return news.map { .request($0) }
         }
         return now < until ? nil : fail(PairingText.unsettled(wish))
+    }
+
+    /// An absent peripheral is not dialled for ever: that blinds the adapter. Only once it is trusted, because a
+    /// disconnection before that makes bluetoothd connect it never again by itself.
+    private func hangUp() -> [PairingEffect] {
+        isConnecting && !facts.isConnected ? [.request(.disconnect)] : []
     }
 
     // MARK: The end
@@ -306,9 +320,14 @@ public struct PairingMachine: Sendable {
 
     /// Takes back what was begun: a link that we brought up, a pairing that is not through.
     mutating func fail(_ sentence: String) -> [PairingEffect] {
-        var undone: [PairingEffect] = []
-        if isPairPending { undone.append(.request(.cancelPairing)) }
-        if isOurLink, facts.isConnected || isConnecting { undone.append(.request(.disconnect)) }
-        return end(undone + [.failed(sentence)])
+        let link = isOurLink && (facts.isConnected || isConnecting) ? [PairingEffect.request(.disconnect)] : []
+        return end(withdrawn() + link + [.failed(sentence)])
     }
+
+    /// The bond was made with something that was never asked for the passkey, so it may be anything.
+    private mutating func failUnproved() -> [PairingEffect] {
+        end(withdrawn() + [.request(.forget), .failed(PairingText.unproved(wish))])
+    }
+
+    private func withdrawn() -> [PairingEffect] { isPairPending ? [.request(.cancelPairing)] : [] }
 }

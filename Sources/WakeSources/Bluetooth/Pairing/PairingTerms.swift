@@ -143,6 +143,31 @@ public struct PairingOutcome: Hashable, Sendable {
         case none
     }
     public var bond: Bond
+    /// How a new bond was proved.
+    public var proof = PairingProof.none
     /// This bluetoothd tells of pairing only, which may or may not be kept.
     public var isTold = true
+}
+
+/// What the two sides compared while a bond was made, which tells what went wrong where they disagree.
+public enum PairingProof: Hashable, Sendable {
+    /// Nothing: whoever answered was believed.
+    case none
+    /// The peripheral's passkey, at this end.
+    case typed(UInt32)
+    /// Ours, at the peripheral.
+    case shown(String)
+    case compared(UInt32)
+    /// A number that was agreed to without looking.
+    case unseen(UInt32)
+
+    /// As machines read it.
+    public var word: String {
+        switch self {
+        case .none: "none"
+        case .typed, .shown: "passkey"
+        case .compared: "comparison"
+        case .unseen: "unseen-comparison"
+        }
+    }
 }

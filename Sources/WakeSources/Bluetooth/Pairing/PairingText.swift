@@ -47,7 +47,7 @@ public enum PairingText {
     }
 
     static func refused(
-        _ wish: PairingWish, _ failure: PairingFailure, _ proof: PairingMachine.Proof
+        _ wish: PairingWish, _ failure: PairingFailure, _ proof: PairingProof
     ) -> String {
         let again = "run 'wakebridge pair \(wish.word)' again"
         switch (failure, proof) {
@@ -55,7 +55,8 @@ public enum PairingText {
             return "the passkey \(digits(passkey)) is not the one that \(wish.label) shows; \(again) with the right one"
         case (.authenticationFailed, .shown(let passkey)):
             return "what was typed on \(wish.label) is not \(passkey); \(again)"
-        case (.authenticationFailed, .compared), (.rejected, .compared), (.cancelled, .compared):
+        case (.authenticationFailed, .compared), (.rejected, .compared), (.cancelled, .compared),
+            (.authenticationFailed, .unseen), (.rejected, .unseen), (.cancelled, .unseen):
             return "\(wish.label) did not agree to the comparison; \(again) and confirm it on both sides"
         case (.authenticationTimedOut, _):
             return "\(wish.label) fell silent while pairing; keep it near and awake, and \(again)"
@@ -73,6 +74,27 @@ public enum PairingText {
     static func staleBond(_ wish: PairingWish) -> String {
         "the bond with \(wish.label) does not hold any more, so it was reset or paired elsewhere; run 'wakebridge forget "
             + "\(wish.word)', put it into its pairing mode, and pair again"
+    }
+
+    static func doubtfulBond(_ wish: PairingWish) -> String {
+        "the link to \(wish.label) broke again and again while its bond was tried; bring it nearer, or if it was reset or "
+            + "paired elsewhere, run 'wakebridge forget \(wish.word)', put it into its pairing mode, and pair again"
+    }
+
+    static func unproved(_ wish: PairingWish) -> String {
+        "\(wish.label) paired without asking for the passkey, so it may be another one than you mean, and its bond was "
+            + "removed; put the right one into its pairing mode, or pair without --passkey"
+    }
+
+    /// What is left of a pairing that ends early.
+    static func kept(_ wish: PairingWish, _ facts: PairingFacts) -> String {
+        guard facts.isBonded || facts.isTrusted else { return "nothing was kept" }
+        return "its \(facts.isBonded ? "bond" : "trust") is kept: 'wakebridge pair \(wish.word)' goes on, "
+            + "'wakebridge forget \(wish.word)' undoes it"
+    }
+
+    static func unresolved(_ wish: PairingWish) -> String {
+        "\(wish.label) did not tell its services in 25 s, so bluetoothd would not keep it; bring it nearer and try again"
     }
 
     static func unforgotten(_ wish: PairingWish, _ failure: PairingFailure) -> String {
@@ -103,14 +125,11 @@ public enum PairingText {
     }
 
     /// Bluetoothd 5.66 dies of some peripherals that come back without their side of the bond.
-    static func gone(_ wish: PairingWish, _ phase: PairingMachine.Phase) -> String {
-        switch phase {
-        case .proving:
-            "bluetoothd or the adapter went away while the bond with \(wish.label) was tried; if that repeats, run "
+    static func gone(_ wish: PairingWish, isProving: Bool) -> String {
+        isProving
+            ? "bluetoothd or the adapter went away while the bond with \(wish.label) was tried; if that repeats, run "
                 + "'wakebridge forget \(wish.word)' and pair again"
-        case .starting, .renewing, .hushing, .connecting, .pausing, .resolving, .pairing, .settling, .ended:
-            "\(wish.label) vanished from bluetoothd, or the adapter went down; look at 'bluetoothctl show' and try again"
-        }
+            : "\(wish.label) vanished from bluetoothd, or the adapter went down; look at 'bluetoothctl show' and try again"
     }
 
     static func late(_ wish: PairingWish, _ phase: PairingMachine.Phase) -> String {

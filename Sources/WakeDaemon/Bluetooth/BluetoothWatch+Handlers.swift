@@ -1,0 +1,46 @@
+// What the stop and the start of handlers do to the sessions of peripherals that nobody else listens to.
+import WakeModel
+import WakeSystem
+
+extension BluetoothWatch {
+    /// What only stopped handlers watch is let go, so that a telephone may have it; closed by hand or kept, it stays as it is.
+    func handlerDidStop(_ handler: HandlerID) {
+        for device in peripherals(watchedBy: handler) where sessions[device.source] == .open {
+            guard !hasRunningWatcher(device, besides: handler) else { continue }
+            change(device, to: "closed") { () throws(SystemError) in
+                try sessions.stop(device.source)
+                source.set(.closed, of: device.source)
+            }
+        }
+    }
+
+    func handlerDidStart(_ handler: HandlerID) {
+        for device in peripherals(watchedBy: handler) where sessions.isStopped(device.source) {
+            change(device, to: "opened") { () throws(SystemError) in try set(.open, of: device.source) }
+        }
+    }
+
+    /// Giving a link up, and wanting it back, is bluetoothd's to do.
+    private func change(_ device: Device, to what: String, _ body: () throws(SystemError) -> Void) {
+        let log = Log("sessions")
+        guard isWatching(device.source) else {
+            return log.warning(
+                "the session of \(device.alias) was not \(what), because bluetoothd does not know it now; "
+                    + "'wakebridge session' does it later")
+        }
+        do throws(SystemError) { try body() } catch {
+            log.error("the session of \(device.alias) was not \(what): \(error.description); mend the state directory")
+        }
+    }
+
+    private func peripherals(watchedBy handler: HandlerID) -> [Device] {
+        bridge.catalog.devices(watchedBy: handler).map(\.device).filter { $0.mode == .bluetoothCentral }
+    }
+
+    private func hasRunningWatcher(_ device: Device, besides handler: HandlerID) -> Bool {
+        bridge.catalog.handlers.keys.contains { other in
+            other != handler && bridge.engine.standing(of: other)?.state != .stopped
+                && peripherals(watchedBy: other).contains { $0.source == device.source }
+        }
+    }
+}

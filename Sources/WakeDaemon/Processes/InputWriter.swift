@@ -1,0 +1,126 @@
+// What is on its way to a handler's standard input: written at once where the pipe takes it, the rest when the handler reads.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// The process behind the pipe, and what it is told of.
+protocol InputReader: AnyObject {
+    /// Nil where it failed and was told.
+    func writeInput(_ bytes: [UInt8], from offset: Int) -> WriteResult?
+    func watchInput(_ loop: EventLoop, _ body: @escaping () -> Void) -> Watch?
+    /// Bytes that stand in the pipe; nil where that cannot be known.
+    var unreadInput: Int? { get }
+    func shutInput()
+    /// Nothing waits to be written any more.
+    func inputWasWritten()
+    func deliveryWasWritten()
+}
+
+/// Owns the bytes that wait, and the watch for room.
+final class InputWriter {
+    private unowned let reader: any InputReader
+    private unowned let loop: EventLoop
+    private var unwritten: [UInt8] = []
+    private var written = 0
+    private var writtenInAll = 0
+    private var closesWhenWritten = false
+    private var watch: Watch?
+    /// Only where what is written counts as delivered.
+    private var firstRead: FirstRead?
+    /// Set while a delivery that is to be told of is not written whole: how long its first reading is waited for.
+    private var patience: TimeSpan?
+
+    init(to reader: any InputReader, on loop: EventLoop) {
+        self.reader = reader
+        self.loop = loop
+    }
+
+    /// Notices may be dropped when a handler has not read for long; events never are.
+    static let noticeBacklogLimit = 64 << 10
+    var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+
+    func write(_ compose: (inout JSONWriter) -> Void) {
+        // Moved out and back, so that one buffer serves every wake.
+        var bytes: [UInt8] = []
+        swap(&bytes, &unwritten)
+        var writer = JSONWriter(appendingTo: bytes)
+        compose(&writer)
+        unwritten = writer.bytes
+        flush()
+    }
+
+    /// What is written next is a delivery, told of when all of it is out and the program has begun to read: before that it
+    /// may be one that never gets as far as its first line.
+    func tellWhenWritten(patience: TimeSpan) throws(SystemError) {
+        self.patience = patience
+        guard firstRead == nil else { return }
+        firstRead = try FirstRead(
+            on: loop, bytesWaiting: { [unowned reader] in reader.unreadInput },
+            tell: { [unowned reader] in reader.deliveryWasWritten() })
+    }
+
+    /// Who ends well without a look at its input wants none of it; who fails was not given it.
+    func noteExit(_ status: ExitStatus) {
+        guard let firstRead, firstRead.isAwaited else { return }
+        firstRead.stop()
+        if status == .exited(code: 0) { reader.deliveryWasWritten() }
+    }
+
+    func closeWhenWritten() {
+        closesWhenWritten = true
+        flush()
+    }
+
+    /// The watches go before the descriptor does.
+    func stop() { (watch, firstRead) = (nil, nil) }
+
+    private func flush() {
+        while written < unwritten.count {
+            switch reader.writeInput(unwritten, from: written) {
+            case .wrote(let count):
+                written += count
+                writtenInAll += count
+            case .wouldBlock: return awaitRoom()
+            case .closed: giveUp()
+            case nil: return
+            }
+        }
+        finishWriting()
+    }
+
+    private func finishWriting() {
+        guard !unwritten.isEmpty || closesWhenWritten else { return }
+        unwritten.removeAll(keepingCapacity: true)
+        written = 0
+        watch?.disable()
+        reader.inputWasWritten()
+        if closesWhenWritten { shut() }
+        if let patience { tellOfDelivery(patience) }
+    }
+
+    private func tellOfDelivery(_ patience: TimeSpan) {
+        self.patience = nil
+        guard let firstRead else { return }
+        if firstRead.hasHappened { return reader.deliveryWasWritten() }
+        firstRead.begin(from: writtenInAll, patience: patience)
+    }
+
+    private func awaitRoom() {
+        if let watch { return watch.enable() }
+        watch = reader.watchInput(loop) { [unowned self] in flush() }
+    }
+
+    /// The handler closed its side: what it was not given comes again in its next life.
+    private func giveUp() {
+        patience = nil
+        firstRead?.stop()
+        written = unwritten.count
+        shut()
+    }
+
+    private func shut() {
+        watch?.cancel()
+        watch = nil
+        reader.shutInput()
+    }
+}

@@ -1,0 +1,37 @@
+// Files that hold secrets, and whoever was there before them.
+import Glibc
+import Testing
+
+@testable import WakeSystem
+
+@Suite("Files") struct FileTests {
+    @Test("a secret is a new file for its owner alone, whatever stood there and whoever has that open")
+    func replacesSecret() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakefile")
+        defer { Directory.removeTree(directory) }
+        let path = directory + "/air.btsnoop"
+        try File.replace(path, with: Array("old".utf8), mode: 0o644)
+        let earlier = try File.open(path, for: .read)
+        let file = try File.createSecret(path)
+        _ = try file.write(Array("key".utf8), from: 0)
+        var status = stat()
+        #expect(stat(path, &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o600)
+        #expect(try File.text(at: path) == "key")
+        var seen: [UInt8] = []
+        _ = try earlier.read(appendingTo: &seen, limit: 16)
+        #expect(seen == Array("old".utf8))
+    }
+
+    @Test("a secret is never written through a link, nor into what is no plain file")
+    func refusesLink() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakefile")
+        defer { Directory.removeTree(directory) }
+        let path = directory + "/link"
+        #expect(symlink(directory + "/target", path) == 0)
+        #expect(throws: SystemError.self) { _ = try File.createSecret(path) }
+        #expect(throws: SystemError.self) { _ = try File.createSecret("/dev/null") }
+        #expect(!File.exists(directory + "/target"))
+        #expect(File.exists("/dev/null"))
+    }
+}
