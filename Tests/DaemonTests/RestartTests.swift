@@ -7,7 +7,7 @@ import WakeSystem
 
 @Suite("A daemon that comes back", .serialized)
 struct RestartTests {
-    /// Gives the first strap's events back for three seconds, once each, and answers nothing else.
+    /// Gives the first strap's events back for three seconds, once each, and acknowledges only what comes again.
     private static let refusing = """
         import json, os, sys, time
         book = open(os.environ["WAKEBRIDGE_STATE_DIR"] + "/diary", "a")
@@ -20,6 +20,8 @@ struct RestartTests {
             book.flush()
             if event["subject"] == "first" and event["attempt"] == 1:
                 os.write(3, b'{"nack":%d,"after_s":3}\\n' % event["seq"])
+            if event["attempt"] == 2:
+                os.write(3, b'{"ack":%d}\\n' % event["seq"])
 
         """
 
@@ -76,7 +78,7 @@ struct RestartTests {
         let watch = "durability: \"ram\""
         try daemon.drop("old", manifest("\(daemon.folder)/puppet.py", "budget: \"1h\"", watch: watch))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
-        try #require(daemon.wait { daemon.diary("old").contains { $0.hasPrefix("data") } }, "\(daemon.log)")
+        try #require(daemon.wait { daemon.diary("old").contains { $0.hasPrefix("connected") } }, "\(daemon.log)")
         try daemon.stop(SIGKILL)
         try daemon.drop("new", manifest("\(daemon.folder)/diary.py", watch: watch))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")

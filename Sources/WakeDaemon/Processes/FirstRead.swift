@@ -29,7 +29,7 @@ final class FirstRead {
 
     /// Calls `tell` when some of the `bytes` written in all have been read. A program that lives and reads nothing for
     /// `patience` has no use for its input: it is taken for one that has begun.
-    func begin(from bytes: Int, patience: TimeSpan) {
+    func begin(after bytes: Int, patience: TimeSpan) {
         let now = SystemClock.monotonic()
         awaited = (bytes, now + patience)
         delay = Self.firstLook

@@ -102,7 +102,7 @@ final class InputWriter {
         self.patience = nil
         guard let firstRead else { return }
         if firstRead.hasHappened { return reader.deliveryWasWritten() }
-        firstRead.begin(from: writtenInAll, patience: patience)
+        firstRead.begin(after: writtenInAll, patience: patience)
     }
 
     private func awaitRoom() {
