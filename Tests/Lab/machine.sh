@@ -28,6 +28,7 @@ accelerator() {
 # The answer holds until the next boot.
 known=$here/../../.build/lab/accelerator-$(cat /proc/sys/kernel/random/boot_id)
 if [ -z "${LAB_ACCELERATOR:-}" ]; then
+    mkdir -p "${known%/*}"
     [ -s "$known" ] || { accelerator >"$known.$$"; mv "$known.$$" "$known"; }
     LAB_ACCELERATOR=$(cat "$known")
 fi
