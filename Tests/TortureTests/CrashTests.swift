@@ -27,18 +27,20 @@ struct CrashTests {
             "torture: seed \(Torture.seed), \(killer.handlerKills) handlers and \(killer.daemonKills) daemons in \(killed) s of \(monotonicNow() - begin)"
         )
         #expect(killer.handlerKills == handlers && killer.daemonKills == daemons)
-        for id in ids { reckon(id, trace) }
+        for id in ids { reckon(id, trace, killer) }
         #expect(daemon.leftovers == [])
         let ledger = try Reckoning.readJournal(of: ground)
         #expect(ledger.owed == 0 && ledger.deadLetters == 0 && ledger.next == trace.count + 1)
     }
 
-    private func reckon(_ id: String, _ trace: GeneratedTrace) {
+    private func reckon(_ id: String, _ trace: GeneratedTrace, _ killer: Killer) {
         var reckoning = Reckoning(Heard.read("\(ground.record)-\(id)"))
         print("torture: \(id) got \(reckoning.heard.count) deliveries, \(reckoning.repetitions) of them again")
         reckoning.compare(with: trace)
         reckoning.checkOrder()
         reckoning.checkRepetitions()
+        // A daemon that is asked to end takes back what it has given before it goes.
+        if !killer.asks { reckoning.checkRedelivered(besides: killer.victims) }
         #expect(reckoning.complaints == [])
     }
 

@@ -7,6 +7,8 @@ struct Killer {
     private var random: SeededRandom
     private(set) var handlerKills = 0
     private(set) var daemonKills = 0
+    /// The processes that were killed while their daemon lived.
+    private(set) var victims: Set<pid_t> = []
     /// The longest time between two kills, in seconds.
     var longestPause = 0.12
     /// Empties the runtime directory between two lives, as a reboot does.
@@ -43,6 +45,7 @@ struct Killer {
         }
         guard let victim else { return false }
         kill(victim, SIGKILL)
+        victims.insert(victim)
         handlerKills += 1
         return true
     }

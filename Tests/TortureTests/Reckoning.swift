@@ -73,8 +73,7 @@ struct Reckoning {
         }
     }
 
-    /// An event says the same each time, and its attempt rises each time. Whether it was in flight when the bridge died, and so
-    /// must say that it comes again, only the bridge knows: its handler may have been killed first.
+    /// An event says the same each time, and its attempt rises each time.
     mutating func checkRepetitions() {
         var before: [Int: Heard] = [:]
         for event in heard {
@@ -86,6 +85,19 @@ struct Reckoning {
             if event.attempt <= earlier.attempt {
                 complain("\(event.sequence) came with attempt \(event.attempt) after \(earlier.attempt)")
             }
+        }
+    }
+
+    /// What a process had been given that died with its bridge, and not before it as the `victims` did, was in flight and says so
+    /// when it comes again; unless a process between them had it that died before it could note it, as its attempt tells.
+    mutating func checkRedelivered(besides victims: Set<Int32>) {
+        var before: [Int: Heard] = [:]
+        for event in heard {
+            defer { before[event.sequence] = event }
+            guard let earlier = before[event.sequence], earlier.daemon != event.daemon,
+                event.attempt == earlier.attempt + 1, !victims.contains(earlier.process), !event.isRedelivered
+            else { continue }
+            complain("\(event.sequence) came again after the bridge had died, without redelivered")
         }
     }
 
