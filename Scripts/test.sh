@@ -35,6 +35,8 @@ if [ "$ran" -eq 0 ]; then
     echo "FAIL: no test ran"
     exit 1
 elif [ "$failed" -ne 0 ]; then
+    # What failed stands thousands of lines above, and some readers are shown the end only.
+    grep -A 3 '✘ Test .* recorded an issue' "$log" | grep -v '^--$' | cut -c 1-400 | tail -n 60
     grep '✘ Test .* failed after' "$log"
     echo "FAIL: $broken of $ran tests failed, $took s"
     exit 1

@@ -27,7 +27,7 @@ _wakebridge() {
         --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
         --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
         --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
-        --adapter|--alias|--passkey|--for|--lines|-n|--profile) return ;;
+        --adapter|--alias|--passkey|--lines|-n|--profile) return ;;
     esac
     case $verb in
         "") words=$verbs; options="--socket --runtime --help --version" ;;

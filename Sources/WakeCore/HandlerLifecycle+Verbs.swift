@@ -104,8 +104,6 @@ extension HandlerLifecycle {
         if restarts, isLive { requestTermination(.reconfigured, &step) }
     }
 
-    private static let longestWait = TimeSpan.seconds(86_400)
-
     mutating func finish(_ step: inout Step) {
         detach(step)
         guard isLive else { return }
@@ -125,7 +123,7 @@ extension HandlerLifecycle {
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
             queue.insert(event, terms(event.device))
             guard let until = recovered.heldUntil else { continue }
-            let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), Self.longestWait)
+            let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), ReplyLine.longestWait)
             if left > .zero { queue.hold(event.device, until: step.boottime + left) }
         }
         if phase == .stopped { dropWhereStoppedDrops(&step) }

@@ -6,7 +6,7 @@ public struct Facts: Hashable, Sendable {
     /// Whether a systemd runs this machine.
     public var hasSystemd = true
     public var isClockSet = true
-    public var radio = RadioBlock.none
+    public var radio = RadioSwitch.open
     public var kernel = KernelFacts()
     public var bus = BusState.reached(.notRunning)
     public var bluetoothUnit = UnitState.absent
@@ -20,9 +20,6 @@ public struct Facts: Hashable, Sendable {
 
     public init() {}
 }
-
-/// What rfkill says.
-public enum RadioBlock: Hashable, Sendable { case none, software, hardware }
 
 /// A unit as systemd's files have it.
 public enum UnitState: Hashable, Sendable { case absent, masked, disabled, enabled }
@@ -59,16 +56,10 @@ public struct KernelFacts: Hashable, Sendable {
     public var hasCgroups = true
     /// Whether it can freeze and kill a cgroup: Linux 5.14.
     public var isRecent = true
-    public var monitor = MonitorAccess.allowed
+    /// This process may not listen to the kernel's Bluetooth monitor channel.
+    public var isMonitorDenied = false
 
     public init() {}
-}
-
-/// Whether this process may listen to the kernel's Bluetooth monitor channel.
-public enum MonitorAccess: Hashable, Sendable {
-    case allowed
-    case denied
-    case unavailable
 }
 
 public struct ControllerFacts: Hashable, Sendable {

@@ -13,7 +13,7 @@ extension Facts {
         let level = isAnyOn ? Finding.Level.warning : .fault
         let why =
             isAnyOn ? "Another adapter works." : "No adapter can be switched on until it is unblocked."
-        if radio == .hardware {
+        if radio == .blockedByHardware {
             return [
                 Finding(
                     level, .blockedByHardware, "Bluetooth is switched off by a switch or key of the machine",
@@ -21,7 +21,7 @@ extension Facts {
             ]
         }
         // Bluetoothd may see what /sys does not show to a container.
-        let isBlocked = radio == .software || (adapters ?? []).contains(where: \.isBlocked)
+        let isBlocked = radio == .blockedBySoftware || (adapters ?? []).contains(where: \.isBlocked)
         guard isBlocked else { return [] }
         return [
             Finding(
@@ -39,7 +39,7 @@ extension Facts {
     /// - Parameter isAsked: whether bluetoothd has said that it has none.
     private func ofMissingAdapter(isAsked: Bool) -> [Finding] {
         guard kernel.controllers.isEmpty else {
-            guard isAsked, radio == .none else { return [] }
+            guard isAsked, radio == .open else { return [] }
             let names = kernel.controllers.keys.sorted().joined(separator: ", ")
             return [
                 Finding(
@@ -57,7 +57,7 @@ extension Facts {
             ]
         }
         // A laptop's block takes its adapter away altogether.
-        if radio != .none { return [] }
+        if radio != .open { return [] }
         return [kernel.hasBluetooth ? Self.noAdapter : Self.noBluetooth]
     }
 
@@ -77,7 +77,7 @@ extension Facts {
         var found: [Finding] = []
         if !adapter.isPowered {
             // What holds it off is told by itself.
-            return adapter.isBlocked || radio != .none ? [] : [off(adapter, isOnly: count == 1)]
+            return adapter.isBlocked || radio != .open ? [] : [off(adapter, isOnly: count == 1)]
         }
         if adapter.isScanning { found.append(scanned(adapter)) }
         if case .usb(let device, true) = controller.attachment { found.append(sleepy(adapter, device)) }
@@ -145,7 +145,7 @@ extension Facts {
     }
 
     private var ofMonitor: [Finding] {
-        guard kernel.monitor == .denied else { return [] }
+        guard kernel.isMonitorDenied else { return [] }
         return [
             Finding(
                 .note, .controllersUnseen, "who made the controllers, and how many links they hold, may not be seen",

@@ -74,9 +74,10 @@ extension Facts {
 
     private func ofDeadLetters(_ bridge: BridgeFacts) -> [Finding] {
         guard bridge.deadLetters > 0 else { return [] }
+        let events = bridge.deadLetters == 1 ? "1 event was" : "\(bridge.deadLetters) events were"
         return [
             Finding(
-                .note, .deadLetters, "\(bridge.deadLetters) events were put aside as dead letters",
+                .note, .deadLetters, "\(events) put aside as dead letters",
                 "No attempt could deliver them; they wait to be replayed or dropped.",
                 .run("wakebridge dead-letters list"))
         ]
@@ -134,23 +135,5 @@ extension Facts {
         Finding(
             .note, .sessionShut, "the session of \(session.device) is \(session.session.rawValue)",
             "Nothing is heard of it.", .run("wakebridge session open \(session.device.asShellWord)"))
-    }
-}
-
-extension String {
-    /// As one word for a shell: a peripheral's name must not become a command.
-    var asShellWord: String {
-        let isPlain = !isEmpty && utf8.allSatisfy(Self.isPlain)
-        return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: ":"), UInt8(ascii: "/"):
-            true
-        default: false
-        }
     }
 }

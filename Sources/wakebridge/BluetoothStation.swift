@@ -107,16 +107,7 @@ final class BluetoothStation {
     }
 
     func neighbour(at path: String) -> Neighbour? {
-        client.mirror.peripherals[path].map {
-            let adapter = client.mirror.adapters[path.folder]?.address ?? ""
-            return Neighbour(path: path, adapter: adapter, $0, profile: profile(of: $0))
-        }
-    }
-}
-
-extension BusCall {
-    fileprivate static func ofBus(_ member: String, _ arguments: [BusValue]) -> BusCall {
-        BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
+        client.mirror.neighbour(at: path) { profile(of: $0) }
     }
 }
 
@@ -182,11 +173,6 @@ extension BluetoothStation {
     private static func blocked(_ adapter: BluezAdapter) -> Complaint {
         .failure("adapter \(adapter.address) is blocked; unblock it with 'rfkill unblock bluetooth'")
     }
-}
-
-extension String {
-    /// The path of the object that this one lies in.
-    fileprivate var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
 }
 
 /// Lines that somebody types, read on the loop.

@@ -15,6 +15,18 @@ enum Console {
         isatty(1) == 1 && getenv("NO_COLOR") == nil && getenv("TERM").map { String(cString: $0) } != "dumb"
     }
 
+    /// A terminal on which lines can be drawn anew.
+    static func canRedraw(on descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1 && (getenv("TERM").map { String(cString: $0) } ?? "dumb") != "dumb"
+    }
+
+    /// What can be drawn over, one less each way: a full line wraps, and the cursor wants a row.
+    static func space(on descriptor: Int32) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 && size.ws_row > 2
+        return isKnown ? (Int(size.ws_col) - 1, Int(size.ws_row) - 1) : (79, 23)
+    }
+
     static func print(_ text: String) { write(Array(text.utf8), to: 1) }
     static func print(_ bytes: [UInt8]) { write(bytes, to: 1) }
     static func say(_ sentence: String) { write(Array((sentence + "\n").utf8), to: 2) }

@@ -23,7 +23,7 @@ extension Verb {
             let station = try BluetoothStation()
             let search = PeripheralSearch(station, try station.adapters(words))
             guard let path = try search.known(word), let found = station.neighbour(at: path) else {
-                let names = station.client.mirror.peripherals.values.filter { $0.isTrusted || $0.isBonded }.map(\.alias)
+                let names = station.client.mirror.peripherals.values.filter(\.isAdopted).map(\.alias)
                 throw .failure(
                     "bluetoothd knows no peripheral '\(word.printable)'; 'wakebridge devices' lists those that it keeps."
                         + suggestion(for: word, among: names).printable)

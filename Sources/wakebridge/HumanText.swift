@@ -1,5 +1,6 @@
 // Numbers as people say them: spans of time, sizes in memory, times of day.
 import WakeModel
+import WakeProfiles
 import WakeWords
 
 extension TimeSpan {
@@ -38,17 +39,12 @@ func spokenTimeOfDay(_ text: String) -> String {
 }
 
 extension ParsedWords {
-    /// A span such as `500ms`, `10s`, `2min` or `1h`, at most a day; nil where the option is not given.
+    /// A span such as `500ms`, `10s`, `2m` or `1h`, as manifests have it; nil where the option is not given.
     func time(_ name: String) throws(Complaint) -> TimeSpan? {
         guard let text = value(name) else { return nil }
-        let units: [(name: String, span: TimeSpan)] = [
-            ("ms", .milliseconds(1)), ("min", .seconds(60)), ("h", .seconds(3600)), ("s", .seconds(1)),
-        ]
-        for unit in units where text.hasSuffix(unit.name) {
-            guard let count = Int64(text.dropLast(unit.name.utf8.count)), count > 0 else { break }
-            let span = unit.span * count
-            if span <= .seconds(86_400) { return span }
+        guard let span = TimeSpan(written: text), span > .zero else {
+            throw .usage("--\(name) '\(text)' is no time such as 500ms, 10s, 2m or 1h")
         }
-        throw .usage("--\(name) '\(text)' is no time such as 500ms, 10s, 2min or 1h")
+        return span
     }
 }

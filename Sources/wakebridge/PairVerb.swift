@@ -107,7 +107,7 @@ private final class PairingRun {
     private func others(than path: String) -> [String: BluezPeripheral] {
         let address = station.client.mirror.peripherals[path]?.address
         return station.client.mirror.peripherals.filter {
-            $0.key != path && $0.value.address != address && ($0.value.isTrusted || $0.value.isBonded)
+            $0.key != path && $0.value.address != address && $0.value.isAdopted
         }
     }
 
@@ -169,7 +169,7 @@ private final class PairingRun {
         if paired.profile == nil {
             Console.say("no profile knows it, so the daemon does not watch it; write one for it (docs/profiles.md)")
         } else {
-            Console.say("next: wakebridge watch \(paired.peripheral.alias.quoted)")
+            Console.say("next: wakebridge watch \(paired.peripheral.alias.printable.asShellWord)")
         }
     }
 }
@@ -198,21 +198,5 @@ private enum PairedText {
         writer.endObject()
         writer.newline()
         return writer.bytes
-    }
-}
-
-extension String {
-    /// As it can be pasted into a shell.
-    fileprivate var quoted: String {
-        let isPlain = utf8.allSatisfy { byte in
-            let letter = UnicodeScalar(byte)
-            return ("a"..."z").contains(letter) || ("A"..."Z").contains(letter) || ("0"..."9").contains(letter)
-                || "-_.:".unicodeScalars.contains(letter)
-        }
-        return isPlain
-            ? self
-            : "'"
-                + printable.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''") + "'"
     }
 }

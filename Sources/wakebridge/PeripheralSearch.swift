@@ -8,8 +8,7 @@ final class PeripheralSearch {
     private let station: BluetoothStation
     private let adapters: Set<String>
     private let progress = ProgressLine.onTerminal()
-    private var neighbourhood = Neighbourhood()
-    private var failure: String?
+    private let scan: RadioScan
 
     /// The first scan after bluetoothd's start may take 10 s to hear anything.
     private static let patience = TimeSpan.seconds(20)
@@ -22,6 +21,7 @@ final class PeripheralSearch {
     init(_ station: BluetoothStation, _ adapters: Set<String>) {
         self.station = station
         self.adapters = adapters
+        scan = RadioScan(station, on: adapters)
     }
 
     // MARK: By its name
@@ -39,7 +39,7 @@ final class PeripheralSearch {
             // Two may bear one name, and nobody guesses between them; an address is one's own.
             return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
         }
-        switch try scan(of: [], until: start + Self.patience, isHeard, { heard(word) }) {
+        switch try listen(for: [], until: start + Self.patience, isHeard, { heard(word) }) {
         case .one(let path): return path
         case .several(let paths): throw ambiguous(word, paths)
         case .none: break
@@ -77,7 +77,7 @@ final class PeripheralSearch {
 
     private func isUsable(_ path: String) -> Bool {
         guard let peripheral = station.client.mirror.peripherals[path] else { return false }
-        return peripheral.isBonded || peripheral.isConnected || neighbourhood.hasHeard(path)
+        return peripheral.isBonded || peripheral.isConnected || scan.hasHeard(path)
     }
 
     private var peripherals: [String: BluezPeripheral] {
@@ -101,7 +101,7 @@ final class PeripheralSearch {
             return now >= (firstFound ?? now) + Self.courtesy
         }
         // Chosen while the scan goes on: bluetoothd drops what is new 30 s after it was last heard.
-        return try scan(of: services, until: start + Self.patience, isEnough) { () throws(Complaint) in
+        return try listen(for: services, until: start + Self.patience, isEnough) { () throws(Complaint) in
             try choose(among: candidates, takesOnly: takesOnly)
         }
     }
@@ -126,11 +126,8 @@ final class PeripheralSearch {
         )
     }
 
-    private var rows: [Neighbour] {
-        neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
-    }
-    private var candidates: [Neighbour] { rows.filter { $0.profile != nil && !$0.peripheral.isBonded } }
-    private var adopted: [Neighbour] { rows.filter { $0.profile != nil && $0.peripheral.isBonded } }
+    private var candidates: [Neighbour] { scan.rows.filter { $0.profile != nil && !$0.peripheral.isBonded } }
+    private var adopted: [Neighbour] { scan.rows.filter { $0.profile != nil && $0.peripheral.isBonded } }
 
     /// None where some profile is told by a name: bluetoothd could not filter for it.
     private var services: [BluetoothUUID] {
@@ -149,7 +146,7 @@ final class PeripheralSearch {
         do throws(SystemError) {
             let keyboard = try Keyboard(on: station.loop) { answer = .some($0) }
             defer { withExtendedLifetime(keyboard) {} }
-            while !station.isInterrupted, failure == nil {
+            while !station.isInterrupted, scan.failure == nil {
                 try station.loop.runOnce()
                 guard let line = answer else { continue }
                 guard let line else { break }
@@ -173,43 +170,24 @@ final class PeripheralSearch {
     // MARK: Listening
 
     /// Scans until it is enough, and on while `choice` is made.
-    private func scan<Choice>(
-        of services: [BluetoothUUID], until end: Instant, _ isEnough: () -> Bool,
+    private func listen<Choice>(
+        for services: [BluetoothUUID], until end: Instant, _ isEnough: () -> Bool,
         _ choice: () throws(Complaint) -> Choice
     ) throws(Complaint) -> Choice {
-        let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
-        discovery.didFail = { [unowned self] in failure = $0 }
-        station.didChange = { [unowned self] change in
-            note(change)
-            discovery.note(change)
-        }
-        discovery.begin()
-        while !isEnough(), failure == nil, !station.isInterrupted, SystemClock.monotonic() < end {
+        scan.begin(for: services)
+        while !isEnough(), scan.failure == nil, !station.isInterrupted, SystemClock.monotonic() < end {
             try station.turn(until: min(end, SystemClock.monotonic() + .milliseconds(100))) { false }
         }
         progress?.clear()
         var chosen: Result<Choice, Complaint>?
-        if failure == nil, !station.isInterrupted {
+        if scan.failure == nil, !station.isInterrupted {
             do throws(Complaint) { chosen = .success(try choice()) } catch { chosen = .failure(error) }
         }
         // Ended before anything is connected: scanning and connecting fight for the radio.
-        var isOver = false
-        discovery.stop { isOver = true }
-        try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
-        if let failure { throw .failure(failure) }
+        try scan.end()
+        if let failure = scan.failure { throw .failure(failure) }
         guard let chosen, !station.isInterrupted else { throw .failure("interrupted; nothing was paired") }
         return try chosen.get()
-    }
-
-    private func note(_ change: BluezChange) {
-        switch change {
-        case .peripheral(let path, _):
-            if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
-        case .peripheralGone(let path, _): neighbourhood.lose(path)
-        case .adapterGone(let path, _):
-            if adapters.contains(path) { failure = station.lossOfAdapter }
-        case .adapter, .database, .value: break
-        }
     }
 }
 

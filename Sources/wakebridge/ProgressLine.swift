@@ -1,19 +1,15 @@
 // One line at the foot of a terminal that is drawn anew while something goes on; in a pipe nothing of it is seen.
-import Glibc
 import WakeDaemon
 import WakeModel
 
 final class ProgressLine {
     /// Nil where nobody watches, or the terminal cannot redraw.
-    static func onTerminal() -> ProgressLine? {
-        let isDumb = getenv("TERM").map { String(cString: $0) } ?? "dumb" == "dumb"
-        return isatty(2) == 1 && !isDumb ? ProgressLine() : nil
-    }
+    static func onTerminal() -> ProgressLine? { Console.canRedraw(on: 2) ? ProgressLine() : nil }
 
     private var isShown = false
 
     func show(_ text: String) {
-        Console.draw("\r\u{1b}[2m\(text.printable.prefix(Self.width))\u{1b}[0m\u{1b}[K")
+        Console.draw("\r\u{1b}[2m\(text.printable.prefix(Console.space(on: 2).columns))\u{1b}[0m\u{1b}[K")
         isShown = true
     }
 
@@ -22,13 +18,6 @@ final class ProgressLine {
         guard isShown else { return }
         isShown = false
         Console.draw("\r\u{1b}[K")
-    }
-
-    /// One less than the terminal's columns, because a full line would wrap and could not be drawn over.
-    private static var width: Int {
-        var size = winsize()
-        let isKnown = ioctl(2, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1
-        return isKnown ? Int(size.ws_col) - 1 : 79
     }
 }
 

@@ -1,6 +1,5 @@
 // wakebridge record: its words; what it records with is called from Engine+Record.swift.
 import WakeModel
-import WakeProfiles
 import WakeWords
 
 struct RecordOptions: Hashable {
@@ -49,23 +48,12 @@ extension RecordOptions {
                 throw .usage("--air captures everything; leave out '\(device)'")
             }
             try words.atMost(0)
-            self.init(subject: .air, output: capture, span: try words.span("for"))
+            self.init(subject: .air, output: capture, span: try words.time("for"))
             return
         }
         try words.atMost(.max)
         guard !words.operands.isEmpty else { throw .usage("a DEVICE must be named") }
         guard let output = words.value("output") else { throw .usage("say where the recording goes with -o FILE") }
-        self.init(subject: .devices(words.operands), output: output, span: try words.span("for"))
-    }
-}
-
-extension ParsedWords {
-    /// A length of time that is longer than none; nil where the option is not given.
-    fileprivate func span(_ name: String) throws(Complaint) -> TimeSpan? {
-        guard let text = value(name) else { return nil }
-        guard let span = TimeSpan(written: text), span > .zero else {
-            throw .usage("--\(name) '\(text)' is no length of time such as 60s, 5m or 250ms")
-        }
-        return span
+        self.init(subject: .devices(words.operands), output: output, span: try words.time("for"))
     }
 }

@@ -18,7 +18,7 @@ extension Verb {
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "only what this profile knows"),
                 Flag("all", short: "a", "also what no profile knows"),
-                Flag("for", value: "TIME", "end after this time, such as 10s or 2min"),
+                Flag("for", value: "TIME", "end after this time, such as 10s or 2m"),
                 BluetoothStation.adapterFlag,
                 Flag("json", "print a JSON object a line for each peripheral that is new or changed"),
             ]
@@ -29,11 +29,8 @@ extension Verb {
 private final class Scan {
     private let words: ParsedWords
     private let station: BluetoothStation
-    private let adapters: Set<String>
+    private let scan: RadioScan
     private let length: TimeSpan?
-    private var neighbourhood = Neighbourhood()
-    private var failure: String?
-    private var hasNews = true
     private var printed = PrintedRows()
     private let drawing = RedrawnTable.onTerminal()
 
@@ -43,38 +40,29 @@ private final class Scan {
         if words.has("profile"), words.has("all") { throw .usage("--profile and --all exclude each other") }
         length = try words.time("for")
         station = try BluetoothStation()
-        adapters = try station.adapters(words)
+        scan = RadioScan(station, on: try station.adapters(words))
     }
 
     func run() throws(Complaint) -> Int32 {
         let isLive = drawing != nil && !words.has("json")
         let end = length ?? (isLive ? nil : .seconds(10))
-        let discovery = Discovery(
-            of: try services(), on: Array(adapters), over: station.client, on: station.loop)
-        discovery.didFail = { [unowned self] in failure = $0 }
-        station.didChange = { [unowned self] change in
-            note(change)
-            discovery.note(change)
-        }
-        discovery.begin()
+        scan.begin(for: try services())
         try look(until: end.map { SystemClock.monotonic() + $0 }, isLive: isLive)
-        var isOver = false
-        discovery.stop { isOver = true }
-        try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
-        if let failure { throw .failure(failure) }
-        if !words.has("json"), !isLive, let sentence = footer(rows()) { Console.say(sentence) }
+        try scan.end()
+        if let failure = scan.failure { throw .failure(failure) }
+        if !words.has("json"), !isLive, let sentence = footer(scan.rows) { Console.say(sentence) }
         return 0
     }
 
     private func look(until end: Instant?, isLive: Bool) throws(Complaint) {
-        while failure == nil, !station.isInterrupted {
+        while scan.failure == nil, !station.isInterrupted {
             let now = SystemClock.monotonic()
             if let end, now >= end { break }
-            if hasNews { show(isLive: isLive) }
-            hasNews = false
+            if scan.hasNews { show(isLive: isLive) }
+            scan.hasNews = false
             // What changes meanwhile is shown together: nobody reads faster.
             let pause = now + .milliseconds(250)
-            try station.turn(until: min(pause, end ?? pause)) { failure != nil }
+            try station.turn(until: min(pause, end ?? pause)) { scan.failure != nil }
         }
         show(isLive: isLive, isLast: true)
     }
@@ -89,32 +77,16 @@ private final class Scan {
         return station.profiles[index].match.services
     }
 
-    private func note(_ change: BluezChange) {
-        switch change {
-        case .peripheral(let path, _):
-            if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
-        case .peripheralGone(let path, _): neighbourhood.lose(path)
-        case .adapterGone(let path, _):
-            if adapters.contains(path) { failure = station.lossOfAdapter }
-        case .adapter, .database, .value: return
-        }
-        hasNews = true
-    }
-
-    private func rows() -> [Neighbour] {
-        neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
-    }
-
     /// A line is printed once, so it waits for the signal, which follows what was known before.
     private func show(isLive: Bool, isLast: Bool = false) {
-        let all = rows()
+        let all = scan.rows
         let chosen = all.filter { isWanted($0) }
         if isLive {
             drawing?.draw(NeighbourText.table(chosen) + (footer(all).map { $0 + "\n" } ?? ""))
             return
         }
         let isJSON = words.has("json")
-        for row in chosen where isJSON || isLast || neighbourhood.hasHeard(row.path) {
+        for row in chosen where isJSON || isLast || scan.hasHeard(row.path) {
             let text = isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8)
             if printed.take(row, text, isOnce: !isJSON) { Console.print(text) }
         }

@@ -6,8 +6,13 @@ extension Verb {
         Verb(
             name: "stop", summary: "force-quit a handler, until 'start', also over a reboot",
             synopsis: ["[--json] [--keep-sessions] HANDLER"],
-            detail: "Thaws it, sends SIGTERM, waits 5 s and kills it. It is not woken again before 'wakebridge start'.",
-            flags: [Flag("keep-sessions", short: "k", "leave its accessory sessions open"), jsonFlag] + daemonFlags
+            detail: """
+                Thaws it, sends SIGTERM, waits 5 s and kills it. It is not woken again before 'wakebridge start'. The
+                sessions of peripherals that no other running handler watches are closed until then.
+                """,
+            flags: [
+                Flag("keep-sessions", short: "k", "leave the sessions of its peripherals as they are"), jsonFlag,
+            ] + daemonFlags
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             let body = words.has("keep-sessions") ? Array("{\"keep_sessions\":true}".utf8) : []

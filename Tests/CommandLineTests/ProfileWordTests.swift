@@ -29,7 +29,7 @@ import WakeSystem
         ]
         for words in calls {
             let child = try Child(["timeout", "10", Built.tool] + words)
-            let outcome = try child.finish()
+            let outcome = child.finish()
             #expect(outcome.exit == 1, "\(words): \(outcome.talk)")
             #expect(outcome.talk.contains("did you mean \"heart-rate-monitor\"?"), "\(words): \(outcome.talk)")
         }

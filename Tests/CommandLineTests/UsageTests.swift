@@ -67,7 +67,7 @@ import WakeWords
             (["forget"], "a DEVICE must be named"), (["devices", "x"], "one word too many"),
             (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
             (["record", "-o", "x"], "a DEVICE must be named"), (["record", "strap"], "say where the recording goes"),
-            (["record", "strap", "-o", "x", "--for", "soon"], "no length of time"),
+            (["record", "strap", "-o", "x", "--for", "soon"], "no time such as"),
             (["record", "--air", "x", "strap"], "leave out 'strap'"),
             (["record", "--air", "x", "-o", "y"], "leave out --output"),
             (["doctor", "me"], "'me' is one word too many"), (["doctor", "--rot", "/x"], "Did you mean --root?"),

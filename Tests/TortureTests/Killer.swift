@@ -4,7 +4,7 @@ import TestBench
 import Testing
 
 struct Killer {
-    private var random: SeededRandom
+    private var random: Dice
     private(set) var handlerKills = 0
     private(set) var daemonKills = 0
     /// The processes that were killed while their daemon lived.
@@ -16,7 +16,7 @@ struct Killer {
     /// Ends the daemon by SIGTERM in place of SIGKILL.
     var asks = false
 
-    init(seed: UInt64) { random = SeededRandom(seed) }
+    init(seed: UInt64) { random = Dice(seed) }
 
     /// Kills until so many of each are dead.
     mutating func torture(_ daemon: Daemon, handlers: Int, daemons: Int) async throws {

@@ -1,20 +1,5 @@
 // Traces that are made of a seed: three straps that beat in bursts, go and come back; each beat's bytes stand once only.
-
-/// The same numbers for the same seed, so that a failing run can be had again.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    /// splitmix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
-    }
-}
+import TestBench
 
 struct GeneratedTrace {
     private(set) var text = "wakebridge-trace 1\nclock 2026-11-21T07:42:46.727125Z\n"
@@ -28,7 +13,7 @@ struct GeneratedTrace {
     /// `count` events over about `seconds`.
     init(_ count: Int, over seconds: Double, seed: UInt64) {
         self.count = count
-        var random = SeededRandom(seed)
+        var random = Dice(seed)
         for device in 1...3 {
             text +=
                 "device \(device) bluetooth C0:F1:F2:F3:F4:0\(device) alias=\"\(Self.alias(device))\" service=180d\n"
@@ -48,7 +33,7 @@ struct GeneratedTrace {
         text += "end\n"
     }
 
-    private mutating func event(_ index: Int, _ random: inout SeededRandom) -> String {
+    private mutating func event(_ index: Int, _ random: inout Dice) -> String {
         let device = Int.random(in: 1...3, using: &random)
         let isTurning = Int.random(in: 0..<50, using: &random) == 0
         guard isUp[device - 1] else {

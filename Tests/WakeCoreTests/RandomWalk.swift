@@ -1,22 +1,9 @@
 // Thousands of random lives of the core, each audited step by step: what no story thought of.
+import TestBench
 import Testing
 import WakeModel
 
 @testable import WakeCore
-
-/// SplitMix64: the same seed walks the same way everywhere.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
-    mutating func isOne(in chances: Int) -> Bool { below(chances) == 0 }
-}
 
 struct RandomWalk {
     var dice: Dice
@@ -25,7 +12,7 @@ struct RandomWalk {
     var devices: [DeviceID] = []
 
     init(seed: UInt64) {
-        dice = Dice(state: seed)
+        dice = Dice(seed)
         let storms = seed % 4 == 0
         story = Scenario(
             IngressLimits(storm: storms ? .init(eventsPerSecond: 20, burst: 8) : nil, flips: nil), from: 1001)

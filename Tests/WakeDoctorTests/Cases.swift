@@ -118,11 +118,11 @@ private let busCases = [
 private let radioCases = [
     Case(.ok, .adapter, "") { _ in },
     Case(.fault, .blockedByHardware, "use the machine's wireless switch or key") {
-        $0.radio = .hardware
+        $0.radio = .blockedByHardware
         $0.withAdapter { $0.isPowered = false }
     },
     Case(.fault, .blockedBySoftware, "sudo rfkill unblock bluetooth") {
-        $0.radio = .software
+        $0.radio = .blockedBySoftware
         $0.withAdapter { $0.isPowered = false }
     },
     Case(.fault, .blockedBySoftware, "sudo rfkill unblock bluetooth") {
@@ -131,9 +131,9 @@ private let radioCases = [
             $0.isBlocked = true
         }
     },
-    Case(.warning, .blockedBySoftware, "sudo rfkill unblock bluetooth") { $0.radio = .software },
+    Case(.warning, .blockedBySoftware, "sudo rfkill unblock bluetooth") { $0.radio = .blockedBySoftware },
     Case(.fault, .blockedBySoftware, "sudo rfkill unblock bluetooth") {
-        $0.radio = .software
+        $0.radio = .blockedBySoftware
         $0.withoutAdapters()
     },
     Case(.fault, .kernelWithoutBluetooth, "sudo modprobe btusb") {
@@ -187,7 +187,7 @@ private let radioCases = [
         $0.kernel.controllers["hci0"]?.maker = "Broadcom"
         $0.withAdapter { $0.links = 7 }
     },
-    Case(.note, .controllersUnseen, "sudo wakebridge doctor") { $0.kernel.monitor = .denied },
+    Case(.note, .controllersUnseen, "sudo wakebridge doctor") { $0.kernel.isMonitorDenied = true },
 ]
 
 private let bridgeCases = [

@@ -17,7 +17,7 @@ import WakeSystem
         let kernel = tree.look.kernel
         #expect(!kernel.hasBluetooth && kernel.controllers.isEmpty && kernel.sharedInterfaces.isEmpty)
         #expect(kernel.disabledIn == nil && !kernel.hasCgroups)
-        #expect(tree.look.radio == .none && !tree.look.hasSystemd)
+        #expect(tree.look.radio == .open && !tree.look.hasSystemd)
         #expect(tree.look.unit("bluetooth.service") == .absent)
         #expect(!tree.look.hasBluetoothd && tree.look.bluetoothdVersion == nil)
         #expect(tree.look.lackingCapabilities(of: 1) == nil)
@@ -27,11 +27,11 @@ import WakeSystem
     func radio() throws {
         try tree.switchRadio(0, type: "wlan", soft: 1, hard: 1)
         try tree.switchRadio(1, soft: 0, hard: 0)
-        #expect(tree.look.radio == .none)
+        #expect(tree.look.radio == .open)
         try tree.switchRadio(2, soft: 1, hard: 0)
-        #expect(tree.look.radio == .software)
+        #expect(tree.look.radio == .blockedBySoftware)
         try tree.switchRadio(3, soft: 0, hard: 1)
-        #expect(tree.look.radio == .hardware)
+        #expect(tree.look.radio == .blockedByHardware)
     }
 
     @Test("a USB dongle is known by its device, whether it may be put to sleep, and who made it; links are no adapters")

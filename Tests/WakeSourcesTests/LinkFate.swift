@@ -1,4 +1,4 @@
-// What befalls the peripheral and the bluetoothd of a link world, and the dice that decide it.
+// What befalls the peripheral and the bluetoothd of a link world, as its dice decide.
 import WakeModel
 
 @testable import WakeSources
@@ -70,18 +70,4 @@ extension LinkWorld {
     }
 
     func dally() { run(for: .milliseconds(Int64(dice.isOne(in: 4) ? dice.below(20_000) : dice.below(2500)))) }
-}
-
-/// SplitMix64: the same seed walks the same way everywhere.
-struct Dice: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-    mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
-    mutating func isOne(in chances: Int) -> Bool { below(chances) == 0 }
 }

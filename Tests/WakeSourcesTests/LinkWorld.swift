@@ -1,4 +1,5 @@
 // A peripheral that never stops speaking, a bluetoothd with all its faults and a kernel between them, in virtual time.
+import TestBench
 import WakeModel
 
 @testable import WakeSources
@@ -41,7 +42,7 @@ final class LinkWorld {
     private var isLinkOld = false
 
     init(seed: UInt64) {
-        var dice = Dice(state: seed)
+        var dice = Dice(seed)
         channels = dice.isOne(in: 2) ? [heart] : [heart, battery]
         keepsConfiguration = dice.below(3)
         hasReadableConfiguration = !dice.isOne(in: 4)

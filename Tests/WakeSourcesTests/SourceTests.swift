@@ -14,7 +14,7 @@ struct SourceTests {
     func keepsBooks() throws {
         let air = try Air()
         try air.populate(20)
-        var dice = Dice(state: 20)
+        var dice = Dice(20)
         for round in 0..<30 {
             for _ in 0..<3 {
                 let number = 1 + dice.below(20)

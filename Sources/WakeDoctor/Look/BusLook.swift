@@ -94,12 +94,6 @@ extension BluezState {
     }
 }
 
-extension BusCall {
-    fileprivate static func ofBus(_ member: String, _ arguments: [BusValue]) -> BusCall {
-        BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
-    }
-}
-
 extension BluezFacts {
     init(_ mirror: BluezMirror) {
         let peripherals = mirror.peripherals

@@ -9,10 +9,8 @@ extension KernelFacts {
     public mutating func listen() {
         do throws(SystemError) {
             for controller in try AirMonitor.controllersNow() { add(controller) }
-            monitor = .allowed
         } catch {
-            let isDenied = [EPERM, EACCES].contains(error.errno.code)
-            monitor = isDenied ? .denied : .unavailable
+            isMonitorDenied = [EPERM, EACCES].contains(error.errno.code)
         }
     }
 

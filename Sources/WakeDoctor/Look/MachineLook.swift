@@ -1,4 +1,5 @@
 // The kernel's side of the facts, read from the files of /sys, /proc and /boot.
+import WakeModel
 import WakeSources
 import WakeSystem
 
@@ -9,13 +10,7 @@ public struct MachineLook: Sendable {
 
     public init(root: String = "") { self.root = root == "/" ? "" : root }
 
-    public var radio: RadioBlock {
-        switch RadioSwitch.look(in: root + "/sys/class/rfkill") {
-        case .open: .none
-        case .blockedBySoftware: .software
-        case .blockedByHardware: .hardware
-        }
-    }
+    public var radio: RadioSwitch { RadioSwitch.look(in: root + "/sys/class/rfkill") }
 
     public var kernel: KernelFacts {
         var facts = KernelFacts()

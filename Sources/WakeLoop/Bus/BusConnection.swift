@@ -26,6 +26,11 @@ public struct BusCall: Sendable {
         self.member = member
         self.arguments = arguments
     }
+
+    /// What the bus itself is asked.
+    public static func ofBus(_ member: String, _ arguments: [BusValue] = []) -> BusCall {
+        BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
+    }
 }
 
 /// Nothing here blocks: to connect is begun, and what goes wrong with it is told like any other loss of the connection.

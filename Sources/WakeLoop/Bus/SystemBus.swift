@@ -74,10 +74,7 @@ public final class SystemBus {
     }
 
     /// Answered by the bus itself once it has let us in.
-    private static var hello: BusCall {
-        BusCall(
-            "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId", [])
-    }
+    private static var hello: BusCall { .ofBus("GetId") }
 
     private func lose() {
         log.warning("the message bus is gone; connecting again when it is back")

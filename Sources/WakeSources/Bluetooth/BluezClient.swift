@@ -189,7 +189,5 @@ extension BusRule {
 }
 
 extension BusCall {
-    fileprivate static let bluezOwner = BusCall(
-        "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetNameOwner",
-        [.string(BluezInterface.service)])
+    fileprivate static let bluezOwner = BusCall.ofBus("GetNameOwner", [.string(BluezInterface.service)])
 }

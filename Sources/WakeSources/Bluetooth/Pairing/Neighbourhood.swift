@@ -19,7 +19,7 @@ public struct Neighbour: Hashable, Sendable {
     }
 
     /// dBm; nil where it is not heard now. 127 is how controllers say that they do not know.
-    public var signal: Int? { peripheral.signal.flatMap { $0 == 127 ? nil : $0 } }
+    public var signal: Int? { peripheral.knownSignal }
 
     /// What people call it, else what it calls itself, else its address.
     public var label: String {
@@ -27,8 +27,8 @@ public struct Neighbour: Hashable, Sendable {
         return peripheral.name.flatMap { $0.isEmpty ? nil : $0 } ?? peripheral.address
     }
 
-    /// Trusted or bonded: somebody has adopted it.
-    public var isKnown: Bool { peripheral.isTrusted || peripheral.isBonded }
+    /// Somebody has adopted it.
+    public var isKnown: Bool { peripheral.isAdopted }
 
     /// What stays the same for as long as it is the same: its object, or where its address changes by itself, its looks.
     /// Of manufacturer data only whose it is: what it says may change with every advertisement.
@@ -65,10 +65,8 @@ public struct Neighbourhood: Sendable {
         var rows: [Neighbour] = []
         var places: [String: Int] = [:]
         for (path, peripheral) in mirror.peripherals.sorted(by: { $0.key < $1.key }) {
-            let adapter = path.parent
-            guard adapters.contains(adapter), heard.contains(path) || peripheral.isConnected else { continue }
-            let address = mirror.adapters[adapter]?.address ?? ""
-            let row = Neighbour(path: path, adapter: address, peripheral, profile: profile(peripheral))
+            guard adapters.contains(path.parent), heard.contains(path) || peripheral.isConnected else { continue }
+            let row = mirror.neighbour(peripheral, at: path, profile: profile(peripheral))
             if let index = places[row.key] {
                 rows[index] = rows[index].folded(with: row)
             } else {
@@ -77,6 +75,17 @@ public struct Neighbourhood: Sendable {
             }
         }
         return rows.sorted { $0.rank < $1.rank }
+    }
+}
+
+extension BluezMirror {
+    public func neighbour(at path: String, profile: (BluezPeripheral) -> String?) -> Neighbour? {
+        peripherals[path].map { neighbour($0, at: path, profile: profile($0)) }
+    }
+
+    fileprivate func neighbour(_ peripheral: BluezPeripheral, at path: String, profile: String?) -> Neighbour {
+        let adapter = adapters[path.parent]?.address ?? ""
+        return Neighbour(path: path, adapter: adapter, peripheral, profile: profile)
     }
 }
 
@@ -121,7 +130,9 @@ public enum NeighbourSearch {
 }
 
 extension BluezPeripheral {
-    fileprivate var weight: (Int, Int, Int) {
-        (isBonded || isTrusted ? 1 : 0, isConnected ? 1 : 0, signal.flatMap { $0 == 127 ? nil : $0 } ?? -999)
-    }
+    public var isAdopted: Bool { isTrusted || isBonded }
+
+    fileprivate var knownSignal: Int? { signal.flatMap { $0 == 127 ? nil : $0 } }
+
+    fileprivate var weight: (Int, Int, Int) { (isAdopted ? 1 : 0, isConnected ? 1 : 0, knownSignal ?? -999) }
 }

@@ -1,13 +1,8 @@
-// Whether the kernel's switches for radios hold Bluetooth off (/sys/class/rfkill).
+// Reads the kernel's switches for radios (/sys/class/rfkill).
+import WakeModel
 import WakeSystem
 
-public enum RadioSwitch: Hashable, Sendable {
-    /// By a command: another command undoes it.
-    case blockedBySoftware
-    /// By a switch or key on the machine.
-    case blockedByHardware
-    case open
-
+extension RadioSwitch {
     /// - Parameter folder: the kernel's `/sys/class/rfkill`.
     public static func look(in folder: String = "/sys/class/rfkill") -> RadioSwitch {
         let switches = ((try? Directory.names(in: folder)) ?? []).map { folder + "/" + $0 }

@@ -1,0 +1,56 @@
+// One scan of the tool: discovery on its adapters, what was heard by it, and its end before anything else uses the radio.
+import WakeModel
+import WakeSources
+import WakeSystem
+import WakeWords
+
+final class RadioScan {
+    private(set) var failure: String?
+    /// Something came, changed or went since this was set to false.
+    var hasNews = true
+    private let station: BluetoothStation
+    private let adapters: Set<String>
+    private var neighbourhood = Neighbourhood()
+    private var discovery: Discovery?
+
+    init(_ station: BluetoothStation, on adapters: Set<String>) {
+        self.station = station
+        self.adapters = adapters
+    }
+
+    /// With `services` named, bluetoothd itself need not tell of those that offer none of them.
+    func begin(for services: [BluetoothUUID]) {
+        let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
+        self.discovery = discovery
+        discovery.didFail = { [unowned self] in failure = $0 }
+        station.didChange = { [unowned self] change in
+            note(change)
+            discovery.note(change)
+        }
+        discovery.begin()
+    }
+
+    func end() throws(Complaint) {
+        var isOver = false
+        discovery?.stop { isOver = true }
+        try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
+    }
+
+    func hasHeard(_ path: String) -> Bool { neighbourhood.hasHeard(path) }
+
+    var rows: [Neighbour] {
+        neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
+    }
+
+    private func note(_ change: BluezChange) {
+        switch change {
+        case .peripheral(let path, _):
+            if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }
+        case .peripheralGone(let path, _): neighbourhood.lose(path)
+        case .adapterGone(let path, _):
+            if adapters.contains(path) { failure = station.lossOfAdapter }
+        case .adapter, .database, .value: return
+        }
+        hasNews = true
+    }
+}
