@@ -324,4 +324,5 @@ struct LinkTroubleStories {
         let news = story.news().filter { $0.hasPrefix("disconnected") }
         #expect(news == ["disconnected timeout", "disconnected link-lost"])
     }
+
 }

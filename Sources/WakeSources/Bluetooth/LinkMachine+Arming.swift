@@ -35,6 +35,7 @@ struct ChannelArming: Hashable, Sendable {
 
 extension LinkMachine {
     private static let repairLimit = 2
+    private static let stuckLimit = 3
 
     mutating func beginArming(_ step: inout LinkStep) -> Bool {
         let missing = Set(plan.notify).subtracting(facts.channels.keys)
@@ -101,8 +102,15 @@ extension LinkMachine {
     private mutating func getStuck(_ failure: LinkFailure, _ step: inout LinkStep) -> Bool {
         endLink("not-usable", &step)
         failures += 1
-        step.tell("could not listen to it: \(failure.sentence)")
+        timesStuck += 1
         if failure == .unauthenticated { tellBondInvalid(&step) }
+        // Bluetoothd may have resolved the services and never offer them on this link (bluez#1489).
+        if isOurs, failure != .unauthenticated, timesStuck >= Self.stuckLimit {
+            timesStuck = 0
+            step.tell("could not listen to it: \(failure.sentence); the link is taken down and comes up anew")
+            return drop(&step)
+        }
+        step.tell("could not listen to it: \(failure.sentence)")
         return move(to: .stuck(until: step.now + patience.backOff(after: failures + 9)))
     }
 

@@ -125,6 +125,7 @@ extension LinkMachine {
 
     mutating func noteSuccess() {
         failures = 0
+        timesStuck = 0
         bond = LinkBond()
     }
 }

@@ -43,6 +43,8 @@ public struct LinkMachine: Sendable {
     var toldDeaf: Set<BluetoothUUID> = []
     var dropReason: String?
     var failures = 0
+    /// How often in a row this link was found to be of no use.
+    var timesStuck = 0
     private var advertisedAt: Instant?
     private var mayConnectAt: Instant?
     private var wasToldNoRoom = false
@@ -167,6 +169,7 @@ public struct LinkMachine: Sendable {
             if leftOverTime != nil { isOurs = true }
             wasLost = false
             wasToldNoRoom = false
+            timesStuck = 0
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
             // It went and came back between two of bluetoothd's signals.
