@@ -16,7 +16,7 @@ DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
 HEART_RATE = "0000180d-0000-1000-8000-00805f9b34fb"
 
 objects = {}  # path -> Thing: what is on the bus
-faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, exit
+faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, exit
 calls = {}  # member -> how often it was called
 
 
@@ -47,6 +47,8 @@ def meet_fault(member):
         raise Fault("InProgress", "Operation already in progress")
     if fault == "failed":
         raise Fault("Failed", "it was told to fail")
+    if fault == "full":
+        raise Fault("Failed", "le-connection-concurrent-connection-limit")
     if fault == "notconnected":
         raise Fault("Failed", "Not connected")
     return True
@@ -91,12 +93,15 @@ class Thing(dbus.service.Object):
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Connect(self, answer, refuse):
         if not meet_fault("Connect"):
+            self.peripheral.isKeptOff = False
             self.peripheral.link_up()
             answer()
 
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Disconnect(self, answer, refuse):
         if not meet_fault("Disconnect"):
+            # As the real one does: what is not trusted is kept off the accept list until it is told to connect it.
+            self.peripheral.isKeptOff = self.peripheral.isKeptOff or not self.properties["Trusted"]
             self.peripheral.link_down()
             answer()
 
@@ -122,8 +127,9 @@ class Thing(dbus.service.Object):
     def ReadValue(self, options, answer, refuse):
         if not meet_fault("ReadValue"):
             # As the real one does: a read's value is told like a notified one.
-            self.set(Value=dbus.Array([99], signature="y"))
-            answer([99])
+            value = 98 if self.peripheral.twin is self else 99
+            self.set(Value=dbus.Array([value], signature="y"))
+            answer([value])
 
     @dbus.service.method(CHARACTERISTIC, in_signature="aya{sv}")
     def WriteValue(self, value, options):
@@ -176,6 +182,7 @@ class Peripheral:
     def __init__(self, number, adapter):
         self.number, self.adapter = number, adapter
         self.isUp = self.isConfigured = self.isClient = self.forgets = self.isFirst = False
+        self.isKeptOff, self.twin = False, None
         self.address, self.place, self.handle = "C0:DE:00:00:00:%02X" % number, None, 14
         # Until its services are told: resolved before the objects, or never.
         self.resolves = "well"
@@ -201,6 +208,15 @@ class Peripheral:
         self.heart.peripheral = self
         things = [Thing(service, SERVICE, UUID="0000180d-0000-1000-8000-00805f9b34fb"), self.heart]
         self.database = things + [Configuration(path + "/desc%04x" % (self.handle + 3), self)]
+
+    def make_twin(self):
+        """Another characteristic with the UUID of the first, before it, that can only be read."""
+        path = self.heart.path[:-4] + "%04x" % (self.handle + 0)
+        self.twin = Thing(
+            path, CHARACTERISTIC, UUID="00002a37-0000-1000-8000-00805f9b34fb",
+            Flags=dbus.Array(["read"], signature="s"), Notifying=False)
+        self.twin.peripheral = self
+        self.database.insert(1, self.twin)
 
     def offer_database(self):
         for thing in self.database:
@@ -240,7 +256,8 @@ class Peripheral:
     def come_back(self):
         """As the kernel's accept list brings it back for a profile that was registered."""
         uuids = set(getattr(self.adapter, "uuids", ())) & set(self.place.properties["UUIDs"])
-        if self.place.isOffered and self.place.properties["Trusted"] and uuids and not self.place.properties["Connected"]:
+        isWaiting = self.place.isOffered and not self.isKeptOff and not self.place.properties["Connected"]
+        if isWaiting and self.adapter.properties["Powered"] and uuids:
             self.link_up()
 
     def start_notify(self):
@@ -303,6 +320,8 @@ class Commands:
             if on == "off" and peripheral.adapter is adapters[name]:
                 peripheral.link_down()
         adapters[name].set(Powered=on == "on")
+        for peripheral in peripherals.values():
+            later(20, peripheral.come_back)
 
     def remove(self, name):
         adapter = adapters.pop(name)
@@ -338,6 +357,13 @@ class Commands:
 
     def resolve(self, number, how):
         peripherals[int(number)].resolves = how
+
+    def twin(self, number):
+        peripherals[int(number)].make_twin()
+
+    def listen(self, number, on):
+        """Another program listens to it, or ends to."""
+        peripherals[int(number)].heart.set(Notifying=on == "on")
 
     def services(self, number):
         peripherals[int(number)].change_services()

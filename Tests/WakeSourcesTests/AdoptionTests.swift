@@ -1,4 +1,5 @@
 // Which peripherals the source watches, and what becomes of those that people switch, distrust, pair anew or forget.
+import Glibc
 import TestBench
 import Testing
 import WakeLoop
@@ -141,15 +142,35 @@ struct AdoptionTests {
         air.checkBooks()
     }
 
+    @Test("opened or trusted again while its adapter is off, it is dialled when that is back, however much later")
+    func dialsLater() throws {
+        for isSwitched in [true, false] {
+            var patience = LinkPatience()
+            (patience.freshness, patience.beforeConnect) = (.milliseconds(50), .milliseconds(5))
+            let air = try Air(patience: patience)
+            try air.populate(1)
+            if isSwitched { air.close(strap) } else { try air.tell("set 1 Trusted no") }
+            try air.turn { air.connected.isEmpty }
+            try air.drain(.milliseconds(50))
+            try air.tell("power hci0 off")
+            try air.drain()
+            if isSwitched { air.open(strap) } else { try air.tell("set 1 Trusted yes") }
+            try air.drain(.milliseconds(200))
+            try air.tell("power hci0 on")
+            try air.expect(1)
+            #expect(try air.bluez.tell("calls Connect") == "1")
+        }
+    }
+
     @Test("paused, nothing is heard; the link stays, and opened it is heard again")
     func pauses() throws {
         let air = try Air()
         try air.populate(1)
-        air.source?.set(.paused, of: strap)
+        air.pause(strap)
         try air.turn { air.reasons == ["session-paused"] }
         try air.drain(.milliseconds(50))
         #expect(try air.bluez.tell("say 0") == "")
-        air.source?.set(.open, of: strap)
+        air.open(strap)
         try air.expect(1)
         #expect(try air.bluez.tell("calls Disconnect") == "0")
         #expect(try air.bluez.tell("say 0") == "1")

@@ -66,6 +66,85 @@ struct LinkWillStories {
         #expect(story.asked() == [.connect])
     }
 
+    @Test("what bluetoothd keeps off the accept list is dialled once, whenever it can be, heard or not")
+    func dialsKeptOff() {
+        let story = LinkScenario()
+        story.answers[.connect] = .some(.other("abort"))
+        story.appear()
+        story.tell { $0.absence = .adapterDown }
+        story.step(.keptOff)
+        story.advance(.seconds(3600))
+        #expect(story.asked() == [] && story.machine.deadline == nil)
+        story.tell { facts in (facts.absence, facts.hasRoom) = (nil, false) }
+        story.advance(.seconds(3600))
+        #expect(story.asked() == [])
+        story.tell { $0.hasRoom = true }
+        #expect(story.asked() == [.connect])
+        story.advance(.seconds(3600))
+        #expect(story.asked() == [] && story.machine.deadline == nil)
+    }
+
+    @Test("it is dialled until bluetoothd has taken the request up, with the kernel given its moment first")
+    func dialsKeptOffAgain() {
+        let story = LinkScenario()
+        story.settle()
+        story.answers[.connect] = .some(.inProgress)
+        story.step(.keptOff)
+        story.advance(.milliseconds(2900))
+        #expect(story.asked() == [])
+        story.advance(.seconds(60))
+        #expect(story.asked().count > 5 && story.sentences()[0].hasSuffix("it is tried again"))
+        story.answers[.connect] = .some(.noRoom)
+        story.advance(.seconds(60))
+        #expect(story.asked() == [.connect] && story.machine.deadline == nil)
+    }
+
+    @Test(
+        "it is dialled no more when it is back, or when another bluetoothd is; nor where its link was another program's"
+    )
+    func leavesKeptOff() {
+        let ways: [(LinkScenario) -> Void] = [
+            { story in
+                story.connect()
+                story.resolve()
+                story.drop()
+            },
+            { story in
+                story.lose()
+                story.settle()
+            },
+        ]
+        for (number, way) in ways.enumerated() {
+            let story = LinkScenario()
+            story.settle()
+            story.step(.keptOff)
+            way(story)
+            story.advance(.seconds(60))
+            #expect(!story.asked().contains(.connect) && story.machine.deadline == nil, "\(number)")
+        }
+        let foreign = LinkScenario()
+        foreign.facts.absence = nil
+        foreign.connect()
+        foreign.step(.keptOff)
+        foreign.drop()
+        foreign.advance(.seconds(60))
+        #expect(foreign.asked() == [])
+    }
+
+    @Test("opened while it is still being taken down, it is dialled when it is down")
+    func opensWhileClosing() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.step(.session(.closed))
+        story.step(.session(.open))
+        story.step(.keptOff)
+        _ = story.asked()
+        story.advance(.seconds(2))
+        story.drop()
+        story.advance(.seconds(1))
+        #expect(story.asked() == [.connect])
+    }
+
     // MARK: The session
 
     @Test("paused in any phase: no more is heard, the link stays, and opened it is armed again")

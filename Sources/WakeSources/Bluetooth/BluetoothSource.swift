@@ -114,9 +114,7 @@ public final class BluetoothSource {
             }
             guard session != .closed else { return }
             step(source, .session(session))
-            // Having disconnected what is not trusted, bluetoothd keeps it off the kernel's accept list until it is told to
-            // connect it: dialled once as if it had been heard, it is on the list again, be it near or not.
-            if wasClosed, session == .open { step(source, .advertised) }
+            if wasClosed { step(source, .keptOff) }
         }
     }
 
@@ -227,9 +225,8 @@ extension BluetoothSource: BluezListener {
         if facts.contains(.link), !peripheral.isConnected { noteRoom(on: path.parent) }
         guard let source = sources[path] else { return }
         if facts != .advertisement || slots.hasRefused(path.parent) { refresh(source) }
-        // Somebody trusts it now. It may have been disconnected when it was trusted no more, and then bluetoothd keeps it off the
-        // kernel's accept list until it is told to connect it: dialled once as if it had been heard, it is on the list again.
-        if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .advertised) }
+        // Somebody trusts it now, and it may have been disconnected when it was trusted no more.
+        if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .keptOff) }
         guard facts.contains(.advertisement) else { return }
         watched[source]?.signal = peripheral.signal
         if peripheral.signal != nil { step(source, .advertised) }

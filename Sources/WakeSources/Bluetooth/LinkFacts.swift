@@ -61,6 +61,8 @@ public enum LinkInput: Hashable, Sendable {
     case facts(LinkFacts)
     /// It was heard advertising.
     case advertised
+    /// It was disconnected while nobody trusted it, and is wanted again.
+    case keptOff
     case session(LinkSession)
     /// The profile asks something else from now on.
     case plan(LinkPlan)

@@ -129,6 +129,8 @@ extension LinkMachine {
     mutating func noteAnswer(_ request: LinkRequest, _ failure: LinkFailure?, _ step: inout LinkStep) {
         switch request {
         case .connect:
+            // Whatever else came of it, bluetoothd has put it on the list.
+            if failure != .inProgress { mustDial = false }
             guard case .connecting = phase, let failure, !facts.isConnected else { return }
             if failure == .noRoom { awaitRoom(&step) } else { _ = endAttempt(failure.sentence, &step) }
         case .disconnect, .unblock: break

@@ -53,6 +53,8 @@ extension LinkMachine {
     /// none is there, neither.
     mutating func outliveBluetoothd(_ step: inout LinkStep) {
         requests.forget()
+        // The next one has all that are bonded on the kernel's list.
+        mustDial = false
         if facts.isConnected { ask(.letGo, &step) }
     }
 

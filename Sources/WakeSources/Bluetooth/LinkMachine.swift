@@ -48,6 +48,8 @@ public struct LinkMachine: Sendable {
     private var advertisedAt: Instant?
     private var mayConnectAt: Instant?
     private var wasToldNoRoom = false
+    /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
+    var mustDial = false
     /// The link came up, or was used, in this life of the bridge: it is ours to take down.
     private(set) var isOurs = false
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
@@ -90,6 +92,7 @@ public struct LinkMachine: Sendable {
         switch input {
         case .facts(let next): note(next, &step)
         case .advertised: noteAdvertisement(step.now)
+        case .keptOff: noteKeptOff(step.now)
         case .session(let next): session = next
         case .plan(let next): take(next, &step)
         case .dropped(let reason): noteDrop(reason, &step)
@@ -170,6 +173,7 @@ public struct LinkMachine: Sendable {
             wasLost = false
             wasToldNoRoom = false
             timesStuck = 0
+            mustDial = false
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
             // It went and came back between two of bluetoothd's signals.
@@ -231,21 +235,31 @@ public struct LinkMachine: Sendable {
         if isNews { mayConnectAt = max(mayConnectAt ?? due, due) }
     }
 
-    /// When it is dialled: after an advertisement only, because dialling a peripheral that is not there blinds the adapter
-    /// for 20 s.
+    /// Dialled once, be it near or not, it is on the list again.
+    private mutating func noteKeptOff(_ now: Instant) {
+        // Another program's link was not taken down.
+        guard isOurs || !facts.isUp else { return }
+        mustDial = true
+        mayConnectAt = max(mayConnectAt ?? now, now + patience.beforeConnect)
+    }
+
+    /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
+    /// blinds the adapter for 20 s.
     private var dialDue: Instant? {
         guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
-            !requests.isAsked(.connect), let advertisedAt, let mayConnectAt,
-            mayConnectAt - advertisedAt <= patience.freshness
+            !requests.isAsked(.connect)
         else { return nil }
+        if mustDial { return mayConnectAt ?? .zero }
+        guard let advertisedAt, let mayConnectAt, mayConnectAt - advertisedAt <= patience.freshness else { return nil }
         return max(mayConnectAt, advertisedAt)
     }
 
     private mutating func dial(_ step: inout LinkStep) -> Bool {
-        guard let due = dialDue, let heard = advertisedAt, step.now >= due else { return false }
+        guard let due = dialDue, step.now >= due else { return false }
+        let heard = advertisedAt
         advertisedAt = nil
         // It may have been kept from it meanwhile.
-        guard step.now - heard <= patience.freshness else { return false }
+        guard mustDial || heard.map({ step.now - $0 <= patience.freshness }) ?? false else { return false }
         isOurs = true
         ask(.connect, &step)
         return move(to: .connecting(until: step.now + patience.connecting))
@@ -256,7 +270,9 @@ public struct LinkMachine: Sendable {
         if session == .open, step.now < until { return false }
         // Bluetoothd would go on for minutes.
         ask(.disconnect, &step)
-        return session == .open ? endAttempt("it did not answer in time", &step) : move(to: .away)
+        guard session == .open else { return move(to: .away) }
+        mustDial = false
+        return endAttempt("it did not answer in time", &step)
     }
 
     /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
@@ -273,7 +289,7 @@ public struct LinkMachine: Sendable {
     mutating func endAttempt(_ reason: String, _ step: inout LinkStep) -> Bool {
         failures += 1
         mayConnectAt = step.now + patience.backOff(after: failures)
-        step.tell("could not connect: \(reason); it is tried again when it is heard advertising")
+        step.tell("could not connect: \(reason); it is tried again\(mustDial ? "" : " when it is heard advertising")")
         return move(to: .away)
     }
 
