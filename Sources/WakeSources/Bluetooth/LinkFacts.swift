@@ -174,6 +174,9 @@ public struct LinkPatience: Hashable, Sendable {
         return time <= doubtfulWindow ? doubtful : nil
     }
 
+    /// When a characteristic is asked again that was refused so often on one link, beside others that are heard.
+    func deafness(after refusals: Int) -> TimeSpan { .seconds(4 << Int64(min(refusals, 11) - 1)) }
+
     func backOff(after failures: Int) -> TimeSpan {
         switch failures {
         case ...1: .milliseconds(250)

@@ -27,11 +27,20 @@ struct LinkVoice: Hashable, Sendable {
     /// Until when the bridge surely listened: what came after may be lost.
     var heardUntil: WallTime?
     var reads: [BluetoothUUID: Read] = [:]
+    /// Until when all that may be lost was told on this link.
+    var toldUntil: WallTime?
+    /// What was heard on any link: where it is deaf, something is lost.
+    private(set) var everHeard: Set<BluetoothUUID> = []
 
     var hasEarly: Bool { !early.isEmpty }
     var hasProof: Bool { !heardSince.isEmpty }
 
-    mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) { heardSince[uuid] = heardSince[uuid] ?? now }
+    mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) {
+        heardSince[uuid] = heardSince[uuid] ?? now
+        everHeard.insert(uuid)
+    }
+
+    mutating func doubt(_ uuid: BluetoothUUID) { heardSince[uuid] = nil }
 
     mutating func keep(_ word: Word) {
         early.append(word)
@@ -45,7 +54,9 @@ struct LinkVoice: Hashable, Sendable {
 
     /// The link is gone. When it was last listened to stays.
     mutating func leaveLink() {
+        let everHeard = everHeard
         self = LinkVoice(heardUntil: heardUntil)
+        self.everHeard = everHeard
     }
 
     init(heardUntil: WallTime? = nil) { self.heardUntil = heardUntil }
@@ -56,7 +67,7 @@ extension LinkMachine {
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) { endRead(uuid, &step) }
-            if wasSound { noteListened(&step) }
+            if isMissing { voice.heardUntil = voice.toldUntil } else if wasSound { noteListened(&step) }
         } else if voice.hasEarly {
             announce(&step)
         }
@@ -77,16 +88,32 @@ extension LinkMachine {
         voice.heardUntil = max(voice.heardUntil ?? sure, sure)
     }
 
+    /// What was heard once is not heard on this link.
+    private var isMissing: Bool {
+        voice.everHeard.contains { uuid in arming[uuid].map { $0.stage != .proven } ?? false }
+    }
+
     /// What may have been said unheard, then that it is there, then what it said already.
     mutating func announce(_ step: inout LinkStep) {
         if !plan.notify.isEmpty {
             let until = deafUntil(step.stamp.wall)
             let from = min(voice.heardUntil ?? until, until)
             step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: until)))
+            voice.toldUntil = until
             voice.heardUntil = max(until, voice.earlyUntil ?? until)
         }
         step.raise(.connected(folded: 0))
         for word in voice.takeEarly() { tell(word, &step) }
+    }
+
+    /// One that was deaf on a link that is used is heard now.
+    mutating func tellDeafness(_ step: inout LinkStep) {
+        let now = step.stamp.wall
+        let from = min(voice.toldUntil ?? now, now)
+        step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: now)))
+        voice.toldUntil = now
+        // What else may be lost till now lies in this gap too.
+        voice.heardUntil = max(voice.heardUntil ?? now, now)
     }
 
     /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
@@ -104,11 +131,7 @@ extension LinkMachine {
 
     mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
-        if isProof(of: uuid) {
-            voice.prove(uuid, step.stamp.wall)
-            arming[uuid]?.settle(.proven)
-            toldDeaf.remove(uuid)
-        }
+        if isProof(of: uuid) { prove(uuid, &step) }
         let word = LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
         voice.heardUntil = step.stamp.wall

@@ -73,13 +73,15 @@ public struct LinkMachine: Sendable {
     public var deadline: Instant? {
         switch phase {
         case .away: dialDue
-        case .ready: nil
+        case .ready: retryDue
         case .connecting(let until), .resolving(let until), .gathering(let until), .stuck(let until),
             .dropping(let until), .cutting(let until):
             until
-        case .arming(let until): min(until, arming.values.compactMap(\.retryAt).min() ?? until)
+        case .arming(let until): min(until, retryDue ?? until)
         }
     }
+
+    private var retryDue: Instant? { arming.values.compactMap(\.retryAt).min() }
 
     public mutating func step(_ input: LinkInput, at stamp: Stamp) -> [LinkEffect] {
         var step = LinkStep(stamp: stamp)
@@ -125,7 +127,7 @@ public struct LinkMachine: Sendable {
             return step.now >= until ? giveUp("its services were not resolved in time", &step) : false
         case .gathering(let until): return hasEverything || step.now >= until ? beginArming(&step) : false
         case .arming(let until): return keepArmed(&step) || advanceArming(until, &step)
-        case .ready: return keepArmed(&step)
+        case .ready: return keepArmed(&step) || retryDeaf(&step)
         // Whoever speaks is armed, whatever was answered.
         case .stuck(let until): return step.now >= until || voice.hasProof ? begin(&step) : false
         // It came back before the loss was seen, or never went: as if it had just come.
