@@ -162,6 +162,24 @@ struct AdoptionTests {
         }
     }
 
+    @Test(
+        "a link that an earlier life of the bridge had made is the bridge's own, unless another program listens to it")
+    func takesUpLinks() throws {
+        for isHeardElsewhere in [false, true] {
+            let air = try Air()
+            air.earlier = [strap: WallTime(microseconds: 1)]
+            try air.tell("adapter hci0", "peripheral 1 hci0", "up 1")
+            usleep(50_000)
+            if isHeardElsewhere { try air.tell("listen 1 on") }
+            try air.tell("live")
+            try air.expect(1)
+            air.close(strap)
+            try air.turn { air.connected.isEmpty }
+            try air.drain(.milliseconds(100))
+            #expect(try air.bluez.tell("calls Disconnect") == (isHeardElsewhere ? "0" : "1"))
+        }
+    }
+
     @Test("paused, nothing is heard; the link stays, and opened it is heard again")
     func pauses() throws {
         let air = try Air()

@@ -231,6 +231,21 @@ struct LinkWillStories {
         #expect(story.asked() == [] && story.machine.deadline == nil)
     }
 
+    @Test("closed, a link that somebody else made and the bridge listens to is told to stay")
+    func tellsOfForeign() {
+        let story = LinkScenario()
+        story.facts.absence = nil
+        story.connect()
+        story.offer(heart)
+        story.resolve()
+        _ = (story.asked(), story.sentences())
+        story.step(.session(.closed))
+        #expect(story.asked() == [.stopNotify(heart)])
+        #expect(story.sentences() == ["the link is not the bridge's own, so it stays up"])
+        story.advance(.seconds(60))
+        #expect(story.asked() == [] && story.sentences() == [])
+    }
+
     @Test("a profile that asks something else is armed anew, and what it asks no more is switched off")
     func changesPlan() {
         let story = LinkScenario()

@@ -50,8 +50,8 @@ public struct LinkMachine: Sendable {
     private var wasToldNoRoom = false
     /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
     var mustDial = false
-    /// The link came up, or was used, in this life of the bridge: it is ours to take down.
-    private(set) var isOurs = false
+    /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
+    private(set) var isOurs: Bool
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
     /// it up.
     var wasLost = false
@@ -60,9 +60,14 @@ public struct LinkMachine: Sendable {
     private var reachableSince: Instant?
     var bond = LinkBond()
 
-    public init(_ plan: LinkPlan, session: LinkSession = .open, heardUntil: WallTime? = nil, patience: LinkPatience) {
+    /// - Parameter isOurs: a link that is up at first sight is one that an earlier life of the bridge had.
+    public init(
+        _ plan: LinkPlan, session: LinkSession = .open, heardUntil: WallTime? = nil, isOurs: Bool = false,
+        patience: LinkPatience
+    ) {
         self.plan = plan
         self.session = session
+        self.isOurs = isOurs
         self.patience = patience
         voice.heardUntil = heardUntil
     }
@@ -305,6 +310,7 @@ public struct LinkMachine: Sendable {
         case .ready, .connecting, .resolving, .gathering, .arming, .stuck, .cutting:
             for uuid in plan.notify where arming[uuid]?.isAsked == true { ask(.stopNotify(uuid), &step) }
             endLink(session == .paused ? "session-paused" : "session-closed", &step)
+            if session == .closed, !isOurs { step.tell("the link is not the bridge's own, so it stays up") }
         }
         guard session == .closed, isOurs else { return move(to: .away) }
         ask(.disconnect, &step)
