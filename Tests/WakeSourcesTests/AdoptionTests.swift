@@ -162,6 +162,22 @@ struct AdoptionTests {
         }
     }
 
+    @Test("opened, and closed before bluetoothd has answered, it is closed and still watched")
+    func switchesTwice() throws {
+        let air = try Air()
+        try air.populate(1)
+        air.close(strap)
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(200))
+        air.open(strap)
+        air.close(strap)
+        try air.drain(.milliseconds(200))
+        #expect(air.source?.isWatching(strap) == true && air.connected.isEmpty)
+        #expect(try air.bluez.tell("trusted 1") == "no")
+        air.open(strap)
+        try air.expect(1)
+    }
+
     @Test(
         "a link that an earlier life of the bridge had made is the bridge's own, unless another program listens to it")
     func takesUpLinks() throws {

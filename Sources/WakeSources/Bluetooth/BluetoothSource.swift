@@ -112,7 +112,8 @@ public final class BluetoothSource {
                 log.warning(
                     "could not have \(path) \(session == .closed ? "left" : "brought back") by itself: \(error)")
             }
-            guard session != .closed else { return }
+            // Where it was switched again meanwhile, another answer follows.
+            guard session != .closed, host?.session(of: source) ?? session == session else { return }
             step(source, .session(session))
             if wasClosed { step(source, .keptOff) }
         }
