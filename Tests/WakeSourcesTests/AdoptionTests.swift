@@ -142,6 +142,16 @@ struct AdoptionTests {
         air.checkBooks()
     }
 
+    @Test("closed, it is disconnected once: its trust goes first, or the kernel would bring it back at once")
+    func closesOnce() throws {
+        let air = try Air()
+        try air.populate(1)
+        air.source?.set(.closed, of: strap)
+        try air.turn { air.reasons == ["session-closed"] }
+        try air.drain(.milliseconds(200))
+        #expect(try air.bluez.tell("calls Disconnect") == "1")
+    }
+
     @Test("opened or trusted again while its adapter is off, it is dialled when that is back, however much later")
     func dialsLater() throws {
         for isSwitched in [true, false] {

@@ -102,9 +102,7 @@ public final class BluetoothSource {
         guard let entry = watched[source] else { return }
         let path = entry.path
         let wasClosed = entry.machine.session == .closed
-        if session == .closed { step(source, .session(session)) }
-        // A trusted peripheral would be brought back by the kernel at once. One that is not trusted is watched only while
-        // it is closed, so it is opened when that has changed.
+        // One that is not trusted is watched only while it is closed, so it is opened when that has changed.
         client.set("Trusted", of: path, BluezInterface.peripheral, to: .boolean(session != .closed)) {
             [weak self] result in
             guard let self else { return }
@@ -117,6 +115,8 @@ public final class BluetoothSource {
             step(source, .session(session))
             if wasClosed { step(source, .keptOff) }
         }
+        // Asked after that: a peripheral that is trusted when it is disconnected is brought back by the kernel at once.
+        if session == .closed { step(source, .session(session)) }
     }
 
     // MARK: Machines
