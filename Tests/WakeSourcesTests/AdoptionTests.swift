@@ -206,6 +206,17 @@ struct AdoptionTests {
         }
     }
 
+    @Test("of two characteristics with one UUID the one that is listened to is read and written")
+    func readsTheArmed() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "twin 1", "live")
+        try air.expect(1)
+        var answers: [[UInt8]] = []
+        air.source?.read(heart, of: strap) { result in if let bytes = try? result.get() { answers.append(bytes) } }
+        try air.turn { !answers.isEmpty }
+        #expect(answers == [[99]])
+    }
+
     @Test("paused, nothing is heard; the link stays, and opened it is heard again")
     func pauses() throws {
         let air = try Air()

@@ -61,8 +61,7 @@ extension BluetoothSource {
         case .startNotify(let uuid): return channels[uuid].map { notify($0, "StartNotify") }
         case .stopNotify(let uuid): return channels[uuid].map { notify($0, "StopNotify") }
         case .read(let uuid):
-            let path = channels[uuid]?.path ?? path(of: uuid, entry)
-            return path.map { read($0, BluezInterface.characteristic) }
+            return path(of: uuid, entry).map { read($0, BluezInterface.characteristic) }
         case .readConfiguration(let uuid):
             let path = channels[uuid].flatMap { client.mirror.configuration(of: $0.path) }
             return path.map { read($0, BluezInterface.descriptor) }
@@ -77,8 +76,10 @@ extension BluetoothSource {
         Call(path: path, interface: interface, member: "ReadValue", arguments: [.properties([])])
     }
 
+    /// Of several with one UUID the one that is listened to: its value is what the machine waits for.
     func path(of uuid: BluetoothUUID, _ entry: Watched) -> String? {
-        client.mirror.characteristics(of: entry.path).first { $0.characteristic.uuid == uuid }?.path
+        if let channel = entry.machine.facts.channels[uuid] { return channel.path }
+        return client.mirror.characteristics(of: entry.path).first { $0.characteristic.uuid == uuid }?.path
     }
 }
 
