@@ -277,6 +277,41 @@ struct LinkWillStories {
         #expect(story.news() == ["data 3"])
     }
 
+    @Test(
+        "of two reads at once neither one's value is taken for the peripheral's, be they answered together or in turn")
+    func readsTwice() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = story.news()
+        for _ in 0..<2 { story.step(.handlerReads(heart)) }
+        for value in [7, 8] as [UInt8] {
+            story.say(value)
+            story.step(.handlerRead(heart, [value]))
+        }
+        #expect(story.news() == [])
+        for _ in 0..<2 { story.step(.handlerReads(heart)) }
+        story.say(9)
+        for _ in 0..<2 { story.step(.handlerRead(heart, [9])) }
+        #expect(story.news() == [])
+        story.say(9)
+        #expect(story.news() == ["data 9"])
+    }
+
+    @Test("a handler's read beside the bridge's own: the value is told once, for the bridge's")
+    func readsBeside() {
+        let story = LinkScenario(read: [heart])
+        story.makeReady()
+        _ = story.news()
+        story.step(.handlerReads(heart))
+        story.say(7)
+        story.step(.read(heart, [7]))
+        story.say(7)
+        story.step(.handlerRead(heart, [7]))
+        #expect(story.news() == ["data 7"])
+        story.say(7)
+        #expect(story.news() == ["data 7"])
+    }
+
     @Test("what was notified while a read was at work is told whatever becomes of the read")
     func readsInVain() {
         let story = LinkScenario(read: [heart])

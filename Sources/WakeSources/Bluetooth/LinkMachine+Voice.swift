@@ -15,8 +15,12 @@ struct LinkVoice: Hashable, Sendable {
         /// A value that the read may have caused: bluetoothd tells a read's value as if it had been notified, and that just
         /// before it answers.
         var held: Word?
-        /// The handler gets what it brings; nobody else does.
-        var isForHandler = false
+        /// Everybody gets what the bridge's own read brings.
+        var isOwn = false
+        /// How many are at work for handlers, which alone get what those bring.
+        var forHandlers = 0
+
+        var isOver: Bool { !isOwn && forHandlers == 0 }
     }
 
     /// What it said before `connected` could be told, and until when.
@@ -66,7 +70,9 @@ extension LinkMachine {
     /// The link is of no use any more. What it said is told before that, and for that it was there.
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
-            for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) { endRead(uuid, &step) }
+            for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {
+                if let held = voice.reads[uuid]?.held { tell(held, &step) }
+            }
             if isMissing { voice.heardUntil = voice.toldUntil } else if wasSound { noteListened(&step) }
         } else if voice.hasEarly {
             announce(&step)
@@ -124,7 +130,7 @@ extension LinkMachine {
 
     mutating func beginReads(_ step: inout LinkStep) {
         for uuid in plan.read where facts.channels[uuid] != nil || !plan.notify.contains(uuid) {
-            voice.reads[uuid] = LinkVoice.Read()
+            voice.reads[uuid] = LinkVoice.Read(isOwn: true)
             ask(.read(uuid), &step)
         }
     }
@@ -151,27 +157,37 @@ extension LinkMachine {
         step.raise(.data(.characteristic(word.channel), word.bytes), at: word.at)
     }
 
-    /// What is held and equal came from the read; anything else was said by the peripheral.
     mutating func noteRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        guard let read = voice.reads.removeValue(forKey: uuid) else { return }
-        if let held = read.held, held.bytes != bytes { tell(held, &step) }
+        guard voice.reads[uuid]?.isOwn == true else { return }
+        settleRead(uuid, bytes, &step) { $0.isOwn = false }
         tell(LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp), &step)
     }
 
-    /// It was not answered, so what is held was said by the peripheral.
     mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        if let held = voice.reads.removeValue(forKey: uuid)?.held { tell(held, &step) }
+        guard voice.reads[uuid]?.isOwn == true else { return }
+        settleRead(uuid, nil, &step) { $0.isOwn = false }
     }
 
     /// Only of what also speaks by itself need the read's own value be told apart.
     mutating func noteHandlerReads(_ uuid: BluetoothUUID) {
-        guard phase == .ready, plan.notify.contains(uuid), voice.reads[uuid] == nil else { return }
-        voice.reads[uuid] = LinkVoice.Read(isForHandler: true)
+        guard phase == .ready, plan.notify.contains(uuid) else { return }
+        voice.reads[uuid, default: LinkVoice.Read()].forHandlers += 1
     }
 
     mutating func noteHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
-        guard let read = voice.reads[uuid], read.isForHandler else { return }
-        voice.reads[uuid] = nil
+        guard let read = voice.reads[uuid], read.forHandlers > 0 else { return }
+        settleRead(uuid, bytes, &step) { $0.forHandlers -= 1 }
+    }
+
+    /// One of the reads has ended. What is held and equal to what it brought came from it; anything else was said by the
+    /// peripheral.
+    private mutating func settleRead(
+        _ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep, _ end: (inout LinkVoice.Read) -> Void
+    ) {
+        guard var read = voice.reads[uuid] else { return }
+        end(&read)
         if let held = read.held, held.bytes != bytes { tell(held, &step) }
+        read.held = nil
+        voice.reads[uuid] = read.isOver ? nil : read
     }
 }
