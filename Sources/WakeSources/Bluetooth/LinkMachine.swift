@@ -122,7 +122,7 @@ public struct LinkMachine: Sendable {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
         if phase.needsServices, !facts.areServicesResolved {
-            endLink(dropReason ?? "link-lost", &step)
+            loseLink(&step)
             return begin(&step)
         }
         switch phase {
@@ -184,7 +184,7 @@ public struct LinkMachine: Sendable {
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
             // It went and came back between two of bluetoothd's signals.
-            endLink(dropReason ?? "link-lost", &step)
+            loseLink(&step)
             phase = .away
         }
         if case .stuck = phase, next.channels != facts.channels { phase = .stuck(until: step.now) }
@@ -227,9 +227,15 @@ public struct LinkMachine: Sendable {
         case .away: return dial(&step)
         case .connecting(let until): return awaitConnection(until, &step)
         case .ready, .resolving, .gathering, .arming, .stuck, .dropping, .cutting:
-            endLink(dropReason ?? facts.absence?.rawValue ?? "link-lost", &step)
+            loseLink(&step)
             return move(to: .away)
         }
+    }
+
+    /// The next one has a reason of its own.
+    private mutating func loseLink(_ step: inout LinkStep) {
+        endLink(dropReason ?? facts.absence?.rawValue ?? "link-lost", &step)
+        dropReason = nil
     }
 
     // MARK: Connecting
