@@ -121,7 +121,9 @@ extension LinkMachine {
     /// It is asked again of the next bluetoothd, or when the peripheral has refused again.
     mutating func noteUnblocked(_ failure: LinkFailure, _ step: inout LinkStep) {
         if facts.isReachable {
-            step.tell("bluetoothd would not block it: \(failure.sentence); it goes on connecting to it")
+            step.tell(
+                "bluetoothd would not block it: \(failure.sentence); where the kernel does not either, it is connected again"
+            )
         }
     }
 
