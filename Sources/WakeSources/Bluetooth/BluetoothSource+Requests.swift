@@ -36,8 +36,10 @@ extension BluetoothSource {
             guard let self else { return }
             switch (result, request) {
             case (.failure(let error), _):
-                let failure = LinkFailure(error)
-                if failure == .noRoom { noteNoRoom(on: entry.path.parent) }
+                var failure = LinkFailure(error)
+                if failure == .noRoom, !noteNoRoom(on: entry.path.parent) {
+                    failure = .other("the adapter refuses even a first link")
+                }
                 step(source, .answered(request, failure))
             case (.success(let values), .read(let uuid)): step(source, .read(uuid, values.first?.bytes ?? []))
             case (.success(let values), .readConfiguration(let uuid)):
@@ -104,20 +106,28 @@ extension BluetoothSource {
 // MARK: Room for links
 
 extension BluetoothSource {
-    func noteNoRoom(on adapter: String) {
+    /// - Returns: false where there is nothing to wait for: it carries no link that might end.
+    @discardableResult
+    func noteNoRoom(on adapter: String) -> Bool {
         let links = links(on: adapter)
-        if !slots.hasRefused(adapter) {
+        if slots.refuse(adapter, carrying: links, at: clock().moment.monotonic) {
             let address = client.mirror.adapters[adapter]?.address ?? adapter
+            let carried = links == 1 ? "1 link" : "\(links) links"
             log.warning(
-                "adapter \(address) carries \(links) links and refuses another; the next one waits until one ends")
+                links > 0
+                    ? "adapter \(address) carries \(carried) and refuses another; the next one waits until one ends"
+                    : "adapter \(address) refuses even a first link; plug it in anew, or restart the machine")
         }
-        slots.refuse(adapter, carrying: links, at: clock().moment.monotonic)
         noteRoom(on: adapter)
+        return links > 0
     }
 
     /// A link more or less changes what may be tried of all others.
     func noteRoom(on adapter: String) {
-        guard slots.hasRefused(adapter) else { return }
+        if slots.hasRefused(adapter) { refreshAll(on: adapter) }
+    }
+
+    func refreshAll(on adapter: String) {
         for (source, entry) in watched where entry.path.parent == adapter { refresh(source) }
     }
 

@@ -153,6 +153,7 @@ public final class BluetoothSource {
 
     private func tick() {
         let now = clock()
+        for adapter in slots.end(at: now.moment.monotonic) { refreshAll(on: adapter) }
         for (source, entry) in watched {
             guard let due = entry.machine.deadline, due <= now.moment.monotonic else { continue }
             step(source, .tick, at: now)
@@ -161,7 +162,7 @@ public final class BluetoothSource {
     }
 
     private func rearm() {
-        if let next = watched.values.compactMap(\.machine.deadline).min() {
+        if let next = (watched.values.map(\.machine.deadline) + [slots.nextEnd]).compactMap({ $0 }).min() {
             timer?.arm(at: next)
         } else {
             timer?.disarm()
@@ -185,7 +186,7 @@ extension BluetoothSource: BluezListener {
             application.forget(path)
             slots.forget(path)
             tell(adapter: last.address, isUp: false)
-            for (source, entry) in watched where entry.path.parent == path { refresh(source) }
+            refreshAll(on: path)
         case .peripheral(let path, let facts): notePeripheral(path, facts)
         case .peripheralGone(let path, let last): notePeripheralGone(path, last)
         case .database(let path): if let source = sources[path] { refresh(source) }
@@ -198,7 +199,7 @@ extension BluetoothSource: BluezListener {
         if adapter.isPowered { application.register(with: path) }
         tell(adapter: adapter.address, isUp: adapter.isPowered)
         if adapter.isPowered { tellMissing() }
-        for (source, entry) in watched where entry.path.parent == path { refresh(source) }
+        refreshAll(on: path)
     }
 
     /// A bond belongs to an adapter: with another one in its place all would be silent for ever.
@@ -223,9 +224,9 @@ extension BluetoothSource: BluezListener {
         guard let peripheral = client.mirror.peripherals[path] else { return }
         let wasWatched = sources[path] != nil
         if facts != .advertisement { adopt(peripheral, at: path) }
-        if facts.contains(.link), !peripheral.isConnected { noteRoom(on: path.parent) }
+        if facts.contains(.link) { noteRoom(on: path.parent) }
         guard let source = sources[path] else { return }
-        if facts != .advertisement || slots.hasRefused(path.parent) { refresh(source) }
+        if facts != .advertisement { refresh(source) }
         // Somebody trusts it now, and it may have been disconnected when it was trusted no more.
         if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .keptOff) }
         guard facts.contains(.advertisement) else { return }
