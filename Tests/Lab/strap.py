@@ -21,7 +21,7 @@ Commands:
     change-services            other firmware: another service in front, all handles move, Service Changed is indicated
     ability WORD, type NUMBER  what its case has from now on (buttons.py); work its keys
     heart, contact on|off      from the next beat on be one (heart.py); whether it feels the skin then
-    flood SECONDS              as many beats as it can say
+    flood BEATS                so many, as fast as it can say them
     size BYTES (- for the usual four), battery PERCENT
 """
 import argparse
@@ -298,12 +298,12 @@ class Strap:
         if self.connection and self.subscribed(self.level):
             await self.device.gatt_server.notify_subscriber(self.connection, self.level)
 
-    async def do_flood(self, seconds):
-        begun, before = time.monotonic(), self.sent
-        while time.monotonic() < begun + float(seconds):
+    async def do_flood(self, beats):
+        begun = time.monotonic()
+        for _ in range(int(beats)):
             await self.notify()
             await asyncio.sleep(0)
-        return f"beats={self.sent - before} seconds={time.monotonic() - begun:.3f}"
+        return f"beats={beats} seconds={time.monotonic() - begun:.3f}"
 
     async def do_ability(self, word):
         self.ability = ABILITY[word] and word
