@@ -138,7 +138,7 @@ class Strap:
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
         while True:
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.25)
             async with self.shouting:
                 if self.device.is_advertising and not self.connection:
                     try:
