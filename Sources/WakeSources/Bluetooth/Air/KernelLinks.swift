@@ -27,6 +27,15 @@ public final class KernelLinks {
         var opcode: UInt16
         var controller: UInt16
         var parameters: [UInt8]
+
+        init(opcode: UInt16, controller: UInt16, parameters: [UInt8]) {
+            (self.opcode, self.controller, self.parameters) = (opcode, controller, parameters)
+        }
+
+        init?(_ order: Order, _ peer: Peer) {
+            guard let parameters = peer.parameters(of: order) else { return nil }
+            self.init(opcode: order.rawValue, controller: peer.controller, parameters: parameters)
+        }
     }
 
     private struct Waiting {
@@ -40,11 +49,15 @@ public final class KernelLinks {
     private let command: (UInt16, UInt16, [UInt8]) throws(SystemError) -> UInt8?
     private var timer: Timer?
     private var waiting: [Waiting] = []
+    /// What is blocked, and until when that is said again and again.
+    private var blocked: [Peer: Instant] = [:]
     private var wasToldRefusal = false
 
     private static let pause = TimeSpan.milliseconds(25)
     private static let mostTries = 80
     private static let setPowered: UInt16 = 0x0005
+    /// Longer than any bluetoothd takes to begin.
+    private static let blockingTime = TimeSpan.seconds(10)
 
     public convenience init(on loop: EventLoop) throws(SystemError) {
         try self.init(on: loop) { opcode, controller, parameters throws(SystemError) in
@@ -61,8 +74,7 @@ public final class KernelLinks {
 
     /// The answer is nil where it is done, or under way. The kernel ends one link of a controller at a time, so others wait.
     func perform(_ order: Order, on peer: Peer, _ answer: @escaping (LinkFailure?) -> Void) {
-        guard let parameters = peer.parameters(of: order) else { return answer(.other("its address is not known")) }
-        let command = Command(opcode: order.rawValue, controller: peer.controller, parameters: parameters)
+        guard let command = Command(order, peer) else { return answer(.other("its address is not known")) }
         attempt(Waiting(command: command, answer: answer))
     }
 
@@ -80,6 +92,19 @@ public final class KernelLinks {
         attempt(Waiting(command: command, isOfLinks: false, answer: answer))
     }
 
+    /// A bluetoothd that begins has the kernel unblock all, some time after it has shown its peripherals, and then wait for
+    /// them again. A connection to one that only bluetoothd blocks is one that the kernel loses hold of as soon as it is
+    /// up: the peripheral would be linked to nobody, and advertise no more until the controller is reset.
+    func keepBlocked(_ peer: Peer) {
+        blocked[peer] = SystemClock.monotonic() + Self.blockingTime
+        blockAgain()
+    }
+
+    func unblock(_ peer: Peer) {
+        blocked[peer] = nil
+        perform(.unblock, on: peer) { _ in }
+    }
+
     /// What still waits is not done any more: another bluetoothd has come, and the links may be its own.
     func abandon() {
         let abandoned = waiting.filter(\.isOfLinks)
@@ -92,6 +117,17 @@ public final class KernelLinks {
         let due = waiting
         waiting = []
         for one in due { attempt(one) }
+        blockAgain()
+    }
+
+    private func blockAgain() {
+        let now = SystemClock.monotonic()
+        blocked = blocked.filter { $0.value > now }
+        for command in blocked.keys.flatMap({ [Command(.stopWaiting, $0), Command(.block, $0)] }) {
+            _ = command.map(result(of:))
+        }
+        if wasToldRefusal { blocked = [:] }
+        if !blocked.isEmpty { timer?.arm(at: now + Self.pause) }
     }
 
     private func attempt(_ one: Waiting) {
