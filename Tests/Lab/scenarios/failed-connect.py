@@ -4,6 +4,8 @@ import time
 
 import capture
 
+WAITS = True
+
 
 def failures(lab):
     """LE Connection Complete with the status `failed to be established`: kernel 6.1 scans no more by itself then."""
