@@ -9,6 +9,26 @@ import WakeSystem
 
 private let strap = "/bluetooth/C0:DE:00:00:00:01"
 
+private struct Unexpected: Error {}
+
+/// A scan on the first adapter, which is told of every change as the tool's are.
+private final class Scan: BluezListener {
+    let client: BluezClient
+    let discovery: Discovery
+    private(set) var failures: [String] = []
+
+    init(_ air: Air) throws {
+        client = BluezClient(air.line)
+        discovery = Discovery(of: [], on: ["/org/bluez/hci0"], over: client, on: air.loop)
+        client.listener = self
+        discovery.didFail = { [unowned self] in failures.append($0) }
+    }
+
+    func bluezDidAppear() {}
+    func bluezDidVanish() {}
+    func bluez(did change: BluezChange) { discovery.note(change) }
+}
+
 @Suite("Adoption", .serialized)
 struct AdoptionTests {
     @Test("a peripheral that is not trusted is not watched; trusted it is, and distrusted no more")
@@ -139,6 +159,51 @@ struct AdoptionTests {
         try air.say()
         #expect(air.values == 2)
         air.checkBooks()
+    }
+
+    @Test("what another bridge finds silent has its gap since it was silent: away, paused, or trusted by nobody")
+    func remembersSilence() throws {
+        let air = try Air()
+        try air.populate(3)
+        try air.say()
+        let paused = "/bluetooth/C0:DE:00:00:00:02"
+        air.sessions[paused] = .paused
+        air.source?.set(.paused, of: paused)
+        try air.tell("quiet", "down 1", "set 3 Trusted no")
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(50))
+        try air.say()
+        try air.replaceBridge()
+        try air.turn { air.source?.watched.count == 2 }
+        try air.drain(.milliseconds(50))
+        try air.tell("set 3 Trusted yes")
+        air.source?.set(.open, of: paused)
+        try air.tell("up 1", "up 3")
+        try air.expect(3)
+        try air.say()
+        #expect(air.values == 6)
+        air.checkBooks()
+    }
+
+    @Test("how far a peripheral is heard is told where that changes, and at the end")
+    func tellsListening() throws {
+        let air = try Air()
+        try air.populate(1)
+        guard case .since(let first) = air.listening[strap] else { throw Unexpected() }
+        try air.say()
+        #expect(air.listening[strap] == .since(first))
+        try air.tell("quiet", "down 1")
+        try air.turn { air.connected.isEmpty }
+        guard case .until(let silent) = air.listening[strap] else { throw Unexpected() }
+        #expect(silent > first)
+        try air.tell("up 1")
+        try air.expect(1)
+        guard case .since(let second) = air.listening[strap] else { throw Unexpected() }
+        #expect(second > silent)
+        try air.say()
+        air.source?.end()
+        guard case .until(let last) = air.listening[strap] else { throw Unexpected() }
+        #expect(last > second)
     }
 
     @Test("paused, nothing is heard; the link stays, and opened it is heard again")

@@ -13,8 +13,9 @@ final class Air: BluetoothHost {
     let directory: String
     private(set) var bus: PrivateBus
     private(set) var bluez: ScriptedBluez
-    let line: SystemBus
+    private(set) var line: SystemBus
     private(set) var source: BluetoothSource?
+    private let monitor: AirMonitor
     private let clock = RealClock()
     /// The controller's side of the monitor channel.
     private let radio: FileDescriptor
@@ -45,12 +46,16 @@ final class Air: BluetoothHost {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
         radio = FileDescriptor(owning: ends[0])
-        let monitor = try AirMonitor(
+        monitor = try AirMonitor(
             MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 518), on: loop)
         kernel = try KernelLinks(on: loop) { [unowned self] opcode, controller, bytes in
             orders.append((opcode, controller, bytes))
             return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus.first
         }
+        try begin()
+    }
+
+    private func begin() throws {
         let source = try BluetoothSource(
             on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], air: monitor, kernel: kernel,
             clock: { [clock] in clock.stamp() })
@@ -74,7 +79,9 @@ final class Air: BluetoothHost {
     }
     var knownPeripherals: [Device] = []
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
-    func heardUntil(source: String) -> WallTime? { nil }
+    private(set) var listening: [String: Listening] = [:]
+    func listening(to source: String) -> Listening? { listening[source] }
+    func bluetooth(_ source: String, isHeard listening: Listening) { self.listening[source] = listening }
     func bluetooth(knows device: Device) {
         if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
     }
@@ -98,8 +105,11 @@ final class Air: BluetoothHost {
 
     /// An HCI event of the first controller passes on the air.
     func pass(_ code: UInt8, _ body: [UInt8]) throws {
-        _ = try radio.send(([3, 0, 0, 0, UInt8(body.count + 2), 0, code, UInt8(body.count)] + body)[...])
+        try send([3, 0, 0, 0, UInt8(body.count + 2), 0, code, UInt8(body.count)] + body)
     }
+
+    /// A packet of the monitor channel.
+    func send(_ packet: [UInt8]) throws { _ = try radio.send(packet[...]) }
 
     /// LE Connection Complete with peripheral `number`, whose handle that is too.
     func passConnection(_ number: UInt8) throws {
@@ -123,6 +133,13 @@ final class Air: BluetoothHost {
 
     func expect(_ count: Int, within time: TimeSpan = .seconds(10)) throws {
         try turn(for: time) { connected.count == count }
+    }
+
+    /// Another bridge takes its place, which knows no more than what it kept.
+    func replaceBridge() throws {
+        source = nil
+        line = SystemBus(on: loop, to: .address("unix:path=\(directory)/socket"))
+        try begin()
     }
 
     /// Another bluetoothd, which is not there yet.

@@ -34,8 +34,8 @@ extension BluetoothSource {
         let source = device.source
         if watched[source]?.device != device { host?.bluetooth(knows: device) }
         guard let known = watched[source] else {
-            let heardUntil = self.heardUntil.removeValue(forKey: source) ?? host?.heardUntil(source: source)
-            let machine = LinkMachine(plan, session: session, heardUntil: heardUntil, patience: patience)
+            let machine = LinkMachine(
+                plan, session: session, heardUntil: host?.listening(to: source)?.time, patience: patience)
             watched[source] = Watched(path: path, device: device, machine: machine)
             return
         }
@@ -70,7 +70,6 @@ extension BluetoothSource {
     private func release(_ path: String) {
         guard let source = sources.removeValue(forKey: path) else { return }
         refresh(source)
-        heardUntil[source] = watched[source]?.machine.voice.heardUntil
         watched[source] = nil
     }
 

@@ -73,9 +73,17 @@ extension LinkMachine {
         case .bluetoothdGone, .adapterDown: return
         case .removed, nil: break
         }
-        let sure = step.stamp.wall + TimeSpan(nanoseconds: -patience.supervision.nanoseconds)
-        voice.heardUntil = max(voice.heardUntil ?? sure, sure)
+        voice.heardUntil = surelyHeard(at: step.stamp.wall)
     }
+
+    /// Until when a link was listened to of which nothing is known to be wrong.
+    func surelyHeard(at now: WallTime) -> WallTime {
+        let sure = now - patience.supervision
+        return max(voice.heardUntil ?? sure, sure)
+    }
+
+    /// Nil before its first link.
+    var listening: Listening? { voice.heardUntil.map { phase == .ready ? .since($0) : .until($0) } }
 
     /// What may have been said unheard, then that it is there, then what it said already.
     mutating func announce(_ step: inout LinkStep) {
