@@ -243,6 +243,24 @@ struct AdoptionTests {
         try air.turn { client.isThere }
     }
 
+    @Test("a scan that bluetoothd's death caught while it was begun is begun by the next bluetoothd")
+    func scansAgain() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "fault StartDiscovery exit", "live")
+        let scan = try Scan(air)
+        try air.turn { scan.client.isThere }
+        scan.discovery.begin()
+        try air.turn { !scan.client.isThere }
+        // Longer than the next try is waited for: it finds nobody.
+        let end = SystemClock.monotonic() + .seconds(1)
+        while SystemClock.monotonic() < end { try air.loop.runOnce(timeout: .milliseconds(50)) }
+        try air.replaceBluez()
+        try air.tell("adapter hci0", "live")
+        try air.turn { scan.client.mirror.adapters.values.first?.isDiscovering == true }
+        #expect(try air.bluez.tell("calls StartDiscovery") == "1")
+        #expect(scan.failures.isEmpty)
+    }
+
     @Test("a call to a bluetoothd that is not there is answered at once, and starts none")
     func asksNobody() throws {
         let air = try Air()
