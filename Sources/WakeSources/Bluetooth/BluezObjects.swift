@@ -126,7 +126,9 @@ extension BluezPeripheral {
         case "RSSI": signal = nil
         case "ManufacturerData": manufacturerData = [:]
         case "ServiceData": serviceData = [:]
-        case "Name": return set(\.name, nil, .identity)
+        case "Name":
+            self.name = nil
+            return .identity
         default: break
         }
         return []
