@@ -180,7 +180,6 @@ struct BluezMirrorTests {
                 ])
         }
         #expect(told.changed(measurement, BluezInterface.characteristic, [("Notifying", .boolean(true))]) == [])
-        #expect(told.mirror.characteristic(at: measurement)?.isNotifying == true)
         // What is cached when the object appears was not said now.
         #expect(
             !told.added(measurement, BluezInterface.characteristic, [("Value", .bytes([1]))]).contains {

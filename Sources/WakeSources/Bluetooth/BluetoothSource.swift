@@ -44,7 +44,6 @@ public final class BluetoothSource {
         var listening: Listening?
         var wasBonded = false
         var hasPublicAddress = false
-        var signal: Int?
         /// All that it was known to offer. What it advertises may be missing in its database, and while its services change
         /// all is missing: it is the same peripheral.
         var services: Set<BluetoothUUID> = []
@@ -252,7 +251,6 @@ extension BluetoothSource: BluezListener {
         // kernel's accept list until it is told to connect it: dialled once as if it had been heard, it is on the list again.
         if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .advertised) }
         guard facts.contains(.advertisement) else { return }
-        watched[source]?.signal = peripheral.signal
         if peripheral.signal != nil { step(source, .advertised) }
     }
 
