@@ -29,6 +29,8 @@ final class EventStore {
     /// What this turn asks for; written in one go, so that a failed commit loses none of it.
     private(set) var turn: [Verb] = []
     private var notes = NoteBook()
+    /// Facts that go with the next commit and are no reason for one.
+    private var carried: [String: String] = [:]
 
     var held = RamStore()
     private(set) var backlog: [Verb] = []
@@ -113,11 +115,20 @@ final class EventStore {
         if fault != nil { heldNotes.set(.cursor, to: []) }
     }
 
+    func carry(_ name: String, _ value: String) { carried[name] = value }
+
+    /// Whatever is carried is asked for now: the file is about to be written in any case.
+    func takeCarried() {
+        for (name, value) in carried { perform(.fact(name, value)) }
+        carried = [:]
+    }
+
     var isDirty: Bool { !turn.isEmpty || !notes.entries.isEmpty || mustState }
 
     /// Commits what this turn holds. Nil when there was nothing.
     func commit() -> CommitOutcome? {
         guard fault == nil, isDirty else { return nil }
+        if !carried.isEmpty { takeCarried() }
         do {
             try writeTurn()
             return .committed

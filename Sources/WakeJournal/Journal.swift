@@ -15,6 +15,8 @@ public final class Journal {
     var ram = RamStore()
     var recent = RecentEvents(bound: 256 << 10)
     var identities = Identities()
+    /// By source.
+    var listening: [String: Listening] = [:]
     var newest = Cursor.none
     var start: StartFacts
     /// A hole was found at the start and is kept until everybody was told.
@@ -47,6 +49,7 @@ public final class Journal {
         start = StartFacts(disk: disk, run: run)
         adoptIdentities()
         tellDamagedFacts()
+        listening = start.listening
         id = numberJournal()
         origin = start.disk["origin"] ?? start.run["origin"] ?? String(UInt64.random(in: 1 ... .max), radix: 16)
         reserved = Sequence(start.reserved ?? 0)
@@ -304,6 +307,7 @@ public final class Journal {
         if store.which == .run { store.perform(.fact("boot", bootID)) }
         for (id, device) in identities.devices { store.perform(.device(id, device)) }
         for (id, row) in identities.handlers { store.perform(.handler(id, row)) }
+        restateListening(in: store)
         _ = store.commit()
     }
 

@@ -124,6 +124,7 @@ extension Journal {
 
     /// `clean` says that the bridge stops in order; with nothing left in memory the next start then misses no number.
     public func close(clean: Bool) {
+        disk.takeCarried()
         let isWhole = ram.events.isEmpty && stores.allSatisfy { $0.fault == nil }
         if clean, isWhole {
             _ = commit()

@@ -11,6 +11,8 @@ extension Journal {
     public func compact() -> Compaction {
         var compaction = Compaction()
         if hasUntold { forgetHole() }
+        // Its log is emptied below, which writes the file too.
+        disk.takeCarried()
         if disk.isDirty {
             stateOldest()
             keepPosition()

@@ -78,6 +78,9 @@ public struct WallTime: Hashable, Comparable, Sendable {
     public static func + (left: WallTime, right: TimeSpan) -> WallTime {
         WallTime(microseconds: left.microseconds.addingSaturating(right.nanoseconds / 1000))
     }
+    public static func - (left: WallTime, right: TimeSpan) -> WallTime {
+        WallTime(microseconds: left.microseconds.addingSaturating(-(right.nanoseconds / 1000)))
+    }
 }
 
 /// When an event arrived, on every clock that is needed to place it later.

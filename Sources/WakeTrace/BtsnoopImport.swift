@@ -30,7 +30,7 @@ struct LinkFollower {
 
     enum Happening {
         case connected
-        case disconnected(UInt8)
+        case disconnected(String)
         case data(UInt16, [UInt8])
     }
 
@@ -69,6 +69,7 @@ struct LinkFollower {
         switch packet.kind {
         case .event: takeEvent(packet)
         case .data: takeData(packet)
+        case .end: endLinks("adapter-down") { key, _ in key.adapter == packet.adapter }
         case .other: break
         }
     }
@@ -113,7 +114,7 @@ struct LinkFollower {
     private func kind(_ entry: Entry) -> DeviceEvent.Kind {
         switch entry.happening {
         case .connected: return .connected(folded: 0)
-        case .disconnected(let code): return .disconnected(reason: disconnectReason(code), folded: 0)
+        case .disconnected(let reason): return .disconnected(reason: reason, folded: 0)
         case .data(let handle, let bytes):
             let uuid = peers[entry.peer].uuid(handle) ?? ImportedPeer.placeholder(handle)
             return .data(.characteristic(uuid), bytes)

@@ -3,7 +3,12 @@ import WakeModel
 
 /// One HCI packet, with where it stood in the file and when it passed.
 struct HCIPacket {
-    enum Kind { case event, data, other }
+    enum Kind {
+        case event, data
+        /// The controller was switched off, or went: its links ended without a word.
+        case end
+        case other
+    }
     var kind: Kind
     /// From the controller, which for data means from the peer.
     var isReceived: Bool
@@ -86,9 +91,19 @@ struct BtsnoopRecords {
             let opcode = flags & 0xffff
             packet.adapter = UInt16(truncatingIfNeeded: flags >> 16)
             packet.isReceived = opcode == 3 || opcode == 5
-            packet.kind = opcode == 3 ? .event : opcode == 4 || opcode == 5 ? .data : .other
+            packet.kind = Self.kind(opcode)
         }
         return packet
+    }
+
+    /// Of the monitor's opcodes 1 is Delete Index and 9 Close Index.
+    private static func kind(_ opcode: UInt64) -> HCIPacket.Kind {
+        switch opcode {
+        case 3: .event
+        case 4, 5: .data
+        case 1, 9: .end
+        default: .other
+        }
     }
 }
 

@@ -32,6 +32,8 @@ extension LinkFollower {
     private mutating func connected(_ handle: UInt16, _ address: String, _ packet: HCIPacket) {
         let key = LinkKey(adapter: packet.adapter, handle: handle)
         let peer = peer(at: address)
+        // A controller that was reset or unplugged says nothing of its links' end.
+        endLinks(disconnectReason(0x1f)) { $0 == key || $1.peer == peer }
         links[key] = ImportedLink(peer: peer)
         classic.remove(key)
         counts.links += 1
@@ -40,7 +42,7 @@ extension LinkFollower {
 
     private mutating func classicConnected(_ handle: UInt16, _ packet: HCIPacket) {
         let key = LinkKey(adapter: packet.adapter, handle: handle)
-        links[key] = nil
+        endLinks(disconnectReason(0x1f)) { other, _ in other == key }
         classic.insert(key)
         counts.classicLinks += 1
     }
@@ -48,7 +50,16 @@ extension LinkFollower {
     private mutating func disconnected(_ handle: UInt16, _ reason: UInt8, _ packet: HCIPacket) {
         let key = LinkKey(adapter: packet.adapter, handle: handle)
         classic.remove(key)
-        if let link = links.removeValue(forKey: key) { add(.disconnected(reason), peer: link.peer) }
+        if let link = links.removeValue(forKey: key) { add(.disconnected(disconnectReason(reason)), peer: link.peer) }
+    }
+
+    /// In the order of their handles, so that a capture always gives the same trace.
+    mutating func endLinks(_ reason: String, where hasEnded: (LinkKey, ImportedLink) -> Bool) {
+        let ended = links.filter { hasEnded($0.key, $0.value) }
+        for (key, link) in ended.sorted(by: { $0.key.handle < $1.key.handle }) {
+            links[key] = nil
+            add(.disconnected(reason), peer: link.peer)
+        }
     }
 
     /// Event type, address type, address, length, data, signal strength; again for every report.

@@ -10,6 +10,26 @@ import WakeSystem
 
 private let strap = "/bluetooth/C0:DE:00:00:00:01"
 
+private struct Unexpected: Error {}
+
+/// A scan on the first adapter, which is told of every change as the tool's are.
+private final class Scan: BluezListener {
+    let client: BluezClient
+    let discovery: Discovery
+    private(set) var failures: [String] = []
+
+    init(_ air: Air) throws {
+        client = BluezClient(air.line)
+        discovery = Discovery(of: [], on: ["/org/bluez/hci0"], over: client, on: air.loop)
+        client.listener = self
+        discovery.didFail = { [unowned self] in failures.append($0) }
+    }
+
+    func bluezDidAppear() {}
+    func bluezDidVanish() {}
+    func bluez(did change: BluezChange) { discovery.note(change) }
+}
+
 @Suite("Adoption", .serialized)
 struct AdoptionTests {
     @Test("a peripheral that is not trusted is not watched; trusted it is, and distrusted no more")
@@ -142,6 +162,51 @@ struct AdoptionTests {
         air.checkBooks()
     }
 
+    @Test("what another bridge finds silent has its gap since it was silent: away, paused, or trusted by nobody")
+    func remembersSilence() throws {
+        let air = try Air()
+        try air.populate(3)
+        try air.say()
+        let paused = "/bluetooth/C0:DE:00:00:00:02"
+        air.sessions[paused] = .paused
+        air.source?.set(.paused, of: paused)
+        try air.tell("quiet", "down 1", "set 3 Trusted no")
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(50))
+        try air.say()
+        try air.replaceBridge()
+        try air.turn { air.source?.watched.count == 2 }
+        try air.drain(.milliseconds(50))
+        try air.tell("set 3 Trusted yes")
+        air.source?.set(.open, of: paused)
+        try air.tell("up 1", "up 3")
+        try air.expect(3)
+        try air.say()
+        #expect(air.values == 6)
+        air.checkBooks()
+    }
+
+    @Test("how far a peripheral is heard is told where that changes, and at the end")
+    func tellsListening() throws {
+        let air = try Air()
+        try air.populate(1)
+        guard case .since(let first) = air.listening[strap] else { throw Unexpected() }
+        try air.say()
+        #expect(air.listening[strap] == .since(first))
+        try air.tell("quiet", "down 1")
+        try air.turn { air.connected.isEmpty }
+        guard case .until(let silent) = air.listening[strap] else { throw Unexpected() }
+        #expect(silent > first)
+        try air.tell("up 1")
+        try air.expect(1)
+        guard case .since(let second) = air.listening[strap] else { throw Unexpected() }
+        #expect(second > silent)
+        try air.say()
+        air.source?.end()
+        guard case .until(let last) = air.listening[strap] else { throw Unexpected() }
+        #expect(last > second)
+    }
+
     @Test("closed, it is disconnected once: its trust goes first, or the kernel would bring it back at once")
     func closesOnce() throws {
         let air = try Air()
@@ -193,7 +258,7 @@ struct AdoptionTests {
     func takesUpLinks() throws {
         for isHeardElsewhere in [false, true] {
             let air = try Air()
-            air.earlier = [strap: WallTime(microseconds: 1)]
+            air.listening[strap] = .until(WallTime(microseconds: 1))
             try air.tell("adapter hci0", "peripheral 1 hci0", "up 1")
             usleep(50_000)
             if isHeardElsewhere { try air.tell("listen 1 on") }
@@ -252,6 +317,24 @@ struct AdoptionTests {
         try air.drain(.milliseconds(150))
         air.bus.resume()
         try air.turn { client.isThere }
+    }
+
+    @Test("a scan that bluetoothd's death caught while it was begun is begun by the next bluetoothd")
+    func scansAgain() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "fault StartDiscovery exit", "live")
+        let scan = try Scan(air)
+        try air.turn { scan.client.isThere }
+        scan.discovery.begin()
+        try air.turn { !scan.client.isThere }
+        // Longer than the next try is waited for: it finds nobody.
+        let end = SystemClock.monotonic() + .seconds(1)
+        while SystemClock.monotonic() < end { try air.loop.runOnce(timeout: .milliseconds(50)) }
+        try air.replaceBluez()
+        try air.tell("adapter hci0", "live")
+        try air.turn { scan.client.mirror.adapters.values.first?.isDiscovering == true }
+        #expect(try air.bluez.tell("calls StartDiscovery") == "1")
+        #expect(scan.failures.isEmpty)
     }
 
     @Test("a call to a bluetoothd that is not there is answered at once, and starts none")

@@ -13,8 +13,9 @@ final class Air: BluetoothHost {
     let directory: String
     private(set) var bus: PrivateBus
     private(set) var bluez: ScriptedBluez
-    let line: SystemBus
+    private(set) var line: SystemBus
     private(set) var source: BluetoothSource?
+    private let monitor: AirMonitor
     private let clock = RealClock()
     /// The controller's side of the monitor channel.
     private let radio: FileDescriptor
@@ -35,10 +36,10 @@ final class Air: BluetoothHost {
     var notify = [heart]
     var read: [BluetoothUUID] = []
 
-    /// Until when an earlier life of the bridge listened to each.
-    var earlier: [String: WallTime] = [:]
+    private let patience: LinkPatience
 
     init(patience: LinkPatience = LinkPatience()) throws {
+        self.patience = patience
         directory = try Directory.makeTemporary(prefix: "wakeair")
         loop = try EventLoop()
         let address = "unix:path=\(directory)/socket"
@@ -48,12 +49,16 @@ final class Air: BluetoothHost {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
         radio = FileDescriptor(owning: ends[0])
-        let monitor = try AirMonitor(
+        monitor = try AirMonitor(
             MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 518), on: loop)
         kernel = try KernelLinks(on: loop) { [unowned self] opcode, controller, bytes in
             orders.append((opcode, controller, bytes))
             return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus.first
         }
+        try begin()
+    }
+
+    private func begin() throws {
         let source = try BluetoothSource(
             on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], patience: patience, air: monitor,
             kernel: kernel,
@@ -78,7 +83,10 @@ final class Air: BluetoothHost {
     }
     var knownPeripherals: [Device] = []
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
-    func heardUntil(source: String) -> WallTime? { earlier[source] }
+    /// How far it was listened to, as a bridge keeps it.
+    var listening: [String: Listening] = [:]
+    func listening(to source: String) -> Listening? { listening[source] }
+    func bluetooth(_ source: String, isHeard listening: Listening) { self.listening[source] = listening }
     func bluetooth(knows device: Device) {
         if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
     }
@@ -147,6 +155,13 @@ final class Air: BluetoothHost {
 
     func expect(_ count: Int, within time: TimeSpan = .seconds(10)) throws {
         try turn(for: time) { connected.count == count }
+    }
+
+    /// Another bridge takes its place, which knows no more than what it kept.
+    func replaceBridge() throws {
+        source = nil
+        line = SystemBus(on: loop, to: .address("unix:path=\(directory)/socket"))
+        try begin()
     }
 
     /// Another bluetoothd, which is not there yet.

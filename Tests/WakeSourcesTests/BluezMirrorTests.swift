@@ -57,6 +57,17 @@ private func characteristic(_ uuid: String, _ flag: String = "notify") -> Proper
 
 @Suite("Mirror of org.bluez")
 struct BluezMirrorTests {
+    @Test("a name that is not told any more is forgotten, and that is news of who it is")
+    func forgetsNames() {
+        var told = Told()
+        told.addStrap()
+        told.changed(strap, BluezInterface.peripheral, [("Name", .string("Lab Strap"))])
+        #expect(told.mirror.peripherals[strap]?.name == "Lab Strap")
+        let changes = told.changed(strap, BluezInterface.peripheral, [], gone: ["Name"])
+        #expect(told.mirror.peripherals[strap]?.name == nil)
+        #expect(changes == [.peripheral(strap, .identity)])
+    }
+
     @Test("what is resolved is connected, though bluetoothd kept that to itself; told late it is no second connection")
     func untoldConnection() {
         var told = Told()
@@ -169,7 +180,6 @@ struct BluezMirrorTests {
                 ])
         }
         #expect(told.changed(measurement, BluezInterface.characteristic, [("Notifying", .boolean(true))]) == [])
-        #expect(told.mirror.characteristic(at: measurement)?.isNotifying == true)
         // What is cached when the object appears was not said now.
         #expect(
             !told.added(measurement, BluezInterface.characteristic, [("Value", .bytes([1]))]).contains {

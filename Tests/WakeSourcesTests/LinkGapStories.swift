@@ -149,6 +149,9 @@ struct LinkGapStories {
             story.advance(.seconds(100))
             story.say(1)
             story.advance(.seconds(5))
+            // Where the bridge ends now, its next life knows no more than this.
+            let silent = Listening.until(WallTime(microseconds: LinkScenario.origin) + .seconds(10))
+            #expect((story.machine.listening == silent) == isEverHeard)
             story.drop()
             story.advance(.seconds(5))
             story.connect()

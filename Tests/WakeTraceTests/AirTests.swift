@@ -158,15 +158,48 @@ func airRecord() throws {
     #expect(AirCapture.record([3, 0, 0, 0, 9, 0, 1], at: time) == nil)
 }
 
-@Test("A capture of the air is imported like any other: each link with its data")
-func airImport() throws {
-    let notification: [UInt8] = [0x40, 0x20, 9, 0, 5, 0, 4, 0, 0x1b, 3, 0, 0x10, 0x49]
+/// A capture with a second between its packets.
+private func capture(_ packets: [[UInt8]]) throws -> [UInt8] {
     var capture = AirCapture.header
-    let packets = [connection(1), packet(5, notification), disconnection(0x13)]
     for (second, bytes) in packets.enumerated() {
         capture += try #require(AirCapture.record(bytes, at: WallTime(microseconds: Int64(second) * 1_000_000)))
     }
-    let result = try TraceImport.run(capture)
+    return capture
+}
+
+@Test(
+    "Links that a controller took with it end when it was closed, or at the latest when their peer or handle is linked anew"
+)
+func airUnsaid() throws {
+    let stranger = event(0x3e, [1, 0, 0x40, 0, 0, 1] + [0x02, 0, 0, 0, 0, 0xc0] + [UInt8](repeating: 0, count: 7))
+    let rows: [(packets: [[UInt8]], kinds: [String])] = [
+        ([connection(1), packet(9, []), connection(1)], ["0 connected", "1 adapter-down", "2 connected"]),
+        ([connection(1), packet(1, [])], ["0 connected", "1 adapter-down"]),
+        ([connection(1), packet(1, adapter: 1, []), disconnection(0x13)], ["0 connected", "2 remote-user"]),
+        ([connection(1), connection(1, handle: 0x41)], ["0 connected", "1 unspecified", "1 connected"]),
+        (
+            [connection(1), stranger, disconnection(0x13)],
+            ["0 connected", "1 unspecified", "1 connected", "2 remote-user"]
+        ),
+        ([connection(1), event(0x03, [0x00, 0x40, 0x00] + reversed + [1, 0])], ["0 connected", "1 unspecified"]),
+    ]
+    for row in rows {
+        let told = try TraceImport.run(capture(row.packets)).operations.map { operation in
+            let second = operation.offset.nanoseconds / 1_000_000_000
+            switch operation.kind {
+            case .connected: return "\(second) connected"
+            case .disconnected(let reason, _): return "\(second) \(reason)"
+            case .data, .gap, .attention: return "\(second) else"
+            }
+        }
+        #expect(told == row.kinds)
+    }
+}
+
+@Test("A capture of the air is imported like any other: each link with its data")
+func airImport() throws {
+    let notification: [UInt8] = [0x40, 0x20, 9, 0, 5, 0, 4, 0, 0x1b, 3, 0, 0x10, 0x49]
+    let result = try TraceImport.run(capture([connection(1), packet(5, notification), disconnection(0x13)]))
     #expect(result.header.devices.map(\.address) == [strap])
     #expect(result.operations.map(\.offset) == [.zero, .seconds(1), .seconds(2)])
     #expect(result.operations.last?.kind == .disconnected(reason: "remote-user", folded: 0))

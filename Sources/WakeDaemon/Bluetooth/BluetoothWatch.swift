@@ -11,14 +11,10 @@ final class BluetoothWatch: BluetoothHost {
     let sessions: SessionBook
     let source: BluetoothSource
     private var devices: [String: DeviceID] = [:]
-    private var adapters: [String: Bool] = [:]
-    /// Devices of an earlier life, and until when that one surely lived.
-    private let earlier: (sources: Set<String>, aliveUntil: WallTime?)
 
     init(_ bridge: Bridge, bus: SystemBus, stateDirectory: String) throws(SystemError) {
         self.bridge = bridge
         sessions = SessionBook(in: stateDirectory)
-        earlier = (Set(bridge.catalog.devices.compactMap { $0?.device.source }), bridge.aliveUntil)
         let profiles = bridge.catalog.profiles
         let services = profiles.names.compactMap { profiles.index(named: $0) }.map { profiles[$0] }
             .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
@@ -53,9 +49,7 @@ final class BluetoothWatch: BluetoothHost {
         bridge.catalog.devices.compactMap { $0?.device }.filter { $0.mode == .bluetoothCentral }
     }
 
-    func heardUntil(source: String) -> WallTime? {
-        earlier.sources.contains(source) ? earlier.aliveUntil : nil
-    }
+    func listening(to source: String) -> Listening? { bridge.journal.listening(to: source) }
 
     // MARK: What the source tells
 
@@ -66,9 +60,12 @@ final class BluetoothWatch: BluetoothHost {
         bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
     }
 
+    func bluetooth(_ source: String, isHeard listening: Listening) {
+        bridge.journal.note(listening, to: source)
+        bridge.loop.requestTurn()
+    }
+
     func bluetooth(adapter address: String, isUp: Bool) {
-        defer { adapters[address] = isUp }
-        guard !address.isEmpty, adapters[address] != isUp, isUp || adapters[address] != nil else { return }
         bridge.engine.feed(.announced(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address)))
     }
 

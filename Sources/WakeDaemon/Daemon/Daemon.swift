@@ -84,6 +84,7 @@ public final class Daemon {
         MemoryPressure.releaseStartup()
         let status = try bridge.loop.run()
         server?.close()
+        bluetooth?.source.end()
         bridge.close()
         return status
     }

@@ -39,8 +39,6 @@ public final class Bridge {
     let composer: LineComposer
     let stage: ProcessStage
     let journal: Journal
-    /// Until when the life before this one surely lived: when its journal was last written. Nil for the first.
-    let aliveUntil: WallTime?
     private let suspension: Suspension
     private var recovery: Recovery
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
@@ -64,7 +62,7 @@ public final class Bridge {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
         wallClock = try WallClockWatch()
-        aliveUntil = Self.journalWritten(options)
+        let aliveUntil = Self.journalWritten(options)
         journal = try Self.openJournal(options)
         // After all that may refuse to begin, so that no empty cgroup is left of a start in vain.
         suspension = try Self.chooseSuspension(options)
@@ -87,6 +85,7 @@ public final class Bridge {
         try tieToLoop()
         engine.willShed = { [unowned self] in introduceAbsent($0) }
         for (id, device) in journal.devices() { know(device, as: id) }
+        if let aliveUntil { endListening(of: recovery.owed.values.joined(), aliveUntil) }
     }
 
     private func tieToLoop() throws(SystemError) {
@@ -247,6 +246,7 @@ public final class Bridge {
         }
     }
 
+    /// Until when the life before this one surely lived; nil for the first.
     private static func journalWritten(_ options: BridgeOptions) -> WallTime? {
         let names = [options.runtimeDirectory + "/run.sqlite", options.stateDirectory + "/journal.sqlite"]
         return names.flatMap { [$0, $0 + "-wal"] }.compactMap { File.modificationTime(of: $0) }.max()

@@ -17,7 +17,7 @@ public final class SystemBus {
     /// Kept until the next one is made: a connection that tells of its loss is still at work.
     private var latest: BusConnection?
     private var attemptsLeft = 0
-    private var wait = SystemBus.firstWait
+    private var backOff = BackOff(from: .milliseconds(50), to: .seconds(5))
     private var hasToldAbsence = false
     private var retry: Timer?
     private var socketWatch: SocketWatch?
@@ -29,8 +29,6 @@ public final class SystemBus {
     private static let attemptsAfterLoss = 10
     /// A socket is bound before it is listened to, and its directory is made before the socket.
     private static let attemptsAfterChange = 4
-    private static let firstWait = TimeSpan.milliseconds(50)
-    private static let longestWait = TimeSpan.seconds(5)
 
     public init(on loop: EventLoop, to address: BusAddress = .system) {
         self.loop = loop
@@ -63,7 +61,7 @@ public final class SystemBus {
             latest = connection
             hasToldAbsence = false
             connection.call(Self.hello, within: .seconds(5)) { [unowned self] result in
-                if case .success = result { wait = Self.firstWait }
+                if case .success = result { backOff.reset() }
             }
             for listener in listeners { listener(.connected(connection)) }
         } catch {
@@ -91,8 +89,7 @@ public final class SystemBus {
         } else {
             attemptsLeft -= 1
         }
-        retry?.arm(at: SystemClock.monotonic() + wait)
-        wait = min(TimeSpan(nanoseconds: wait.nanoseconds * 2), Self.longestWait)
+        retry?.arm(at: SystemClock.monotonic() + backOff.next())
     }
 
     /// False where nothing tells when a bus appears.
@@ -111,8 +108,8 @@ public final class SystemBus {
     private func retryAfterChange() {
         attemptsLeft = Self.attemptsAfterChange
         isLookingAgain = false
-        wait = Self.firstWait
-        retry?.arm(at: SystemClock.monotonic() + wait)
+        backOff.reset()
+        retry?.arm(at: SystemClock.monotonic() + backOff.next())
     }
 }
 

@@ -34,11 +34,11 @@ extension BluetoothSource {
         let source = device.source
         if watched[source]?.device != device { host?.bluetooth(knows: device) }
         guard let known = watched[source] else {
-            let released = heardUntil.removeValue(forKey: source)
-            let earlier = released == nil ? host?.heardUntil(source: source) : nil
+            let heardUntil = host?.listening(to: source)?.time
+            let isOfEarlierLife = released.remove(source) == nil && heardUntil != nil
             let machine = LinkMachine(
-                plan, session: session, heardUntil: released ?? earlier,
-                isOurs: earlier != nil && session != .closed && !isHeardElsewhere(path), patience: patience)
+                plan, session: session, heardUntil: heardUntil,
+                isOurs: isOfEarlierLife && session != .closed && !isHeardElsewhere(path), patience: patience)
             watched[source] = Watched(path: path, device: device, machine: machine)
             return
         }
@@ -78,7 +78,7 @@ extension BluetoothSource {
     private func release(_ path: String) {
         guard let source = sources.removeValue(forKey: path) else { return }
         refresh(source)
-        heardUntil[source] = watched[source]?.machine.voice.heardUntil
+        released.insert(source)
         watched[source] = nil
     }
 

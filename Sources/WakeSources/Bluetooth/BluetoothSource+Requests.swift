@@ -158,9 +158,8 @@ extension LinkFailure {
         case _ where text.contains("connection-concurrent-connection-limit"): self = .noRoom
         case _ where text.contains("connection-memory-allocation"): self = .noRoom
         case "org.bluez.Error.InProgress": self = .inProgress
-        case "org.bluez.Error.NotConnected": self = .notConnected
+        case _ where error.isNotConnected: self = .notConnected
         case "org.bluez.Error.NotAuthorized": self = .unauthenticated
-        case "org.bluez.Error.Failed" where text.contains("not connected"): self = .notConnected
         default: self = .other(error.description)
         }
     }

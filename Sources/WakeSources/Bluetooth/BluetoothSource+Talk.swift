@@ -73,11 +73,12 @@ extension BluetoothSource {
 
 extension TalkFailure {
     init(_ error: BusError) {
-        switch error.name {
-        case "org.bluez.Error.NotConnected": self = .notConnected
-        case _ where error.message.lowercased().contains("not connected"): self = .notConnected
-        case _ where error.isTimeout: self = .refused("it did not answer within 30 s")
-        default: self = .refused(Self.words(in: error.message) ?? error.description)
+        if error.isNotConnected {
+            self = .notConnected
+        } else if error.isTimeout {
+            self = .refused("it did not answer within 30 s")
+        } else {
+            self = .refused(Self.words(in: error.message) ?? error.description)
         }
     }
 

@@ -12,11 +12,13 @@ public protocol BluetoothHost: AnyObject {
     func session(of source: String) -> LinkSession
     /// Those that the bridge has known, present or not.
     var knownPeripherals: [Device] { get }
-    /// Until when an earlier life of the bridge surely listened to it; nil where none did.
-    func heardUntil(source: String) -> WallTime?
+    /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
+    func listening(to source: String) -> Listening?
     /// A peripheral is watched from now on, or is called otherwise.
     func bluetooth(knows device: Device)
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
+    /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
+    func bluetooth(_ source: String, isHeard listening: Listening)
     /// An adapter came up or went down.
     func bluetooth(adapter address: String, isUp: Bool)
 }
@@ -38,9 +40,10 @@ public final class BluetoothSource {
         var path: String
         var device: Device
         var machine: LinkMachine
+        /// As the host was told.
+        var listening: Listening?
         var wasBonded = false
         var hasPublicAddress = false
-        var signal: Int?
         /// All that it was known to offer. What it advertises may be missing in its database, and while its services change
         /// all is missing: it is the same peripheral.
         var services: Set<BluetoothUUID> = []
@@ -61,8 +64,8 @@ public final class BluetoothSource {
     private var isStepping = false
     /// Those that no adapter knew, as was told once.
     private(set) var missing: Set<String> = []
-    /// Until when those were heard that nobody wants watched now.
-    var heardUntil: [String: WallTime] = [:]
+    /// Those that were watched in this life and are not wanted any more.
+    var released: Set<String> = []
     let log = Log("bluetooth")
     let air: AirMonitor?
     let kernel: KernelLinks?
@@ -134,6 +137,7 @@ public final class BluetoothSource {
             let next = inputs.removeFirst()
             let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
             for effect in effects { perform(effect, of: next.source) }
+            tellListening(to: next.source)
         }
         isStepping = false
         rearm()
@@ -149,6 +153,25 @@ public final class BluetoothSource {
             host?.bluetooth(source, did: .attention(.bondInvalid, detail: detail), at: stamp)
         case .raise(let kind, let stamp): host?.bluetooth(source, did: kind, at: stamp)
         case .request(let request): ask(request, of: source, entry)
+        }
+    }
+
+    private func tellListening(to source: String) {
+        guard let listening = watched[source]?.machine.listening else { return }
+        switch (watched[source]?.listening, listening) {
+        case (.since, .since): return
+        case (let told, _): guard told != listening else { return }
+        }
+        watched[source]?.listening = listening
+        host?.bluetooth(source, isHeard: listening)
+    }
+
+    /// The bridge ends in order, and knows better than its next life how far it listened.
+    public func end() {
+        let now = clock().wall
+        for (source, entry) in watched {
+            guard case .since = entry.machine.listening else { continue }
+            host?.bluetooth(source, isHeard: .until(entry.machine.surelyHeard(at: now)))
         }
     }
 
@@ -237,7 +260,6 @@ extension BluetoothSource: BluezListener {
         // Somebody trusts it now, and it may have been disconnected when it was trusted no more.
         if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .keptOff) }
         guard facts.contains(.advertisement) else { return }
-        watched[source]?.signal = peripheral.signal
         if peripheral.signal != nil { step(source, .advertised) }
     }
 

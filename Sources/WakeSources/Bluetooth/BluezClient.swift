@@ -25,12 +25,9 @@ public final class BluezClient {
     private let patience: TimeSpan
     /// To ask again what was not answered; armed only then.
     private var again: Timer?
-    private var wait = BluezClient.firstWait
+    private var backOff = BackOff(from: .milliseconds(250), to: .seconds(60))
     private var question: () -> Void = {}
     private let log = Log("bluetooth")
-
-    private static let firstWait = TimeSpan.milliseconds(250)
-    private static let longestWait = TimeSpan.seconds(60)
 
     /// `patience` is how long it may take to list its objects.
     public init(_ bus: SystemBus, patience: TimeSpan = .seconds(20)) {
@@ -87,7 +84,7 @@ public final class BluezClient {
         } catch {
             log.error("\(error.description); Bluetooth peripherals are not watched")
         }
-        wait = Self.firstWait
+        backOff.reset()
         askForOwner()
     }
 
@@ -107,8 +104,7 @@ public final class BluezClient {
 
     private func ask(again next: @escaping () -> Void) {
         question = next
-        again?.arm(at: SystemClock.monotonic() + wait)
-        wait = min(TimeSpan(nanoseconds: wait.nanoseconds * 2), Self.longestWait)
+        again?.arm(at: SystemClock.monotonic() + backOff.next())
     }
 
     private func lose() {
@@ -128,7 +124,7 @@ public final class BluezClient {
         if !owner.isEmpty { end() }
         owner = next
         again?.disarm()
-        wait = Self.firstWait
+        backOff.reset()
         if next.isEmpty { return }
         ownerDidChange()
         look()
@@ -172,6 +168,11 @@ public final class BluezClient {
 extension BusError {
     /// There is nobody to ask.
     static let gone = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "bluetoothd is not there")
+
+    /// The peripheral is not: where bluetoothd says so, and where it passes on that the link's end did.
+    var isNotConnected: Bool {
+        name == "org.bluez.Error.NotConnected" || message.lowercased().contains("not connected")
+    }
 }
 
 extension BusRule {

@@ -11,9 +11,19 @@ public struct BluezAdapter: Hashable, Sendable {
     public var powerState: String?
 }
 
+/// What bluetoothd tells of a peripheral's bond.
+public protocol BondFacts {
+    var isPaired: Bool { get }
+    /// Nil before BlueZ 5.66, where only pairing is told.
+    var hasBond: Bool? { get }
+}
+
+extension BondFacts {
+    public var isBonded: Bool { hasBond ?? isPaired }
+}
+
 /// org.bluez.Device1.
-public struct BluezPeripheral: Hashable, Sendable {
-    public var adapter = ""
+public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     /// The identity address once bonded; before that whatever it advertises with.
     public var address = ""
     public var hasPublicAddress = false
@@ -22,7 +32,6 @@ public struct BluezPeripheral: Hashable, Sendable {
     public var alias = ""
     public var services: Set<BluetoothUUID> = []
     public var isPaired = false
-    /// Nil before BlueZ 5.66, where only pairing is told.
     public var hasBond: Bool?
     public var isTrusted = false
     public var isBlocked = false
@@ -37,7 +46,6 @@ public struct BluezPeripheral: Hashable, Sendable {
     /// Per cent, as org.bluez.Battery1 tells while it is connected.
     public var battery: Int?
 
-    public var isBonded: Bool { hasBond ?? isPaired }
     /// A private address that changes by itself, as opposed to one that identifies (Core Specification, Vol 6, Part B,
     /// 1.3.2): a random address whose two highest bits are not both set, be it resolvable or not.
     public var hasPrivateAddress: Bool {
@@ -103,7 +111,6 @@ extension BluezPeripheral {
         case "AddressType": return set(\.hasPublicAddress, value.string == "public", .identity)
         case "Name": return set(\.name, value.string, .identity)
         case "Alias": return set(\.alias, value.string, .identity)
-        case "Adapter": return set(\.adapter, value.string, .identity)
         case "UUIDs":
             return set(
                 \.services, value.array.map { Set($0.compactMap(\.string).compactMap(BluetoothUUID.init)) }, .identity)
@@ -126,7 +133,9 @@ extension BluezPeripheral {
         case "RSSI": signal = nil
         case "ManufacturerData": manufacturerData = [:]
         case "ServiceData": serviceData = [:]
-        case "Name": return set(\.name, nil, .identity)
+        case "Name":
+            self.name = nil
+            return .identity
         default: break
         }
         return []

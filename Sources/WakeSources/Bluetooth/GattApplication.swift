@@ -17,7 +17,7 @@ final class GattApplication {
     private var life = 0
     /// Armed while a registration was refused.
     private var again: Timer?
-    private var wait = GattApplication.firstWait
+    private var backOff = BackOff(from: .milliseconds(500), to: .seconds(60))
     private let log = Log("bluetooth")
 
     private struct Registration: Hashable {
@@ -25,8 +25,6 @@ final class GattApplication {
         var application: Int
     }
 
-    private static let firstWait = TimeSpan.milliseconds(500)
-    private static let longestWait = TimeSpan.seconds(60)
     /// Those that nearly every peripheral has: to bring back for them would be to bring back everything that is bonded.
     private static let common = Set([0x1800, 0x1801, 0x180a, 0x180f].map { BluetoothUUID(short: $0) })
 
@@ -65,7 +63,7 @@ final class GattApplication {
         registered = []
         objects = []
         again?.disarm()
-        wait = Self.firstWait
+        backOff.reset()
     }
 
     private func register() {
@@ -86,7 +84,7 @@ final class GattApplication {
         ) { [weak self] result in
             guard let self, self.life == life else { return }
             switch result {
-            case .success: wait = Self.firstWait
+            case .success: backOff.reset()
             // An earlier call of ours that was not answered in time was heard all the same.
             case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": break
             case .failure(let error): registerLater(registration, error)
@@ -96,11 +94,11 @@ final class GattApplication {
 
     private func registerLater(_ registration: Registration, _ error: BusError) {
         guard registered.remove(registration) != nil else { return }
+        let wait = backOff.next()
         log.warning(
             "could not register with \(registration.adapter): \(error); peripherals do not come back by themselves until "
                 + "that has worked, and it is tried again in \(wait.wholeMilliseconds) ms")
         again?.arm(at: SystemClock.monotonic() + wait)
-        wait = min(TimeSpan(nanoseconds: wait.nanoseconds * 2), Self.longestWait)
     }
 
     // MARK: The objects

@@ -90,8 +90,19 @@ extension LinkMachine {
         case .bluetoothdGone, .adapterDown: return
         case .removed, nil: break
         }
-        let sure = step.stamp.wall + TimeSpan(nanoseconds: -patience.supervision.nanoseconds)
-        voice.heardUntil = max(voice.heardUntil ?? sure, sure)
+        voice.heardUntil = surelyHeard(at: step.stamp.wall)
+    }
+
+    /// Until when a link was listened to of which nothing is known to be wrong.
+    func surelyHeard(at now: WallTime) -> WallTime {
+        let sure = now - patience.supervision
+        return max(voice.heardUntil ?? sure, sure)
+    }
+
+    /// Nil before its first link. One that is deaf in part is not listened to: its next link's gap begins where the last ended.
+    var listening: Listening? {
+        guard phase == .ready else { return voice.heardUntil.map { .until($0) } }
+        return isMissing ? voice.toldUntil.map { .until($0) } : voice.heardUntil.map { .since($0) }
     }
 
     /// What was heard once is not heard on this link.

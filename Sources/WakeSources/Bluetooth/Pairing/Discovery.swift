@@ -33,8 +33,16 @@ public final class Discovery {
 
     private struct Adapter {
         var patience = DiscoveryPatience()
-        var isScanning = false
+        var state = State.asking
         var timer: Timer?
+
+        enum State {
+            /// A request is under way, or its next try is waited for.
+            case asking
+            case scanning
+            /// It was gone when its turn came, mostly with a bluetoothd that died: begun when it is back.
+            case away
+        }
     }
 
     /// Nothing is filtered out by an empty list of services. What is heard still has to be looked at one by one:
@@ -51,14 +59,17 @@ public final class Discovery {
     /// A scan that an earlier life of this connection or a lost race left over answers InProgress for ever, so each try
     /// ends it first.
     private func begin(_ path: String) {
-        guard !isStopping, client.mirror.adapters[path] != nil else { return }
+        guard !isStopping else { return }
+        let isThere = client.mirror.adapters[path] != nil
+        adapters[path]?.state = isThere ? .asking : .away
+        guard isThere else { return }
         ask(path, "StopDiscovery", []) { _ in }
         ask(path, "SetDiscoveryFilter", [filter]) { _ in }
         ask(path, "StartDiscovery", []) { [weak self] result in
             guard let self, !isStopping else { return }
             switch result {
             case .success:
-                adapters[path]?.isScanning = true
+                adapters[path]?.state = .scanning
                 adapters[path]?.patience.succeed()
             case .failure(let error): retry(path, error)
             }
@@ -79,10 +90,9 @@ public final class Discovery {
 
     /// To be told of every change: a scan that somebody else's doing ended is begun again.
     public func note(_ change: BluezChange) {
-        guard case .adapter(let path) = change, adapters[path]?.isScanning == true else { return }
-        guard let adapter = client.mirror.adapters[path], !adapter.isDiscovering, adapter.isPowered else { return }
-        adapters[path]?.isScanning = false
-        begin(path)
+        guard case .adapter(let path) = change, let state = adapters[path]?.state, state != .asking else { return }
+        guard let adapter = client.mirror.adapters[path], adapter.isPowered else { return }
+        if state == .away || !adapter.isDiscovering { begin(path) }
     }
 
     /// Ends the scan on every adapter, then calls `done`.

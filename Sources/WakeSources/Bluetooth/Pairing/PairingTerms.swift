@@ -2,13 +2,12 @@
 import WakeModel
 
 /// What is true of the peripheral now, as far as bluetoothd tells.
-public struct PairingFacts: Hashable, Sendable {
+public struct PairingFacts: BondFacts, Hashable, Sendable {
     /// Bluetoothd is there, the adapter is powered, and the peripheral is among its objects.
     public var isReachable = false
     public var isConnected = false
     public var areServicesResolved = false
     public var isPaired = false
-    /// Nil before BlueZ 5.66, which tells of pairing only.
     public var hasBond: Bool?
     public var isTrusted = false
     /// Bluetoothd refuses every link with it: the bridge does so where a bond does not hold any more.
@@ -32,8 +31,6 @@ public struct PairingFacts: Hashable, Sendable {
         alias = peripheral.alias
         hasPrivateAddress = peripheral.hasPrivateAddress
     }
-
-    public var isBonded: Bool { hasBond ?? isPaired }
 }
 
 /// What the operator wants, and how much may be asked of them.

@@ -1,0 +1,30 @@
+// How far peripherals were listened to when an earlier life ended: its last moment is known from the journal alone.
+import WakeModel
+import WakeSources
+
+extension Bridge {
+    /// Noted at once, since this life writes the journal from here on, whether it comes to watch them or not.
+    func endListening(of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime) {
+        var lastWords: [DeviceID: WallTime] = [:]
+        for event in recovered {
+            guard case .data = event.content else { continue }
+            lastWords[event.device] = max(lastWords[event.device] ?? event.stamp.wall, event.stamp.wall)
+        }
+        for (id, device) in journal.devices() where device.mode == .bluetoothCentral {
+            let known = journal.listening(to: device.source)
+            journal.note(.until(Self.heardUntil(known, lastWords[id], aliveUntil)), to: device.source)
+        }
+    }
+
+    /// A link that was up may have been dead for as long as one outlives the last answer.
+    static func heardUntil(_ known: Listening?, _ lastWord: WallTime?, _ aliveUntil: WallTime) -> WallTime {
+        let sure = aliveUntil - LinkPatience().supervision
+        let until =
+            switch known {
+            case .until(let time): time
+            case .since(let time): max(time, lastWord ?? sure, sure)
+            case nil: max(lastWord ?? sure, sure)
+            }
+        return min(until, aliveUntil)
+    }
+}
