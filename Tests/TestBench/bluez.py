@@ -16,7 +16,7 @@ DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
 HEART_RATE = "0000180d-0000-1000-8000-00805f9b34fb"
 
 objects = {}  # path -> Thing: what is on the bus
-faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, exit
+faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, exit
 calls = {}  # member -> how often it was called
 
 
@@ -47,6 +47,8 @@ def meet_fault(member):
         raise Fault("InProgress", "Operation already in progress")
     if fault == "failed":
         raise Fault("Failed", "it was told to fail")
+    if fault == "full":
+        raise Fault("Failed", "le-connection-concurrent-connection-limit")
     if fault == "notconnected":
         raise Fault("Failed", "Not connected")
     return True

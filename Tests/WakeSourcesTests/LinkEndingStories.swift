@@ -279,6 +279,9 @@ struct LinkEndingStories {
         #expect(ledger.hasRoom("hci0", carrying: 4, at: now))
         #expect(ledger.hasRoom("hci1", carrying: 5, at: now))
         #expect(ledger.hasRoom("hci0", carrying: 5, at: now + .seconds(61)))
+        #expect(ledger.most(of: "hci0", carrying: 4) == 5 && ledger.most(of: "hci1", carrying: 4) == nil)
+        // It was wrong about itself.
+        #expect(ledger.most(of: "hci0", carrying: 6) == nil)
         // One that refuses its first link is not full.
         ledger.refuse("hci0", carrying: 0, at: now)
         #expect(ledger.hasRoom("hci0", carrying: 0, at: now))

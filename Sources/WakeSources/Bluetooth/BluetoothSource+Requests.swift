@@ -125,7 +125,7 @@ extension BluetoothSource {
             || slots.hasRoom(adapter, carrying: links(on: adapter), at: clock().moment.monotonic)
     }
 
-    private func links(on adapter: String) -> Int {
+    func links(on adapter: String) -> Int {
         client.mirror.peripherals.count { $0.value.isConnected && $0.key.parent == adapter }
     }
 }

@@ -25,6 +25,11 @@ struct SlotLedger: Hashable, Sendable {
         return links < refusal.links || now - refusal.at > Self.memory
     }
 
+    /// How many it carried when it refused another; nil where it has refused none, or carries more by now.
+    func most(of adapter: String, carrying links: Int) -> Int? {
+        refusals[adapter].flatMap { links > $0.links ? nil : $0.links }
+    }
+
     func hasRefused(_ adapter: String) -> Bool { refusals[adapter] != nil }
 
     mutating func forget(_ adapter: String) { refusals[adapter] = nil }
