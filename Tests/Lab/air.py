@@ -115,8 +115,16 @@ class Air:
             os.makedirs(place, exist_ok=True)
             subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True)
         self.start_bus()
+        self.start_capture()
         self.start_radios()
-        self.start_bluetoothd()
+        # The kernel gives a new radio two seconds for its first answer, which a busy host may not have: it stays dead.
+        tries = 1
+        while not self.start_bluetoothd(25):
+            if tries == 4:
+                raise RuntimeError("bluetoothd shows no powered adapter; see bluetoothd.log")
+            tries += 1
+            self.discard_radios()
+            self.start_radios()
 
     def start_bus(self):
         for leftover in ("/run/dbus/pid", "/run/dbus/system_bus_socket"):
@@ -133,6 +141,16 @@ class Air:
         until(lambda: os.path.exists("/tmp/bt-server-le"))
         if self.dongles:
             self.plug()
+
+    def discard_radios(self):
+        print("no radio came up; they are made anew", flush=True)
+        if self.dongle:
+            self.unplug()
+        for process in (self.bluetoothd, self.btvirt):
+            process.kill()
+        until(lambda: not os.listdir("/sys/class/bluetooth"), 10)
+
+    def start_capture(self):
         sys.argv[1:] = [os.path.join(self.folder, "air.btsnoop")]
         self.capture = forked(capture.main, os.path.join(self.folder, "capture.err"))
 
@@ -143,11 +161,10 @@ class Air:
         end(self.dongle)
         self.dongle = None
 
-    def start_bluetoothd(self, wait=True):
+    def start_bluetoothd(self, seconds=40):
+        """Whether it has powered all adapters within so many seconds; it does so by itself."""
         self.bluetoothd = Process(self.folder, "bluetoothd", *self.words)
-        # It powers its adapters by itself.
-        if wait and not until(lambda: sum(self.adapters().values()) >= self.radios, 40, 0.1):
-            raise RuntimeError("bluetoothd shows no powered adapter; see bluetoothd.log")
+        return until(lambda: sum(self.adapters().values()) >= self.radios, seconds, 0.1)
 
     def revive_bluetoothd(self):
         """Starts it again where it has died, as systemd would; says whether it had."""
@@ -159,7 +176,7 @@ class Air:
     def restart_bluetoothd(self, how=signal.SIGKILL):
         """Kills it and starts it again, and says at what instant its name was back."""
         self.bluetoothd.kill(how)
-        self.start_bluetoothd(wait=False)
+        self.start_bluetoothd(0)
         until(lambda: self.bus().name_has_owner("org.bluez"), 30, 0.005)
         return time.monotonic()
 

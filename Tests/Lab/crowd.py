@@ -1,6 +1,6 @@
 """A crowd of advertisers on btvirt's virtual air: many addresses, a few controllers that take turns with them.
 
-    crowd.py [--count 200] [--rate 200]
+    crowd.py [--count 200]
 
 Everybody has a number. One in ten is a strap that cannot be connected; one in ten is the same tag under another private
 address, as telephones have them; one in ten sends what is no advertising data; the others are strangers with a
@@ -13,6 +13,7 @@ import socket
 import struct
 import time
 
+RATE = 200                                   # advertisements a second, at most
 RESET, ADDRESS, PARAMETERS, DATA, ENABLE = 0x0C03, 0x2005, 0x2006, 0x2008, 0x200A
 NOT_CONNECTABLE, RANDOM_ADDRESS, ALL_CHANNELS = 3, 1, 7
 TAG = b"\x03\x03\x0d\x18" b"\x0b\x09Wanderer 7" b"\x05\xff\xff\xff\x07\x00"
@@ -82,7 +83,6 @@ def person(number):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--rate", type=float, default=200, help="advertisements a second, at most")
     options = parser.parse_args(arguments)
     radios = [Radio("/tmp/bt-server-le") for _ in range(4)]
     crowd = [person(number) for number in range(options.count)]
@@ -94,7 +94,7 @@ def main(arguments=None):
         if now - said >= 1:
             said = now
             print(f"{now:.3f} advertisements={done} rate={done / (now - begun):.0f}", flush=True)
-        time.sleep(max(0, begun + done / options.rate - now))
+        time.sleep(max(0, begun + done / RATE - now))
 
 
 if __name__ == "__main__":

@@ -15,11 +15,8 @@ def whole(buffer):
     raise ValueError(f"a controller sends no packets of kind {buffer[0]}")
 
 
-def main():
-    controller = socket.socket(socket.AF_UNIX)
-    controller.connect("/tmp/bt-server-le")
-    kernel = os.open("/dev/vhci", os.O_RDWR)
-    os.write(kernel, b"\xff\x00")
+def lend(controller, kernel):
+    """Until either of them is gone."""
     heard = b""
     while True:
         ready, _, _ = select.select([controller, kernel], [], [])
@@ -35,6 +32,20 @@ def main():
             while heard and (size := whole(heard)) and len(heard) >= size:
                 os.write(kernel, heard[:size])
                 heard = heard[size:]
+
+
+def main():
+    while True:
+        kernel = os.open("/dev/vhci", os.O_RDWR)
+        os.write(kernel, b"\xff\x00")
+        try:
+            with socket.socket(socket.AF_UNIX) as controller:
+                controller.connect("/tmp/bt-server-le")
+                lend(controller, kernel)
+        except OSError as error:
+            # The kernel waits two seconds for a new controller's answers, which a busy host may not have.
+            print("the kernel gave it up, it is plugged in anew:", error, flush=True)
+        os.close(kernel)
 
 
 if __name__ == "__main__":

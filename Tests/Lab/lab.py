@@ -6,7 +6,7 @@ from air import Air, until
 from bridge import Bridge
 from reckoning import Reckoning
 
-__all__ = ["Lab", "until", "Reckoning", "now"]
+__all__ = ["Lab", "until", "now"]
 
 
 def now():

@@ -37,7 +37,8 @@ class Reckoning:
         events = {}
         for one in bridge.beats(of=strap):
             events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
-        numbers = [beat for beat, ids in events.items() if beat in {n for _, _, n in sent}]
+        spoken = {number for _, _, number in sent}
+        numbers = [beat for beat in events if beat in spoken]
         firsts = sorted((one.event["seq"], beat) for beat in numbers for one in events[beat].values())
         self.sent, self.heard = len(sent), len(numbers)
         self.armed = sum(word == "notify" for _, word, _ in sent)
@@ -57,10 +58,6 @@ class Reckoning:
             elif told > 1:
                 self.twice_told.append(number)
             self.in_gaps += 1
-
-    @property
-    def is_clean(self):
-        return not (self.lost or self.untold or self.twice_told or self.repeated or self.disorder)
 
     def __str__(self):
         return (f"{self.sent} beats sent, {self.armed} of them to a subscriber; {self.heard} heard, {self.in_gaps} in "

@@ -21,8 +21,8 @@ Commands:
     change-services            other firmware: another service in front, all handles move, Service Changed is indicated
     ability WORD, type NUMBER  what its case has from now on (buttons.py); work its keys
     heart, contact on|off      from the next beat on be one (heart.py); whether it feels the skin then
-    flood SECONDS              as many beats as it can say
-    interval SECONDS, size BYTES (- for the usual four), battery PERCENT, status
+    flood BEATS                so many, as fast as it can say them
+    size BYTES (- for the usual four), battery PERCENT
 """
 import argparse
 import asyncio
@@ -58,12 +58,12 @@ class Strap:
         self.log = Log(os.path.join(options.dir, f"strap{options.number}.log"))
         self.address = hci.Address(f"C0:DE:00:00:00:{0x10 + options.number:02X}")
         self.name = os.fsencode(options.name)                # any bytes: names need not be UTF-8
-        self.interval, self.size, self.percent = options.interval, options.size, options.percent
-        self.keeps_cccd, self.deafness, self.deaf = not options.forget_cccd, options.deaf, 0
+        self.interval, self.size, self.percent = options.interval, None, options.percent
+        self.keeps_cccd, self.deafness, self.deaf = not options.forget_cccd, 0, 0
         self.kept = {}                                       # peer -> {uuid: CCCD}: its flash memory
         self.notes = b"nothing yet"
         self.connection = None
-        self.wants_advertising = not options.silent
+        self.wants_advertising = True
         self.sent, self.firmware = 0, 1
         self.shouting, self.typed = asyncio.Lock(), asyncio.Queue()
         self.heart = None
@@ -112,7 +112,7 @@ class Strap:
         answer = bytes(AdvertisingData([(AdvertisingData.COMPLETE_LOCAL_NAME, self.name[:29])]))
         config = DeviceConfiguration(name="Strap", address=self.address, advertising_data=kinds,
             scan_response_data=answer, irk=bytes([self.options.number + 1] * 16),
-            advertising_interval_min=self.options.advertising, advertising_interval_max=self.options.advertising)
+            advertising_interval_min=100, advertising_interval_max=100)
         self.device = Device.from_config_with_hci(config, transport.source, transport.sink)
         self.device.keystore = keys.MemoryKeyStore()
         self.device.pairing_config_factory = lambda connection: PairingConfig(
@@ -138,7 +138,7 @@ class Strap:
     async def shout(self):
         """btvirt carries an advertisement only when it is switched on, and real straps repeat themselves."""
         while True:
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.25)
             async with self.shouting:
                 if self.device.is_advertising and not self.connection:
                     try:
@@ -290,9 +290,6 @@ class Strap:
             await self.device.indicate_subscribers(changed, struct.pack("<HH", 1, 0xFFFF))
         return "indicated" if wants_to_know else "silently"
 
-    async def do_interval(self, seconds):
-        self.interval = float(seconds)
-
     async def do_size(self, size):
         self.size = None if size == "-" else int(size)
 
@@ -301,12 +298,12 @@ class Strap:
         if self.connection and self.subscribed(self.level):
             await self.device.gatt_server.notify_subscriber(self.connection, self.level)
 
-    async def do_flood(self, seconds):
-        begun, before = time.monotonic(), self.sent
-        while time.monotonic() < begun + float(seconds):
+    async def do_flood(self, beats):
+        begun = time.monotonic()
+        for _ in range(int(beats)):
             await self.notify()
             await asyncio.sleep(0)
-        return f"beats={self.sent - before} seconds={time.monotonic() - begun:.3f}"
+        return f"beats={beats} seconds={time.monotonic() - begun:.3f}"
 
     async def do_ability(self, word):
         self.ability = ABILITY[word] and word
@@ -320,9 +317,6 @@ class Strap:
     async def do_contact(self, word):
         self.heart.contact = word == "on"
 
-    async def do_status(self):
-        return f"connected={bool(self.connection)} sent={self.sent} firmware={self.firmware}"
-
 
 async def live(kind, options):
     await kind(options).start(await open_transport(options.transport))
@@ -335,14 +329,10 @@ def main(arguments=None, kind=Strap):
     parser.add_argument("--transport", default="unix:/tmp/bt-server-le")
     parser.add_argument("--name", default="Lab Strap")
     parser.add_argument("--interval", type=float, default=1.0, help="seconds between beats")
-    parser.add_argument("--size", type=int, help="bytes in each beat, 0 to 512")
-    parser.add_argument("--advertising", type=float, default=100, help="milliseconds between advertisements")
     parser.add_argument("--ability", choices=ABILITY, default="none")
     parser.add_argument("--passkey", type=int, default=123456)
     parser.add_argument("--forget-cccd", action="store_true")
-    parser.add_argument("--deaf", type=int, default=0)
     parser.add_argument("--percent", type=int, default=93, help="how full its battery is")
-    parser.add_argument("--silent", action="store_true", help="do not advertise until told to appear")
     asyncio.run(live(kind, parser.parse_args(arguments)))
 
 

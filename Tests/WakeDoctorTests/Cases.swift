@@ -260,7 +260,7 @@ private let bridgeCases = [
         }
     },
     Case(.warning, .handlerHeld, "wakebridge start strap") {
-        $0.withBridge { $0.handlers = [.init("strap", "held", "held for 64000 ms more after overrun; start lifts it")] }
+        $0.withBridge { $0.handlers = [.init("strap", "held", "held for 64000 ms more after exit-1; start lifts it")] }
     },
     Case(.note, .handlerStopped, "wakebridge start strap") {
         $0.withBridge { $0.handlers = [.init("strap", "stopped", "stopped by an operator; start wakes it")] }

@@ -54,7 +54,7 @@ struct AdoptionTests {
         #expect(try air.bluez.tell("calls Disconnect") == "0")
     }
 
-    @Test("known to the bridge but to no adapter that is here: told once")
+    @Test("what the bridge knows and no adapter that is here does is missing")
     func tellsMissing() throws {
         let air = try Air()
         air.knownPeripherals = [strap, "/bluetooth/C0:DE:00:00:00:07"].map {

@@ -50,7 +50,7 @@ final class BluetoothWatch: BluetoothHost {
     func session(of source: String) -> LinkSession { sessions[source] }
 
     var knownPeripherals: [Device] {
-        bridge.catalog.devices.compactMap { $0?.device }.filter { $0.source.hasPrefix("/bluetooth/") }
+        bridge.catalog.devices.compactMap { $0?.device }.filter { $0.mode == .bluetoothCentral }
     }
 
     func heardUntil(source: String) -> WallTime? {

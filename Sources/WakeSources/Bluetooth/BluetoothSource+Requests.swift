@@ -18,11 +18,11 @@ extension BluetoothSource {
         case .letGo: letGo(entry, answer)
         case .block:
             // It holds at once, and while no bluetoothd is there to be told.
-            order(.stopWaiting, entry) { _ in }
-            order(.block, entry) { _ in }
+            if let peer = peer(of: entry) { kernel?.keepBlocked(peer) }
             askBluetoothd(request, of: source, entry)
         case .unblock:
-            order(.unblock, entry, answer)
+            if let peer = peer(of: entry) { kernel?.unblock(peer) }
+            answer(nil)
             // Bluetoothd believes that the kernel still does.
             if entry.machine.facts.isReachable { order(.wait, entry) { _ in } }
         case .connect, .disconnect, .startNotify, .stopNotify, .readConfiguration, .read:
@@ -86,10 +86,13 @@ extension BluetoothSource {
 
 extension BluetoothSource {
     private func order(_ order: KernelLinks.Order, _ entry: Watched, _ answer: @escaping (LinkFailure?) -> Void) {
-        let address = entry.device.source.split(separator: "/").last.map(String.init) ?? ""
-        guard let kernel, let peer = KernelLinks.Peer(address, isPublic: entry.hasPublicAddress, on: entry.path.parent)
-        else { return answer(.other("the kernel cannot be asked here")) }
+        guard let kernel, let peer = peer(of: entry) else { return answer(.other("the kernel cannot be asked here")) }
         kernel.perform(order, on: peer, answer)
+    }
+
+    private func peer(of entry: Watched) -> KernelLinks.Peer? {
+        let address = entry.device.source.split(separator: "/").last.map(String.init) ?? ""
+        return KernelLinks.Peer(address, isPublic: entry.hasPublicAddress, on: entry.path.parent)
     }
 
     private func letGo(_ entry: Watched, _ answer: @escaping (LinkFailure?) -> Void) {

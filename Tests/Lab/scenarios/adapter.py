@@ -26,7 +26,7 @@ def run(lab):
         took = lab.beats_again(f"{what}: the strap is heard again", back)
         lab.seconds("from the adapter's return to the next beat at the handler", took)
         time.sleep(2)
-    told = [one.data.get("condition") for one in bridge.heard("wakebridge.bridge", "bridge")]
+    told = [one.data.get("condition") for one in bridge.heard("bridge")]
     lab.claim("the handler is told that the adapter went down and came up", told.count("adapter-down") >= 2 and
               told.count("adapter-up") >= 2, told)
     lab.reckon(strap, cuts)

@@ -38,7 +38,7 @@ def run(lab):
     other = median([theirs[n] - began[n] for n in both])
     lab.figure("from the air to the frozen handler", f"median {mine * 1000:.1f} ms")
     lab.figure("from the air to bleak's callback", f"median {other * 1000:.1f} ms")
-    # Both hear it from bluetoothd and the bus, so that what these take stands in both.
+    # Up to here ours went the way of bleak's: through bluetoothd and the bus.
     common = median([bridge.instant(times[n]) - began[n] for n in both])
     lab.figure("from the air to the bridge, by the time that it gives the event", f"median {common * 1000:.1f} ms")
     lab.not_yet("our median is at most half of bleak's", mine <= other / 2, f"{mine / other:.2f} of it")

@@ -15,7 +15,7 @@ def run(lab):
         if not air.bluetoothd.is_alive:
             deaths.append(air.bluetoothd.child.returncode)
             time.sleep(1)
-            air.start_bluetoothd(wait=False)
+            air.start_bluetoothd(0)
         time.sleep(0.1)
     lab.figure("bluetoothd ended with", deaths or "never")
     lab.claim("the daemon lives", bridge.daemon.is_alive)

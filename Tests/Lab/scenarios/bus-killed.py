@@ -14,7 +14,7 @@ def run(lab):
     time.sleep(1)
     air.bluetoothd.kill()
     air.start_bus()
-    air.start_bluetoothd(wait=False)
+    air.start_bluetoothd(0)
     back = time.monotonic()
     took = lab.beats_again("the strap is heard again", back)
     lab.seconds("from the bus's return to the next beat at the handler", took)

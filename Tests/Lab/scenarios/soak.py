@@ -61,7 +61,9 @@ def run(lab):
         played.append(name)
         begun = time.monotonic()
         faults[name]()
-        if not until(lambda: bridge.beats(time.monotonic() - 0.4), 60):
+        # What was in the air when the fault came may still be heard for a moment.
+        settled = time.monotonic() + 0.3
+        if not until(lambda: bridge.beats(settled), 60):
             lab.claim(f"beats come again after fault {len(played)}, {name}", False)
             break
         returns.append(time.monotonic() - begun)
@@ -75,6 +77,6 @@ def run(lab):
     after = bridge.descriptors(), bridge.resident()
     lab.figure("descriptors, then KiB of memory, before and after", f"{before} {after}")
     lab.claim("no descriptor leaks", after[0] <= before[0] + 2, f"{before[0]} to {after[0]}")
-    lab.claim("no memory leaks", after[1] <= before[1] + 4096, f"{before[1]} to {after[1]} KiB")
+    lab.claim("its memory grows by less than 2 MiB", after[1] <= before[1] + 2048, f"{before[1]} to {after[1]} KiB")
     strap.tell("vanish")
     lab.eventually("with nothing to do the handler is frozen", bridge.is_frozen, 10)

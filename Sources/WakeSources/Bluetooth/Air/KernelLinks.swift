@@ -33,10 +33,14 @@ public final class KernelLinks {
     private let command: (UInt16, UInt16, [UInt8]) throws(SystemError) -> UInt8?
     private var timer: Timer?
     private var waiting: [Waiting] = []
+    /// What is blocked, and until when that is said again and again.
+    private var blocked: [Peer: Instant] = [:]
     private var wasToldRefusal = false
 
     private static let pause = TimeSpan.milliseconds(25)
     private static let mostTries = 80
+    /// Longer than any bluetoothd takes to begin.
+    private static let blockingTime = TimeSpan.seconds(10)
 
     public convenience init(on loop: EventLoop) throws(SystemError) {
         try self.init(on: loop) { opcode, controller, parameters throws(SystemError) in
@@ -56,6 +60,19 @@ public final class KernelLinks {
         attempt(Waiting(order: order, peer: peer, answer: answer))
     }
 
+    /// A bluetoothd that begins has the kernel unblock all, some time after it has shown its peripherals, and then wait for
+    /// them again. A connection to one that only bluetoothd blocks is one that the kernel loses hold of as soon as it is
+    /// up: the peripheral would be linked to nobody, and advertise no more until the controller is reset.
+    func keepBlocked(_ peer: Peer) {
+        blocked[peer] = SystemClock.monotonic() + Self.blockingTime
+        blockAgain()
+    }
+
+    func unblock(_ peer: Peer) {
+        blocked[peer] = nil
+        perform(.unblock, on: peer) { _ in }
+    }
+
     /// What still waits is not done any more: another bluetoothd has come, and the links may be its own.
     func abandon() {
         let abandoned = waiting
@@ -68,6 +85,18 @@ public final class KernelLinks {
         let due = waiting
         waiting = []
         for one in due { attempt(one) }
+        blockAgain()
+    }
+
+    private func blockAgain() {
+        let now = SystemClock.monotonic()
+        blocked = blocked.filter { $0.value > now }
+        for peer in blocked.keys {
+            _ = result(of: .stopWaiting, on: peer)
+            _ = result(of: .block, on: peer)
+        }
+        if wasToldRefusal { blocked = [:] }
+        if !blocked.isEmpty { timer?.arm(at: now + Self.pause) }
     }
 
     private func attempt(_ one: Waiting) {
