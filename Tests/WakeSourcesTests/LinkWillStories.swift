@@ -152,6 +152,19 @@ struct LinkWillStories {
         #expect(story.asked() == [] && story.machine.deadline == nil)
     }
 
+    @Test("closed by hand, a link that is older than the bridge is taken down too")
+    func closesOlder() {
+        let story = LinkScenario()
+        story.facts.absence = nil
+        story.connect()
+        story.offer(heart)
+        story.resolve()
+        #expect(story.machine.isReady && !story.machine.isOurs)
+        _ = story.asked()
+        story.step(.session(.closed))
+        #expect(story.asked() == [.stopNotify(heart), .disconnect])
+    }
+
     @Test("a profile that asks something else is armed anew, and what it asks no more is switched off")
     func changesPlan() {
         let story = LinkScenario()

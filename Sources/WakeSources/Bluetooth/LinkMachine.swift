@@ -88,7 +88,10 @@ public struct LinkMachine: Sendable {
         switch input {
         case .facts(let next): note(next, &step)
         case .advertised: noteAdvertisement(step.now)
-        case .session(let next): session = next
+        case .session(let next):
+            // Who closes it now wants the link gone, also one that an earlier life of the bridge has used.
+            if next == .closed, session != .closed, facts.isUp { isOurs = true }
+            session = next
         case .plan(let next): take(next, &step)
         case .dropped(let reason): noteDrop(reason, &step)
         case .unencrypted(let reason): noteUnencrypted(reason, &step)
