@@ -12,13 +12,16 @@ final class BluetoothWatch: BluetoothHost {
     let source: BluetoothSource
     private var devices: [String: DeviceID] = [:]
     private var adapters: [String: Bool] = [:]
-    /// Devices of an earlier life, and until when that one surely lived.
-    private let earlier: (sources: Set<String>, aliveUntil: WallTime?)
+    private let heard: HearingBook
 
-    init(_ bridge: Bridge, bus: SystemBus, stateDirectory: String) throws(SystemError) {
+    init(
+        _ bridge: Bridge, bus: SystemBus, stateDirectory: String, runtimeDirectory: String
+    ) throws(SystemError) {
         self.bridge = bridge
         sessions = SessionBook(in: stateDirectory)
-        earlier = (Set(bridge.catalog.devices.compactMap { $0?.device.source }), bridge.aliveUntil)
+        heard = HearingBook(
+            runtimeDirectory: runtimeDirectory, stateDirectory: stateDirectory,
+            known: Set(bridge.catalog.devices.compactMap { $0?.device.source }), aliveUntil: bridge.aliveUntil)
         let profiles = bridge.catalog.profiles
         let services = profiles.names.compactMap { profiles.index(named: $0) }.map { profiles[$0] }
             .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
@@ -29,7 +32,11 @@ final class BluetoothWatch: BluetoothHost {
         ) { clock.stamp() }
         source.host = self
         bridge.stage.access = self
+        bridge.didCompleteTurn.append { [heard] in heard.keep() }
     }
+
+    /// The daemon ends in order.
+    func close() { heard.close() }
 
     // MARK: What the source asks
 
@@ -53,9 +60,7 @@ final class BluetoothWatch: BluetoothHost {
         bridge.catalog.devices.compactMap { $0?.device }.filter { $0.mode == .bluetoothCentral }
     }
 
-    func heardUntil(source: String) -> WallTime? {
-        earlier.sources.contains(source) ? earlier.aliveUntil : nil
-    }
+    func heardUntil(source: String) -> WallTime? { heard[source] }
 
     // MARK: What the source tells
 
@@ -64,6 +69,11 @@ final class BluetoothWatch: BluetoothHost {
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
         bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
+        switch kind {
+        case .connected: heard.note(source, heardUntil: nil)
+        case .disconnected: heard.note(source, heardUntil: self.source.heardUntil(of: source) ?? stamp.wall)
+        case .data, .gap, .attention: break
+        }
     }
 
     func bluetooth(adapter address: String, isUp: Bool) {

@@ -59,7 +59,9 @@ public final class Daemon {
         sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
         bluetooth =
             options.watchesBluetooth && Self.replay(options, settings) == nil
-            ? try BluetoothWatch(bridge, bus: bus, stateDirectory: options.stateDirectory) : nil
+            ? try BluetoothWatch(
+                bridge, bus: bus, stateDirectory: options.stateDirectory, runtimeDirectory: options.runtimeDirectory)
+            : nil
         manifests = try ManifestFolder(
             options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
@@ -85,6 +87,7 @@ public final class Daemon {
         let status = try bridge.loop.run()
         server?.close()
         bridge.close()
+        bluetooth?.close()
         return status
     }
 

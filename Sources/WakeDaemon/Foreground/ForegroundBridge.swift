@@ -163,7 +163,8 @@ public final class ForegroundBridge {
     public func watch() throws -> Outcome {
         defer { leaveNothing() }
         let bus = SystemBus(on: bridge.loop)
-        let bluetooth = try BluetoothWatch(bridge, bus: bus, stateDirectory: ground.directory)
+        let bluetooth = try BluetoothWatch(
+            bridge, bus: bus, stateDirectory: ground.directory, runtimeDirectory: ground.directory)
         try endOnSignals()
         try bus.open()
         _ = try withExtendedLifetime(bluetooth) { try bridge.loop.run() }

@@ -33,5 +33,10 @@ extension BluetoothSource {
         return .noRoom(adapter: client.mirror.adapters[adapter]?.address ?? adapter, links: links(on: adapter))
     }
 
+    /// Until when it was surely listened to; nil where it never was, in this life or in the one before.
+    public func heardUntil(of source: String) -> WallTime? {
+        watched[source]?.machine.voice.heardUntil ?? heardUntil[source]
+    }
+
     private func waitsForRoom(_ entry: Watched) -> Bool { entry.machine.wantsRoom && !hasRoom(on: entry.path.parent) }
 }
