@@ -28,41 +28,50 @@ int wake_monitor_bind(int descriptor) { return bind_to(descriptor, HCI_CHANNEL_M
 
 int wake_management_bind(int descriptor) { return bind_to(descriptor, HCI_CHANNEL_CONTROL); }
 
-// Opcodes of the monitor, little-endian, so 0x0300 to a filter is opcode 3, an HCI event, and 0x1100 is 17, an event of the
-// management channel. The HCI packet begins after the six bytes of the header; the management event's code after ten.
+// Opcodes of the monitor, little-endian, so 0x0300 to a filter is opcode 3, an HCI event, 0x0200 is 2, an HCI command, and
+// 0x1100 is 17, an event of the management channel. The HCI packet begins after the six bytes of the header; the management event's code after ten.
 int wake_monitor_keep_links(int descriptor) {
-    enum { EVENT = 6, SUBEVENT = 13, FAILURE = 17, COMMAND = 19, MANAGEMENT = 22, DROP = 24, KEEP = 25 };
+    enum { EVENT = 7, SUBEVENT = 14, FAILURE = 18, STATUS = 20, MANAGEMENT = 23, COMMAND = 25, ENABLE = 28, DROP = 30,
+           KEEP = 31 };
 #define TO(place, here) ((place) - (here) - 1)
     struct sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0300, TO(EVENT, 1), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x1100, TO(MANAGEMENT, 2), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0000, TO(KEEP, 3), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0100, TO(KEEP, 4), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a00, TO(KEEP, 5), TO(DROP, 5)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0200, TO(COMMAND, 2), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x1100, TO(MANAGEMENT, 3), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0000, TO(KEEP, 4), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0100, TO(KEEP, 5), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a00, TO(KEEP, 6), TO(DROP, 6)),
         // EVENT: its code.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 6),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_DISCONN_COMPLETE, TO(KEEP, 7), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_LE_META_EVENT, TO(SUBEVENT, 8), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_ENCRYPT_CHANGE, TO(FAILURE, 9), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x59, TO(FAILURE, 10), 0), // Encryption Change v2
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_ENCRYPTION_KEY_REFRESH_COMPLETE, TO(FAILURE, 11), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_CMD_STATUS, TO(COMMAND, 12), TO(DROP, 12)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_DISCONN_COMPLETE, TO(KEEP, 8), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_LE_META_EVENT, TO(SUBEVENT, 9), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_ENCRYPT_CHANGE, TO(FAILURE, 10), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x59, TO(FAILURE, 11), 0), // Encryption Change v2
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_ENCRYPTION_KEY_REFRESH_COMPLETE, TO(FAILURE, 12), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, EVT_CMD_STATUS, TO(STATUS, 13), TO(DROP, 13)),
         // SUBEVENT of LE: the three Connection Completes.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x01, TO(KEEP, 14), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a, TO(KEEP, 15), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x29, TO(KEEP, 16), TO(DROP, 16)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x01, TO(KEEP, 15), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a, TO(KEEP, 16), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x29, TO(KEEP, 17), TO(DROP, 17)),
         // FAILURE: any status but success.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x00, TO(DROP, 18), TO(KEEP, 18)),
-        // COMMAND: no room for another link.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x00, TO(DROP, 19), TO(KEEP, 19)),
+        // STATUS of a command: no room for another link.
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 8),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HCI_MAX_NUMBER_OF_CONNECTIONS, TO(KEEP, 20), 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HCI_REJECTED_LIMITED_RESOURCES, TO(KEEP, 21), TO(DROP, 21)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HCI_MAX_NUMBER_OF_CONNECTIONS, TO(KEEP, 21), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, HCI_REJECTED_LIMITED_RESOURCES, TO(KEEP, 22), TO(DROP, 22)),
         // MANAGEMENT: Device Connected.
         BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 10),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0b00, TO(KEEP, 23), TO(DROP, 23)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0b00, TO(KEEP, 24), TO(DROP, 24)),
+        // COMMAND: LE Set Scan Enable and its extended form.
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 6),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0c20, TO(ENABLE, 26), 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x4220, TO(ENABLE, 27), TO(DROP, 27)),
+        // ENABLE: on, not off.
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x01, TO(KEEP, 29), TO(DROP, 29)),
         BPF_STMT(BPF_RET | BPF_K, 0),
         BPF_STMT(BPF_RET | BPF_K, 0x40000),
     };

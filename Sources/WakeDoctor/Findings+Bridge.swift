@@ -67,7 +67,7 @@ extension Facts {
         return [
             Finding(
                 .note, .capabilities, "wakebridged runs without \(names)",
-                "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end those that a dead bluetoothd left over.",
+                "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end those that nobody else does.",
                 .act("run it as the system's service, or add AmbientCapabilities=\(names) to its unit"))
         ]
     }

@@ -38,6 +38,10 @@ public struct AirFollower: Sendable {
         case encryptionFailed(address: String, reason: String)
         /// The controller carries no more links than it does already.
         case noRoom(index: UInt16)
+        /// The controller gave up a connection to an LE peripheral that it had begun.
+        case connectFailed(index: UInt16, forWantOfRoom: Bool)
+        /// The kernel has the controller listen for advertisements.
+        case scans(index: UInt16)
         case controller(AirController)
         case controllerGone(index: UInt16)
     }
@@ -64,6 +68,7 @@ public struct AirFollower: Sendable {
         switch packet.opcode {
         case 0: return introduce(packet)
         case 1: return remove(packet.adapter)
+        case 2: return takeCommand(packet)
         case 3: return takeEvent(packet)
         case 10: return inform(packet)
         case 17: return identify(packet)
@@ -76,6 +81,13 @@ public struct AirFollower: Sendable {
             let body = packet.bytes.slice(2, Int(length)), let event = try? LinkEvent(code: code, body: body)
         else { return nil }
         return take(event, of: packet.adapter)
+    }
+
+    /// LE Set Scan Enable and its extended form: the opcode, the length, whether it shall.
+    private func takeCommand(_ packet: MonitorPacket) -> Happening? {
+        guard let opcode = packet.bytes.word(0), opcode == 0x200c || opcode == 0x2042, packet.bytes.byte(3) == 1
+        else { return nil }
+        return .scans(index: packet.adapter)
     }
 
     private mutating func take(_ event: LinkEvent, of adapter: UInt16) -> Happening? {
@@ -97,6 +109,7 @@ public struct AirFollower: Sendable {
                 .encryptionFailed(address: $0, reason: disconnectReason(status))
             }
         case .noRoom: return .noRoom(index: adapter)
+        case .failed(let forWantOfRoom): return .connectFailed(index: adapter, forWantOfRoom: forWantOfRoom)
         case .nothing: return nil
         }
     }

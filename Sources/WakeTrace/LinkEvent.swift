@@ -11,6 +11,8 @@ enum LinkEvent: Hashable {
     case unencrypted(handle: UInt16, status: UInt8)
     /// The controller carries no more links than it does already.
     case noRoom
+    /// The controller had begun to connect to an LE peripheral, and gives it up.
+    case failed(forWantOfRoom: Bool)
     /// What was tried did not happen, or the event is about something else.
     case nothing
 
@@ -33,6 +35,8 @@ enum LinkEvent: Hashable {
 
     /// Connection Limit Exceeded, Rejected due to Limited Resources.
     private static let refusals: Set<UInt8> = [0x09, 0x0d]
+    /// The kernel itself called the attempt off; nobody answered its own advertising.
+    private static let callsOff: Set<UInt8> = [0x02, 0x3c]
     /// LE Create Connection and its extended form.
     private static let connects: Set<UInt16> = [0x200d, 0x2043]
 
@@ -45,8 +49,8 @@ enum LinkEvent: Hashable {
         guard let status = body.byte(1), let handle = body.word(2), let address = body.address(6) else {
             throw Fault(reason: "an LE connection event is too short")
         }
-        if refusals.contains(status) { return .noRoom }
-        return status == 0 ? .connected(handle: handle & 0x0fff, address: address) : .nothing
+        if status == 0 { return .connected(handle: handle & 0x0fff, address: address) }
+        return callsOff.contains(status) ? .nothing : .failed(forWantOfRoom: refusals.contains(status))
     }
 
     private static func classic(_ body: ArraySlice<UInt8>) throws(Fault) -> LinkEvent {

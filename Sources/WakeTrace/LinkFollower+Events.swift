@@ -12,7 +12,7 @@ extension LinkFollower {
             case .connected(let handle, let address): connected(handle, address, packet)
             case .classicConnected(let handle): classicConnected(handle, packet)
             case .disconnected(let handle, let reason): disconnected(handle, reason, packet)
-            case .unencrypted, .noRoom: break
+            case .unencrypted, .noRoom, .failed: break
             case .nothing: if code == 0x3e { takeLowEnergy(body, packet) }
             }
         } catch {

@@ -14,6 +14,7 @@ Once told to be a `heart`, its values are those of a heart at training instead, 
 Commands:
     drop                       end the link (it keeps advertising: the peer may come straight back)
     vanish, appear             drop and advertise no more; advertise
+    flicker COUNT              vanish, be heard so often, gone each time before anybody can connect, and appear
     lose                       find the link dead: btvirt tells nobody when the other side's controller is switched off
     keep-cccd, forget-cccd     on a bonded peer's return, restore its subscriptions (the standard), or not
     deaf COUNT                 and ignore, while answering well, the first COUNT subscriptions on every new link
@@ -147,17 +148,21 @@ class Strap:
                         self.log("hushed", error=repr(error))
 
     async def switch_off_and_on(self):
-        """Both in one write: who connects in between would find nobody, and kernel 6.1 does not try again."""
+        """Who connects in between would find nobody, and kernel 6.1 does not try again."""
+        await self.switch(0, 1)
+
+    async def switch(self, first, second):
+        """Its advertising, twice in one write, so that nothing else can happen in between."""
         host = self.device.host
         sink = host.hci_sink
-        off, on = (hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=n) for n in (0, 1))
+        one, other = (hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=n) for n in (first, second))
 
-        def first(packet):
+        def both(packet):
             host.hci_sink = sink
-            sink.on_packet(bytes(off) + packet)
+            sink.on_packet(bytes(one) + packet)
 
-        host.hci_sink = types.SimpleNamespace(on_packet=first)
-        await self.device.send_sync_command(on)
+        host.hci_sink = types.SimpleNamespace(on_packet=both)
+        await self.device.send_sync_command(other)
 
     def on_connection(self, connection):
         self.connection, self.deaf = connection, self.deafness
@@ -289,6 +294,16 @@ class Strap:
             self.device.gatt_server.subscribers[self.connection] = {changed.handle: wants_to_know}
             await self.device.indicate_subscribers(changed, struct.pack("<HH", 1, 0xFFFF))
         return "indicated" if wants_to_know else "silently"
+
+    async def do_flicker(self, count):
+        await self.do_vanish()
+        for _ in range(int(count)):
+            await asyncio.sleep(2)                           # time to listen again
+            async with self.shouting:
+                self.log("flickers")
+                await self.switch(1, 0)
+        await asyncio.sleep(1)
+        await self.do_appear()
 
     async def do_size(self, size):
         self.size = None if size == "-" else int(size)

@@ -98,8 +98,20 @@ final class Air: BluetoothHost {
 
     /// An HCI event of the first controller passes on the air.
     func pass(_ code: UInt8, _ body: [UInt8]) throws {
-        _ = try radio.send(([3, 0, 0, 0, UInt8(body.count + 2), 0, code, UInt8(body.count)] + body)[...])
+        try pass(record: 3, [code, UInt8(body.count)] + body)
     }
+
+    private func pass(record opcode: UInt8, _ bytes: [UInt8]) throws {
+        _ = try radio.send(([opcode, 0, 0, 0, UInt8(bytes.count), 0] + bytes)[...])
+    }
+
+    /// LE Connection Complete that tells why there is none, as of nobody.
+    func passFailure(_ status: UInt8 = 0x3e) throws {
+        try pass(0x3e, [1, status] + [UInt8](repeating: 0, count: 17))
+    }
+
+    /// The kernel has the first controller scan.
+    func passScan() throws { try pass(record: 2, [0x0c, 0x20, 2, 1, 1]) }
 
     /// LE Connection Complete with peripheral `number`, whose handle that is too.
     func passConnection(_ number: UInt8) throws {

@@ -36,13 +36,21 @@ import WakeSystem
         monitor.onEncryptionFailure = { failures.append("\($0) \($1)") }
         var full: [UInt16] = []
         monitor.onNoRoom = { full.append($0) }
+        var signs: [String] = []
+        monitor.onConnectFailure = { signs.append("failed \($0)") }
+        monitor.onScan = { signs.append("scans \($0)") }
         _ = try air.send(packet(3, [0x08, 4, 0x06, 0x40, 0, 0])[...])
         _ = try air.send(packet(3, [0x0f, 4, 0x09, 1, 0x0d, 0x20])[...])
+        for status in [0x3e, 0x0d] as [UInt8] {
+            _ = try air.send(packet(3, [0x3e, 19, 0x01, status] + [UInt8](repeating: 0, count: 17))[...])
+        }
+        _ = try air.send(packet(2, [0x0c, 0x20, 2, 1, 1])[...])
         _ = try air.send(packet(3, [0x05, 4, 0, 0x40, 0, 0x08])[...])
         for _ in 0..<100 where drops.isEmpty { try loop.runOnce(timeout: .milliseconds(20)) }
         #expect(drops == ["\(strap) timeout"])
         #expect(failures == ["\(strap) key-missing"])
-        #expect(full == [0])
+        #expect(full == [0, 0])
+        #expect(signs == ["failed 0", "failed 0", "scans 0"])
         #expect(monitor.upSince(strap) == nil)
     }
 }

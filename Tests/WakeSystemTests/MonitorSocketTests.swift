@@ -34,12 +34,15 @@ import Testing
             packet(3, [0x59, 5, 0x05, 0x40, 0]),
             packet(3, [0x30, 3, 0x06, 0x40, 0]), packet(3, [0x0f, 4, 0x09, 1, 0x0d, 0x20]),
             packet(3, [0x0f, 4, 0x0d, 1, 0x43, 0x20]), packet(17, [1, 0, 0, 0, 0x0b, 0, 1]),
+            packet(2, [0x0c, 0x20, 2, 1, 1]), packet(2, [0x42, 0x20, 6, 1, 1, 0, 0, 0, 0]),
         ]
     }
 
     private var unwanted: [[UInt8]] {
         [
-            packet(2, [0x05, 0x0c, 0]), packet(4, [0x3e, 0, 0x01]), packet(5, [0x05, 4, 0]), packet(8, []),
+            packet(2, [0x05, 0x0c, 0]), packet(2, [0x0c, 0x20, 2, 0, 1]), packet(2, [0x42, 0x20, 6, 0, 1, 0, 0, 0, 0]),
+            packet(2, [0x0d, 0x20, 25, 1]), packet(2, [0x0c]), packet(4, [0x3e, 0, 0x01]), packet(5, [0x05, 4, 0]),
+            packet(8, []),
             packet(12, Array("note".utf8)), packet(16, [0, 0]), packet(3, [0x0e, 4, 1]),
             packet(3, [0x3e, 30, 0x02, 1]),
             packet(3, [0x08, 4, 0, 0x40, 0, 1]), packet(3, [0x59, 5, 0, 0x40]), packet(3, [0x0f, 4, 0, 1, 0x0d, 0x20]),

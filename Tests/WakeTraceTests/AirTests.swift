@@ -87,12 +87,34 @@ func airEncryption(code: UInt8) {
 @Test("A controller that refuses another link for want of room is told of, and no other refusal")
 func airRoom() {
     var follower = AirFollower()
-    #expect(follower.take(connection(1, adapter: 2, status: 0x09)) == .noRoom(index: 2))
     #expect(follower.take(event(0x0f, [0x0d, 1, 0x0d, 0x20])) == .noRoom(index: 0))
     #expect(follower.take(event(0x0f, [0x09, 1, 0x43, 0x20])) == .noRoom(index: 0))
     #expect(follower.take(event(0x0f, [0x0c, 1, 0x0d, 0x20])) == nil)
     #expect(follower.take(event(0x0f, [0x0d, 1, 0x0b, 0x20])) == nil)
-    #expect(follower.take(connection(1, status: 0x3e)) == nil)
+}
+
+@Test(
+    "A connection that the controller gives up is told of, and whether for want of room; one that was called off is not",
+    arguments: [0x01, 0x0a, 0x29] as [UInt8])
+func airFailures(subevent: UInt8) {
+    var follower = AirFollower()
+    #expect(
+        follower.take(connection(subevent, adapter: 2, status: 0x3e)) == .connectFailed(index: 2, forWantOfRoom: false))
+    #expect(follower.take(connection(subevent, status: 0x09)) == .connectFailed(index: 0, forWantOfRoom: true))
+    #expect(follower.take(connection(subevent, status: 0x0d)) == .connectFailed(index: 0, forWantOfRoom: true))
+    #expect(follower.take(connection(subevent, status: 0x02)) == nil)
+    #expect(follower.take(connection(subevent, status: 0x3c)) == nil)
+    #expect(follower.addresses.isEmpty)
+}
+
+@Test("That the kernel has a controller scan is told of, and neither that it stops nor another command")
+func airScans() {
+    var follower = AirFollower()
+    #expect(follower.take(packet(2, adapter: 1, [0x0c, 0x20, 2, 1, 1])) == .scans(index: 1))
+    #expect(follower.take(packet(2, [0x42, 0x20, 6, 1, 1, 0, 0, 0, 0])) == .scans(index: 0))
+    #expect(follower.take(packet(2, [0x0c, 0x20, 2, 0, 0])) == nil)
+    #expect(follower.take(packet(2, [0x0b, 0x20, 7, 1, 0, 0, 0, 0, 0, 0])) == nil)
+    #expect(follower.take(packet(2, [0x0c, 0x20, 0])) == nil)
 }
 
 @Test("A controller is known by its address, its name and its maker")
@@ -107,11 +129,11 @@ func airControllers() {
     #expect(known?.maker == "Broadcom")
 }
 
-@Test("Failed attempts, other events, BR/EDR links and packets that are cut anywhere tell nothing")
+@Test("Other events, BR/EDR links and packets that are cut anywhere tell nothing")
 func airIgnores() {
     var follower = AirFollower()
     let quiet = [
-        connection(1, status: 0x3e), event(0x3e, [0x02, 0x01, 0x00]), event(0x0e, [0x01, 0x03, 0x0c, 0x00]),
+        event(0x3e, [0x02, 0x01, 0x00]), event(0x0e, [0x01, 0x03, 0x0c, 0x00]),
         packet(4, [0x40, 0, 0, 0]), packet(99, []), event(0x03, [0x00, 0x40, 0x00] + reversed + [1, 0]),
         disconnection(0x13),
     ]

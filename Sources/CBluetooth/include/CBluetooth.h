@@ -18,7 +18,8 @@ int wake_management_bind(int descriptor);
 
 /// Has the kernel drop all but what tells of links and controllers before anybody is woken for it: of the monitor's packets
 /// New Index, Delete Index and Index Information, and Device Connected of the management channel; of HCI events Disconnection
-/// Complete, the three LE Connection Completes, encryption that failed, and commands for which there was no room.
+/// Complete, the three LE Connection Completes, encryption that failed, and commands for which there was no room; of HCI
+/// commands those by which a controller begins to scan.
 int wake_monitor_keep_links(int descriptor);
 
 /// Has the kernel stamp packets, and keep many of them while nobody reads. What it refuses of this is no matter.

@@ -67,6 +67,7 @@ public final class BluetoothSource {
     let air: AirMonitor?
     let kernel: KernelLinks?
     var slots = SlotLedger()
+    var stalls = StallLedger()
     /// Since when there is a bluetoothd that has told of its objects, at the latest.
     private(set) var ownerSince: Instant?
 
@@ -91,6 +92,8 @@ public final class BluetoothSource {
         air?.onDrop = { [weak self] in self?.step("/bluetooth/\($0)", .dropped(reason: $1)) }
         air?.onEncryptionFailure = { [weak self] in self?.step("/bluetooth/\($0)", .unencrypted(reason: $1)) }
         air?.onNoRoom = { [weak self] in self?.noteNoRoom(on: "/org/bluez/hci\($0)") }
+        air?.onConnectFailure = { [weak self] in self?.noteFailedConnect($0) }
+        air?.onScan = { [weak self] in self?.noteScan($0) }
     }
 
     // MARK: The user's switch
@@ -158,11 +161,13 @@ public final class BluetoothSource {
             guard let due = entry.machine.deadline, due <= now.moment.monotonic else { continue }
             step(source, .tick, at: now)
         }
+        mendStalls(now.moment.monotonic)
         rearm()
     }
 
-    private func rearm() {
-        if let next = watched.values.compactMap(\.machine.deadline).min() {
+    func rearm() {
+        let next = watched.values.compactMap(\.machine.deadline).min()
+        if let next = [next, stallDue].compactMap({ $0 }).min() {
             timer?.arm(at: next)
         } else {
             timer?.disarm()
@@ -185,6 +190,7 @@ extension BluetoothSource: BluezListener {
         case .adapterGone(let path, let last):
             application.forget(path)
             slots.forget(path)
+            stalls.forget(path)
             tell(adapter: last.address, isUp: false)
             for (source, entry) in watched where entry.path.parent == path { refresh(source) }
         case .peripheral(let path, let facts): notePeripheral(path, facts)
@@ -224,6 +230,7 @@ extension BluetoothSource: BluezListener {
         guard let peripheral = client.mirror.peripherals[path] else { return }
         let wasWatched = sources[path] != nil
         if facts != .advertisement { adopt(peripheral, at: path) }
+        if facts.contains(.link), peripheral.isConnected { stalls.succeed(path.parent) }
         if facts.contains(.link), !peripheral.isConnected { noteRoom(on: path.parent) }
         guard let source = sources[path] else { return }
         if facts != .advertisement || slots.hasRefused(path.parent) { refresh(source) }

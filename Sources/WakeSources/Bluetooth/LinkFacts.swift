@@ -162,6 +162,12 @@ public struct LinkPatience: Hashable, Sendable {
     public var supervision = TimeSpan.seconds(32)
     public var inProgress = TimeSpan.milliseconds(500)
     public var noRoom = TimeSpan.seconds(4)
+    /// How long the kernel has to scan again after a connection that failed; it needs milliseconds.
+    public var stalled = TimeSpan.seconds(1)
+    /// And where to help it would end other links, unless they end before.
+    public var stalledBesideOthers = TimeSpan.seconds(60)
+    /// How long those then have peace.
+    public var undisturbed = TimeSpan.seconds(600)
 
     public init() {}
 

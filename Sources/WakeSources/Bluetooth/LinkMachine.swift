@@ -65,6 +65,11 @@ public struct LinkMachine: Sendable {
 
     public var isReady: Bool { phase == .ready }
 
+    /// The kernel shall connect to it as soon as it is heard.
+    var isAwaited: Bool {
+        session == .open && facts.isReachable && !facts.isConnected && !facts.isBlocked && !bond.isDead
+    }
+
     /// When something follows although nothing else happens.
     public var deadline: Instant? {
         switch phase {

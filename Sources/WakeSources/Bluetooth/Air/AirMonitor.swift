@@ -5,7 +5,7 @@ import WakeModel
 import WakeSystem
 import WakeTrace
 
-/// Costs nothing while no link comes or goes: the kernel drops every other packet before the loop would be woken for it.
+/// Costs nothing while no link comes or goes and nobody looks for peripherals: the kernel drops every other packet before the loop would be woken for it.
 public final class AirMonitor {
     /// The link of the peripheral at this address ended; bluetoothd tells of it later.
     public var onDrop: (_ address: String, _ reason: String) -> Void = { _, _ in }
@@ -13,6 +13,10 @@ public final class AirMonitor {
     public var onEncryptionFailure: (_ address: String, _ reason: String) -> Void = { _, _ in }
     /// The controller with this index refused another link.
     public var onNoRoom: (_ index: UInt16) -> Void = { _ in }
+    /// The controller with this index gave up a connection that the kernel had begun.
+    public var onConnectFailure: (_ index: UInt16) -> Void = { _ in }
+    /// The kernel has the controller with this index listen for advertisements.
+    public var onScan: (_ index: UInt16) -> Void = { _ in }
     public private(set) var follower = AirFollower()
     private var upSince: [String: Instant] = [:]
     private var socket: MonitorSocket
@@ -68,6 +72,10 @@ public final class AirMonitor {
             onDrop(address, reason)
         case .encryptionFailed(let address, let reason): onEncryptionFailure(address, reason)
         case .noRoom(let index): onNoRoom(index)
+        case .connectFailed(let index, let forWantOfRoom):
+            if forWantOfRoom { onNoRoom(index) }
+            onConnectFailure(index)
+        case .scans(let index): onScan(index)
         case .controllerGone: forgetOthers()
         case .controller, nil: break
         }

@@ -1,5 +1,5 @@
-// What is asked of the kernel over bluetoothd's head: to end links that a dead bluetoothd left, and to let nothing come of
-// bonds that do not hold.
+// What is asked of the kernel over bluetoothd's head: to end links that a dead bluetoothd left, to let nothing come of bonds
+// that do not hold, and to begin anew with a controller that it has lost hold of.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -23,9 +23,25 @@ public final class KernelLinks {
         case stopWaiting = 0x0034
     }
 
+    private struct Command {
+        var opcode: UInt16
+        var controller: UInt16
+        var parameters: [UInt8]
+
+        init(opcode: UInt16, controller: UInt16, parameters: [UInt8]) {
+            (self.opcode, self.controller, self.parameters) = (opcode, controller, parameters)
+        }
+
+        init?(_ order: Order, _ peer: Peer) {
+            guard let parameters = peer.parameters(of: order) else { return nil }
+            self.init(opcode: order.rawValue, controller: peer.controller, parameters: parameters)
+        }
+    }
+
     private struct Waiting {
-        var order: Order
-        var peer: Peer
+        var command: Command
+        /// Another bluetoothd makes it pointless.
+        var isOfLinks = true
         var tries = 0
         var answer: (LinkFailure?) -> Void
     }
@@ -39,6 +55,7 @@ public final class KernelLinks {
 
     private static let pause = TimeSpan.milliseconds(25)
     private static let mostTries = 80
+    private static let setPowered: UInt16 = 0x0005
     /// Longer than any bluetoothd takes to begin.
     private static let blockingTime = TimeSpan.seconds(10)
 
@@ -57,7 +74,22 @@ public final class KernelLinks {
 
     /// The answer is nil where it is done, or under way. The kernel ends one link of a controller at a time, so others wait.
     func perform(_ order: Order, on peer: Peer, _ answer: @escaping (LinkFailure?) -> Void) {
-        attempt(Waiting(order: order, peer: peer, answer: answer))
+        guard let command = Command(order, peer) else { return answer(.other("its address is not known")) }
+        attempt(Waiting(command: command, answer: answer))
+    }
+
+    /// Switches the controller off and on, and ends all its links with that. The kernel refuses the second while the first is at
+    /// work, so that it waits its turn.
+    func restart(_ controller: UInt16, _ answer: @escaping (LinkFailure?) -> Void) {
+        power(controller, isOn: false) { [weak self] failure in
+            guard let self, failure == nil else { return answer(failure) }
+            power(controller, isOn: true, answer)
+        }
+    }
+
+    private func power(_ controller: UInt16, isOn: Bool, _ answer: @escaping (LinkFailure?) -> Void) {
+        let command = Command(opcode: Self.setPowered, controller: controller, parameters: [isOn ? 1 : 0])
+        attempt(Waiting(command: command, isOfLinks: false, answer: answer))
     }
 
     /// A bluetoothd that begins has the kernel unblock all, some time after it has shown its peripherals, and then wait for
@@ -75,9 +107,9 @@ public final class KernelLinks {
 
     /// What still waits is not done any more: another bluetoothd has come, and the links may be its own.
     func abandon() {
-        let abandoned = waiting
-        waiting = []
-        timer?.disarm()
+        let abandoned = waiting.filter(\.isOfLinks)
+        waiting.removeAll(where: \.isOfLinks)
+        if waiting.isEmpty { timer?.disarm() }
         for one in abandoned { one.answer(.other("it came too late")) }
     }
 
@@ -91,16 +123,15 @@ public final class KernelLinks {
     private func blockAgain() {
         let now = SystemClock.monotonic()
         blocked = blocked.filter { $0.value > now }
-        for peer in blocked.keys {
-            _ = result(of: .stopWaiting, on: peer)
-            _ = result(of: .block, on: peer)
+        for command in blocked.keys.flatMap({ [Command(.stopWaiting, $0), Command(.block, $0)] }) {
+            _ = command.map(result(of:))
         }
         if wasToldRefusal { blocked = [:] }
         if !blocked.isEmpty { timer?.arm(at: now + Self.pause) }
     }
 
     private func attempt(_ one: Waiting) {
-        let failure = result(of: one.order, on: one.peer)
+        let failure = result(of: one.command)
         guard failure == .inProgress, one.tries < Self.mostTries else { return one.answer(failure) }
         var next = one
         next.tries += 1
@@ -108,10 +139,9 @@ public final class KernelLinks {
         timer?.arm(at: SystemClock.monotonic() + Self.pause)
     }
 
-    private func result(of order: Order, on peer: Peer) -> LinkFailure? {
-        guard let parameters = peer.parameters(of: order) else { return .other("its address is not known") }
+    private func result(of one: Command) -> LinkFailure? {
         do throws(SystemError) {
-            switch try command(order.rawValue, peer.controller, parameters) {
+            switch try command(one.opcode, one.controller, one.parameters) {
             case nil, 0: return nil
             case 0x02: return .notConnected
             case 0x0a: return .inProgress
@@ -133,11 +163,18 @@ public final class KernelLinks {
     }
 }
 
+extension KernelLinks {
+    /// Of the adapter at this path.
+    static func index(of path: String) -> UInt16? {
+        guard let name = path.split(separator: "/").last, name.hasPrefix("hci") else { return nil }
+        return UInt16(name.dropFirst(3))
+    }
+}
+
 extension KernelLinks.Peer {
     /// - Parameter path: the adapter's object path, whose last word is the kernel's name for it.
     init?(_ address: String, isPublic: Bool, on path: String) {
-        guard let name = path.split(separator: "/").last, name.hasPrefix("hci"), let index = UInt16(name.dropFirst(3))
-        else { return nil }
+        guard let index = KernelLinks.index(of: path) else { return nil }
         self.init(controller: index, address: address, hasPublicAddress: isPublic)
     }
 
