@@ -98,6 +98,8 @@ class Thing(dbus.service.Object):
 
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Disconnect(self, answer, refuse):
+        if self.properties["Trusted"]:
+            calls["DisconnectTrusted"] = calls.get("DisconnectTrusted", 0) + 1
         if not meet_fault("Disconnect"):
             self.peripheral.link_down()
             answer()

@@ -129,6 +129,7 @@ struct AdoptionTests {
         air.source?.set(.closed, of: strap)
         try air.turn { air.reasons == ["session-closed"] }
         try air.drain(.milliseconds(200))
+        #expect(try air.bluez.tell("calls DisconnectTrusted") == "0")
         #expect(air.connected.isEmpty)
         try air.say()
         air.sessions[strap] = .open

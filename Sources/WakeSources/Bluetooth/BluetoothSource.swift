@@ -105,7 +105,6 @@ public final class BluetoothSource {
         guard let entry = watched[source] else { return }
         let path = entry.path
         let wasClosed = entry.machine.session == .closed
-        if session == .closed { step(source, .session(session)) }
         // A trusted peripheral would be brought back by the kernel at once. One that is not trusted is watched only while
         // it is closed, so it is opened when that has changed.
         client.set("Trusted", of: path, BluezInterface.peripheral, to: .boolean(session != .closed)) {
@@ -121,6 +120,8 @@ public final class BluetoothSource {
             // connect it: dialled once as if it had been heard, it is on the list again, be it near or not.
             if wasClosed, session == .open { step(source, .advertised) }
         }
+        // Not before: what is trusted when it is disconnected stays on the kernel's accept list, and comes straight back.
+        if session == .closed { step(source, .session(session)) }
     }
 
     // MARK: Machines
