@@ -93,6 +93,7 @@ class Thing(dbus.service.Object):
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Connect(self, answer, refuse):
         if not meet_fault("Connect"):
+            self.peripheral.isKeptOff = False
             self.peripheral.link_up()
             answer()
 
@@ -101,6 +102,8 @@ class Thing(dbus.service.Object):
         if self.properties["Trusted"]:
             calls["DisconnectTrusted"] = calls.get("DisconnectTrusted", 0) + 1
         if not meet_fault("Disconnect"):
+            # As the real one does: what is not trusted is kept off the accept list until it is told to connect it.
+            self.peripheral.isKeptOff = self.peripheral.isKeptOff or not self.properties["Trusted"]
             self.peripheral.link_down()
             answer()
 
@@ -126,8 +129,9 @@ class Thing(dbus.service.Object):
     def ReadValue(self, options, answer, refuse):
         if not meet_fault("ReadValue"):
             # As the real one does: a read's value is told like a notified one.
-            self.set(Value=dbus.Array([99], signature="y"))
-            answer([99])
+            value = 98 if self.peripheral.twin is self else 99
+            self.set(Value=dbus.Array([value], signature="y"))
+            answer([value])
 
     @dbus.service.method(CHARACTERISTIC, in_signature="aya{sv}")
     def WriteValue(self, value, options):
@@ -180,6 +184,7 @@ class Peripheral:
     def __init__(self, number, adapter):
         self.number, self.adapter = number, adapter
         self.isUp = self.isConfigured = self.isClient = self.forgets = self.isFirst = False
+        self.isKeptOff, self.twin = False, None
         self.address, self.place, self.handle = "C0:DE:00:00:00:%02X" % number, None, 14
         # Until its services are told: resolved before the objects, or never.
         self.resolves = "well"
@@ -205,6 +210,15 @@ class Peripheral:
         self.heart.peripheral = self
         things = [Thing(service, SERVICE, UUID="0000180d-0000-1000-8000-00805f9b34fb"), self.heart]
         self.database = things + [Configuration(path + "/desc%04x" % (self.handle + 3), self)]
+
+    def make_twin(self):
+        """Another characteristic with the UUID of the first, before it, that can only be read."""
+        path = self.heart.path[:-4] + "%04x" % (self.handle + 0)
+        self.twin = Thing(
+            path, CHARACTERISTIC, UUID="00002a37-0000-1000-8000-00805f9b34fb",
+            Flags=dbus.Array(["read"], signature="s"), Notifying=False)
+        self.twin.peripheral = self
+        self.database.insert(1, self.twin)
 
     def offer_database(self):
         for thing in self.database:
@@ -244,7 +258,8 @@ class Peripheral:
     def come_back(self):
         """As the kernel's accept list brings it back for a profile that was registered."""
         uuids = set(getattr(self.adapter, "uuids", ())) & set(self.place.properties["UUIDs"])
-        if self.place.isOffered and self.place.properties["Trusted"] and uuids and not self.place.properties["Connected"]:
+        isWaiting = self.place.isOffered and not self.isKeptOff and not self.place.properties["Connected"]
+        if isWaiting and self.adapter.properties["Powered"] and uuids:
             self.link_up()
 
     def start_notify(self):
@@ -307,6 +322,8 @@ class Commands:
             if on == "off" and peripheral.adapter is adapters[name]:
                 peripheral.link_down()
         adapters[name].set(Powered=on == "on")
+        for peripheral in peripherals.values():
+            later(20, peripheral.come_back)
 
     def remove(self, name):
         adapter = adapters.pop(name)
@@ -342,6 +359,13 @@ class Commands:
 
     def resolve(self, number, how):
         peripherals[int(number)].resolves = how
+
+    def twin(self, number):
+        peripherals[int(number)].make_twin()
+
+    def listen(self, number, on):
+        """Another program listens to it, or ends to."""
+        peripherals[int(number)].heart.set(Notifying=on == "on")
 
     def services(self, number):
         peripherals[int(number)].change_services()

@@ -1,4 +1,5 @@
 // Which peripherals the source watches, and what becomes of those that people switch, distrust, pair anew or forget.
+import Glibc
 import TestBench
 import Testing
 import WakeLoop
@@ -142,15 +143,90 @@ struct AdoptionTests {
         air.checkBooks()
     }
 
+    @Test("closed, it is disconnected once: its trust goes first, or the kernel would bring it back at once")
+    func closesOnce() throws {
+        let air = try Air()
+        try air.populate(1)
+        air.source?.set(.closed, of: strap)
+        try air.turn { air.reasons == ["session-closed"] }
+        try air.drain(.milliseconds(200))
+        #expect(try air.bluez.tell("calls Disconnect") == "1")
+    }
+
+    @Test("opened or trusted again while its adapter is off, it is dialled when that is back, however much later")
+    func dialsLater() throws {
+        for isSwitched in [true, false] {
+            var patience = LinkPatience()
+            (patience.freshness, patience.beforeConnect) = (.milliseconds(50), .milliseconds(5))
+            let air = try Air(patience: patience)
+            try air.populate(1)
+            if isSwitched { air.close(strap) } else { try air.tell("set 1 Trusted no") }
+            try air.turn { air.connected.isEmpty }
+            try air.drain(.milliseconds(50))
+            try air.tell("power hci0 off")
+            try air.drain()
+            if isSwitched { air.open(strap) } else { try air.tell("set 1 Trusted yes") }
+            try air.drain(.milliseconds(200))
+            try air.tell("power hci0 on")
+            try air.expect(1)
+            #expect(try air.bluez.tell("calls Connect") == "1")
+        }
+    }
+
+    @Test("opened, and closed before bluetoothd has answered, it is closed and still watched")
+    func switchesTwice() throws {
+        let air = try Air()
+        try air.populate(1)
+        air.close(strap)
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(200))
+        air.open(strap)
+        air.close(strap)
+        try air.drain(.milliseconds(200))
+        #expect(air.source?.isWatching(strap) == true && air.connected.isEmpty)
+        #expect(try air.bluez.tell("trusted 1") == "no")
+        air.open(strap)
+        try air.expect(1)
+    }
+
+    @Test(
+        "a link that an earlier life of the bridge had made is the bridge's own, unless another program listens to it")
+    func takesUpLinks() throws {
+        for isHeardElsewhere in [false, true] {
+            let air = try Air()
+            air.earlier = [strap: WallTime(microseconds: 1)]
+            try air.tell("adapter hci0", "peripheral 1 hci0", "up 1")
+            usleep(50_000)
+            if isHeardElsewhere { try air.tell("listen 1 on") }
+            try air.tell("live")
+            try air.expect(1)
+            air.close(strap)
+            try air.turn { air.connected.isEmpty }
+            try air.drain(.milliseconds(100))
+            #expect(try air.bluez.tell("calls Disconnect") == (isHeardElsewhere ? "0" : "1"))
+        }
+    }
+
+    @Test("of two characteristics with one UUID the one that is listened to is read and written")
+    func readsTheArmed() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "twin 1", "live")
+        try air.expect(1)
+        var answers: [[UInt8]] = []
+        air.source?.read(heart, of: strap) { result in if let bytes = try? result.get() { answers.append(bytes) } }
+        try air.turn { !answers.isEmpty }
+        #expect(answers == [[99]])
+    }
+
     @Test("paused, nothing is heard; the link stays, and opened it is heard again")
     func pauses() throws {
         let air = try Air()
         try air.populate(1)
-        air.source?.set(.paused, of: strap)
+        air.pause(strap)
         try air.turn { air.reasons == ["session-paused"] }
         try air.drain(.milliseconds(50))
         #expect(try air.bluez.tell("say 0") == "")
-        air.source?.set(.open, of: strap)
+        air.open(strap)
         try air.expect(1)
         #expect(try air.bluez.tell("calls Disconnect") == "0")
         #expect(try air.bluez.tell("say 0") == "1")

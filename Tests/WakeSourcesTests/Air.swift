@@ -35,7 +35,10 @@ final class Air: BluetoothHost {
     var notify = [heart]
     var read: [BluetoothUUID] = []
 
-    init() throws {
+    /// Until when an earlier life of the bridge listened to each.
+    var earlier: [String: WallTime] = [:]
+
+    init(patience: LinkPatience = LinkPatience()) throws {
         directory = try Directory.makeTemporary(prefix: "wakeair")
         loop = try EventLoop()
         let address = "unix:path=\(directory)/socket"
@@ -52,7 +55,8 @@ final class Air: BluetoothHost {
             return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus.first
         }
         let source = try BluetoothSource(
-            on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], air: monitor, kernel: kernel,
+            on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], patience: patience, air: monitor,
+            kernel: kernel,
             clock: { [clock] in clock.stamp() })
         self.source = source
         source.host = self
@@ -74,7 +78,7 @@ final class Air: BluetoothHost {
     }
     var knownPeripherals: [Device] = []
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
-    func heardUntil(source: String) -> WallTime? { nil }
+    func heardUntil(source: String) -> WallTime? { earlier[source] }
     func bluetooth(knows device: Device) {
         if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
     }
@@ -93,6 +97,14 @@ final class Air: BluetoothHost {
         }
     }
     func bluetooth(adapter address: String, isUp: Bool) { adapters[address] = isUp }
+
+    func close(_ source: String) { set(.closed, of: source) }
+    func pause(_ source: String) { set(.paused, of: source) }
+    func open(_ source: String) { set(.open, of: source) }
+    private func set(_ session: LinkSession, of source: String) {
+        sessions[source] = session
+        self.source?.set(session, of: source)
+    }
 
     // MARK: What happens
 

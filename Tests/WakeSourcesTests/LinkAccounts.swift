@@ -49,8 +49,11 @@ struct LinkAccounts {
             lastDisconnected = now
         case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now, time)
         case .gap(let gap):
-            if isConnected || gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
-            if let end = lastDisconnected, gap.from > end { complain("a gap that begins after listening ended", now) }
+            if gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
+            if isConnected, toldDeaf.isEmpty { complain("a gap though all is heard", now) }
+            if !isConnected, let end = lastDisconnected, gap.from > end {
+                complain("a gap that begins after listening ended", now)
+            }
             gaps.append(gap)
         case .attention(.accessDenied, let detail):
             warnings += 1

@@ -269,22 +269,44 @@ struct LinkEndingStories {
         #expect(story.asked() == [] && story.machine.deadline == nil)
     }
 
-    @Test("what an adapter carried when it refused is what it carries at most, for a minute")
+    @Test(
+        "what an adapter carried when it refused is what it carries at most, for a minute; only another figure is news")
     func learnsRoom() {
         var ledger = SlotLedger()
         let now = Instant(nanoseconds: 5_000_000_000)
         #expect(ledger.hasRoom("hci0", carrying: 9, at: now))
-        ledger.refuse("hci0", carrying: 5, at: now)
+        var news = [ledger.refuse("hci0", carrying: 5, at: now)]
+        #expect(ledger.hasRefused("hci0") && ledger.nextEnd == now + .seconds(60))
         #expect(!ledger.hasRoom("hci0", carrying: 5, at: now + .seconds(60)))
         #expect(ledger.hasRoom("hci0", carrying: 4, at: now))
         #expect(ledger.hasRoom("hci1", carrying: 5, at: now))
         #expect(ledger.hasRoom("hci0", carrying: 5, at: now + .seconds(61)))
+<<<<<<< HEAD
         #expect(ledger.most(of: "hci0", carrying: 4) == 5 && ledger.most(of: "hci1", carrying: 4) == nil)
         // It was wrong about itself.
         #expect(ledger.most(of: "hci0", carrying: 6) == nil)
         // One that refuses its first link is not full.
         ledger.refuse("hci0", carrying: 0, at: now)
         #expect(ledger.hasRoom("hci0", carrying: 0, at: now))
+=======
+        let over = [59, 60, 61].map { ledger.end(at: now + .seconds($0)) }
+        #expect(over == [[], ["hci0"], []])
+        #expect(!ledger.hasRefused("hci0") && ledger.nextEnd == nil)
+        #expect(ledger.hasRoom("hci0", carrying: 5, at: now))
+        for links in [5, 4] { news.append(ledger.refuse("hci0", carrying: links, at: now)) }
+        #expect(news == [true, false, true] && ledger.hasRefused("hci0"))
+    }
+
+    @Test("an adapter that refuses its first link is not full, and that is news once")
+    func knowsIllAdapter() {
+        var ledger = SlotLedger()
+        let now = Instant(nanoseconds: 5_000_000_000)
+        var news = (0..<2).map { _ in ledger.refuse("hci0", carrying: 0, at: now) }
+        #expect(ledger.hasRoom("hci0", carrying: 0, at: now) && !ledger.hasRefused("hci0"))
+        ledger.forget("hci0")
+        news.append(ledger.refuse("hci0", carrying: 0, at: now))
+        #expect(news == [true, false, true])
+>>>>>>> main
     }
 
     // MARK: One of several characteristics

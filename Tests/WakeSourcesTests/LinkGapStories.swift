@@ -71,6 +71,108 @@ struct LinkGapStories {
         #expect(story.times() == ["data 3 at 7.0", "data 9 at 9.0"])
     }
 
+    // MARK: One of several characteristics
+
+    @Test("one that failed beside another is asked again on the same link, ever more seldom, and its gap is told then")
+    func asksDeafAgain() {
+        let story = LinkScenario(notify: [heart, battery])
+        story.answers[.startNotify(battery)] = .some(.other("busy"))
+        story.appear()
+        story.offer(heart, battery)
+        story.connect()
+        story.advance(.seconds(1))
+        story.resolve()
+        #expect(story.news() == ["gap 0.0-1.0", "connected", "attention access-denied"])
+        story.say(1)
+        _ = story.asked()
+        story.advance(.seconds(86_400))
+        #expect((10...40).contains(story.asked().count))
+        story.answers[.startNotify(battery)] = .some(nil)
+        story.advance(.seconds(7200))
+        let news = story.news()
+        #expect(news.count == 2 && news[0] == "data 1" && news[1].hasPrefix("gap 1.0-"), "\(news)")
+        story.advance(.seconds(86_400))
+        #expect(story.asked() == [.startNotify(battery), .readConfiguration(battery)])
+        #expect(story.machine.isReady && story.machine.deadline == nil)
+    }
+
+    @Test("one that is busy, or proves nothing, is asked again no sooner than one that is refused")
+    func asksBusyAgain() {
+        for failure in [LinkFailure.inProgress, .notConnected] {
+            let story = LinkScenario(notify: [heart, battery])
+            story.answers[.startNotify(battery)] = .some(.timedOut)
+            story.appear()
+            story.offer(heart, battery)
+            story.connect()
+            story.resolve()
+            story.answers[.startNotify(battery)] = .some(failure)
+            _ = story.asked()
+            story.advance(.seconds(3600))
+            #expect((5...15).contains(story.asked().count))
+        }
+    }
+
+    @Test("where all of several fail on a link that was used, it is not used any more")
+    func noticesAllDeaf() {
+        let story = LinkScenario(notify: [heart, battery])
+        story.answers[.startNotify(heart)] = nil
+        story.answers[.startNotify(battery)] = .some(.other("busy"))
+        story.appear()
+        story.offer(heart, battery)
+        story.connect()
+        story.say(1)
+        story.resolve()
+        _ = story.news()
+        story.answers[.startNotify(battery)] = nil
+        story.advance(.seconds(5))
+        story.step(.answered(.startNotify(heart), .other("Not permitted")))
+        #expect(story.news() == ["attention access-denied"] && story.machine.isReady)
+        story.step(.answered(.startNotify(battery), .other("busy")))
+        #expect(story.news() == ["disconnected not-usable"] && !story.machine.isReady)
+    }
+
+    @Test("what was heard once and is refused later lies in the next link's gap; what never was heard does not")
+    func remembersDeaf() {
+        for isEverHeard in [true, false] {
+            let story = LinkScenario(notify: [heart, battery])
+            if !isEverHeard { story.answers[.startNotify(battery)] = .some(.other("Not permitted")) }
+            story.appear()
+            story.offer(heart, battery)
+            story.connect()
+            story.resolve()
+            story.drop()
+            story.answers[.startNotify(battery)] = .some(.other("Not permitted"))
+            story.advance(.seconds(10))
+            story.connect()
+            story.resolve()
+            _ = story.news()
+            story.advance(.seconds(100))
+            story.say(1)
+            story.advance(.seconds(5))
+            story.drop()
+            story.advance(.seconds(5))
+            story.connect()
+            story.resolve()
+            let gaps = story.news().filter { $0.hasPrefix("gap") }
+            #expect(gaps == [isEverHeard ? "gap 10.0-120.0" : "gap 110.0-120.0"])
+        }
+    }
+
+    @Test("a refused one that speaks is heard from then on, and what it may have said before lies in a gap")
+    func hearsDeafAgain() {
+        let story = LinkScenario(notify: [heart, battery])
+        story.answers[.startNotify(battery)] = .some(.timedOut)
+        story.appear()
+        story.offer(heart, battery)
+        story.connect()
+        story.resolve()
+        _ = story.news()
+        story.advance(.seconds(2))
+        story.say(7, on: battery)
+        #expect(story.news() == ["gap 0.0-2.0", "data 7"])
+        #expect(story.machine.deadline == nil)
+    }
+
     // MARK: Other programs
 
     @Test("what another program's read may have brought proves nothing, but is told")

@@ -229,6 +229,44 @@ struct LinkStories {
         #expect(story.news() == ["gap 0.0-3.5", "connected"])
     }
 
+    @Test("a link of ours that offers nothing to arm is taken down after three tries, and what comes up anew is used")
+    func dropsBarrenLink() {
+        let story = LinkScenario()
+        story.appear()
+        story.connect()
+        story.resolve()
+        story.advance(.milliseconds(13_900))
+        #expect(story.asked() == [])
+        story.advance(.milliseconds(100))
+        #expect(story.asked() == [.disconnect])
+        story.drop()
+        story.connect()
+        story.offer(heart)
+        story.resolve()
+        #expect(story.machine.isReady)
+        // Three in a row: what was usable meanwhile is not counted.
+        story.tell { $0.channels = [:] }
+        story.advance(.seconds(12))
+        #expect(!story.asked().contains(.disconnect))
+    }
+
+    @Test("a link that offers nothing is left as it is where it is another program's, or the bond is what fails")
+    func keepsBarrenLinks() {
+        let foreign = LinkScenario()
+        foreign.facts.absence = nil
+        foreign.connect()
+        foreign.resolve()
+        foreign.advance(.seconds(600))
+        #expect(foreign.asked() == [])
+        let unbonded = LinkScenario()
+        unbonded.answers[.startNotify(heart)] = .some(.unauthenticated)
+        unbonded.settle()
+        unbonded.connect()
+        unbonded.resolve()
+        unbonded.advance(.seconds(600))
+        #expect(unbonded.asked().allSatisfy { $0 == .startNotify(heart) })
+    }
+
     @Test("one that is refused is told and passed over: the other is listened to")
     func passesOverRefused() {
         let story = LinkScenario(notify: [heart, battery])

@@ -324,4 +324,22 @@ struct LinkTroubleStories {
         let news = story.news().filter { $0.hasPrefix("disconnected") }
         #expect(news == ["disconnected timeout", "disconnected link-lost"])
     }
+
+    @Test("why a link went is not told of the next one, also where bluetoothd tells only that its services went")
+    func forgetsReasons() {
+        let flaps: [(LinkScenario) -> Void] = [
+            { story in story.tell { $0.connection += 1 } }, { story in story.tell { $0.areServicesResolved = false } },
+        ]
+        for (number, flap) in flaps.enumerated() {
+            let story = LinkScenario()
+            story.makeReady()
+            story.step(.dropped(reason: "timeout"))
+            flap(story)
+            story.resolve()
+            #expect(story.machine.isReady, "\(number)")
+            story.drop()
+            let news = story.news().filter { $0.hasPrefix("disconnected") }
+            #expect(news == ["disconnected timeout", "disconnected link-lost"], "\(number)")
+        }
+    }
 }

@@ -66,6 +66,85 @@ struct LinkWillStories {
         #expect(story.asked() == [.connect])
     }
 
+    @Test("what bluetoothd keeps off the accept list is dialled once, whenever it can be, heard or not")
+    func dialsKeptOff() {
+        let story = LinkScenario()
+        story.answers[.connect] = .some(.other("abort"))
+        story.appear()
+        story.tell { $0.absence = .adapterDown }
+        story.step(.keptOff)
+        story.advance(.seconds(3600))
+        #expect(story.asked() == [] && story.machine.deadline == nil)
+        story.tell { facts in (facts.absence, facts.hasRoom) = (nil, false) }
+        story.advance(.seconds(3600))
+        #expect(story.asked() == [])
+        story.tell { $0.hasRoom = true }
+        #expect(story.asked() == [.connect])
+        story.advance(.seconds(3600))
+        #expect(story.asked() == [] && story.machine.deadline == nil)
+    }
+
+    @Test("it is dialled until bluetoothd has taken the request up, with the kernel given its moment first")
+    func dialsKeptOffAgain() {
+        let story = LinkScenario()
+        story.settle()
+        story.answers[.connect] = .some(.inProgress)
+        story.step(.keptOff)
+        story.advance(.milliseconds(2900))
+        #expect(story.asked() == [])
+        story.advance(.seconds(60))
+        #expect(story.asked().count > 5 && story.sentences()[0].hasSuffix("it is tried again"))
+        story.answers[.connect] = .some(.noRoom)
+        story.advance(.seconds(60))
+        #expect(story.asked() == [.connect] && story.machine.deadline == nil)
+    }
+
+    @Test(
+        "it is dialled no more when it is back, or when another bluetoothd is; nor where its link was another program's"
+    )
+    func leavesKeptOff() {
+        let ways: [(LinkScenario) -> Void] = [
+            { story in
+                story.connect()
+                story.resolve()
+                story.drop()
+            },
+            { story in
+                story.lose()
+                story.settle()
+            },
+        ]
+        for (number, way) in ways.enumerated() {
+            let story = LinkScenario()
+            story.settle()
+            story.step(.keptOff)
+            way(story)
+            story.advance(.seconds(60))
+            #expect(!story.asked().contains(.connect) && story.machine.deadline == nil, "\(number)")
+        }
+        let foreign = LinkScenario()
+        foreign.facts.absence = nil
+        foreign.connect()
+        foreign.step(.keptOff)
+        foreign.drop()
+        foreign.advance(.seconds(60))
+        #expect(foreign.asked() == [])
+    }
+
+    @Test("opened while it is still being taken down, it is dialled when it is down")
+    func opensWhileClosing() {
+        let story = LinkScenario()
+        story.makeReady()
+        story.step(.session(.closed))
+        story.step(.session(.open))
+        story.step(.keptOff)
+        _ = story.asked()
+        story.advance(.seconds(2))
+        story.drop()
+        story.advance(.seconds(1))
+        #expect(story.asked() == [.connect])
+    }
+
     // MARK: The session
 
     @Test("paused in any phase: no more is heard, the link stays, and opened it is armed again")
@@ -152,17 +231,31 @@ struct LinkWillStories {
         #expect(story.asked() == [] && story.machine.deadline == nil)
     }
 
+<<<<<<< HEAD
     @Test("closed by hand, a link that is older than the bridge is taken down too")
     func closesOlder() {
+=======
+    @Test("closed, a link that somebody else made and the bridge listens to is told to stay")
+    func tellsOfForeign() {
+>>>>>>> main
         let story = LinkScenario()
         story.facts.absence = nil
         story.connect()
         story.offer(heart)
         story.resolve()
+<<<<<<< HEAD
         #expect(story.machine.isReady && !story.machine.isOurs)
         _ = story.asked()
         story.step(.session(.closed))
         #expect(story.asked() == [.stopNotify(heart), .disconnect])
+=======
+        _ = (story.asked(), story.sentences())
+        story.step(.session(.closed))
+        #expect(story.asked() == [.stopNotify(heart)])
+        #expect(story.sentences() == ["the link is not the bridge's own, so it stays up"])
+        story.advance(.seconds(60))
+        #expect(story.asked() == [] && story.sentences() == [])
+>>>>>>> main
     }
 
     @Test("a profile that asks something else is armed anew, and what it asks no more is switched off")
@@ -194,6 +287,41 @@ struct LinkWillStories {
         #expect(story.news() == ["data 1", "data 2", "data 3"])
         story.say(3)
         #expect(story.news() == ["data 3"])
+    }
+
+    @Test(
+        "of two reads at once neither one's value is taken for the peripheral's, be they answered together or in turn")
+    func readsTwice() {
+        let story = LinkScenario()
+        story.makeReady()
+        _ = story.news()
+        for _ in 0..<2 { story.step(.handlerReads(heart)) }
+        for value in [7, 8] as [UInt8] {
+            story.say(value)
+            story.step(.handlerRead(heart, [value]))
+        }
+        #expect(story.news() == [])
+        for _ in 0..<2 { story.step(.handlerReads(heart)) }
+        story.say(9)
+        for _ in 0..<2 { story.step(.handlerRead(heart, [9])) }
+        #expect(story.news() == [])
+        story.say(9)
+        #expect(story.news() == ["data 9"])
+    }
+
+    @Test("a handler's read beside the bridge's own: the value is told once, for the bridge's")
+    func readsBeside() {
+        let story = LinkScenario(read: [heart])
+        story.makeReady()
+        _ = story.news()
+        story.step(.handlerReads(heart))
+        story.say(7)
+        story.step(.read(heart, [7]))
+        story.say(7)
+        story.step(.handlerRead(heart, [7]))
+        #expect(story.news() == ["data 7"])
+        story.say(7)
+        #expect(story.news() == ["data 7"])
     }
 
     @Test("what was notified while a read was at work is told whatever becomes of the read")

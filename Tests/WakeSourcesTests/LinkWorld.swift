@@ -134,11 +134,12 @@ final class LinkWorld {
                 { [unowned self] in
                     let isHeard = isLinkUp && facts.isUp && isConfigured.contains(channel) && clients.contains(channel)
                     let wasPassedOn = isHeard && machine.session == .open
-                    // Of what is refused on this link handlers were told instead.
-                    let isOwed = !(machine.isReady && machine.arming[channel]?.failure != nil)
-                    if !isOwed, !accounts.toldDeaf.contains(channel) {
+                    let isDeaf = machine.isReady && machine.arming[channel].map { $0.stage != .proven } ?? false
+                    if isDeaf, !accounts.toldDeaf.contains(channel) {
                         complain("nobody was told that \(channel) is deaf")
                     }
+                    // Of what is refused, and was never heard, handlers were told instead.
+                    let isOwed = !isDeaf || machine.voice.everHeard.contains(channel)
                     let bytes = accounts.say(
                         on: channel, at: stamp.wall, wasPassedOn: wasPassedOn, isOwed: isOwed || wasPassedOn)
                     if isHeard { step(.value(channel, bytes)) }

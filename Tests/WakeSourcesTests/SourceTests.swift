@@ -194,6 +194,39 @@ struct SourceTests {
         #expect(try air.bluez.tell("calls Connect") == "1")
     }
 
+    @Test("an adapter that was full is thought to have room again after a while, though nothing else happens")
+    func forgetsRefusal() throws {
+        let air = try Air()
+        try air.populate(2)
+        try air.tell("quiet", "down 2")
+        try air.turn { air.connected.count == 1 }
+        air.source?.slots.memory = .milliseconds(200)
+        air.source?.noteNoRoom(on: "/org/bluez/hci0")
+        let waiting = { air.source?.watched["/bluetooth/C0:DE:00:00:00:02"]?.machine.facts.hasRoom }
+        #expect(waiting() == false)
+        try air.tell("advertise 2")
+        try air.drain(.milliseconds(20))
+        #expect(waiting() == false)
+        try air.turn { waiting() == true }
+        try air.drain(.milliseconds(20))
+        #expect(air.source?.slots.nextEnd == nil)
+    }
+
+    @Test("an adapter that refuses even its first link is not waited for as if it were full")
+    func triesIllAdapter() throws {
+        var patience = LinkPatience()
+        patience.beforeConnect = .milliseconds(5)
+        let air = try Air(patience: patience)
+        let faults = ["RegisterApplication failed 99", "Connect full"].map { "fault \($0)" }
+        for command in faults + ["adapter hci0", "peripheral 1 hci0", "live"] { try air.tell(command) }
+        try air.turn { air.source?.watched.count == 1 }
+        try air.tell("advertise 1")
+        try air.turn { air.source?.watched.values.first?.machine.failures == 1 }
+        #expect(air.attentions.isEmpty)
+        try air.tell("advertise 1")
+        try air.expect(1)
+    }
+
     @Test("descriptors and memory are the same after 200 lives of bluetoothd")
     func leavesNothing() throws {
         let air = try Air()

@@ -34,14 +34,22 @@ extension BluetoothSource {
         let source = device.source
         if watched[source]?.device != device { host?.bluetooth(knows: device) }
         guard let known = watched[source] else {
-            let heardUntil = self.heardUntil.removeValue(forKey: source) ?? host?.heardUntil(source: source)
-            let machine = LinkMachine(plan, session: session, heardUntil: heardUntil, patience: patience)
+            let released = heardUntil.removeValue(forKey: source)
+            let earlier = released == nil ? host?.heardUntil(source: source) : nil
+            let machine = LinkMachine(
+                plan, session: session, heardUntil: released ?? earlier,
+                isOurs: earlier != nil && session != .closed && !isHeardElsewhere(path), patience: patience)
             watched[source] = Watched(path: path, device: device, machine: machine)
             return
         }
         watched[source]?.path = path
         watched[source]?.device = device
         if known.machine.plan != plan { step(source, .plan(plan)) }
+    }
+
+    /// Another program listens to it: what an earlier life of the bridge had switched on went off with that life.
+    private func isHeardElsewhere(_ path: String) -> Bool {
+        client.mirror.characteristics(of: path).contains { $0.characteristic.isNotifying }
     }
 
     /// Two adapters may know one peripheral: it stays with the one that it was found on, unless the other has the link.

@@ -36,8 +36,10 @@ extension BluetoothSource {
             guard let self else { return }
             switch (result, request) {
             case (.failure(let error), _):
-                let failure = LinkFailure(error)
-                if failure == .noRoom { noteNoRoom(on: entry.path.parent) }
+                var failure = LinkFailure(error)
+                if failure == .noRoom, !noteNoRoom(on: entry.path.parent) {
+                    failure = .other("the adapter refuses even a first link")
+                }
                 step(source, .answered(request, failure))
             case (.success(let values), .read(let uuid)): step(source, .read(uuid, values.first?.bytes ?? []))
             case (.success(let values), .readConfiguration(let uuid)):
@@ -61,8 +63,7 @@ extension BluetoothSource {
         case .startNotify(let uuid): return channels[uuid].map { notify($0, "StartNotify") }
         case .stopNotify(let uuid): return channels[uuid].map { notify($0, "StopNotify") }
         case .read(let uuid):
-            let path = channels[uuid]?.path ?? path(of: uuid, entry)
-            return path.map { read($0, BluezInterface.characteristic) }
+            return path(of: uuid, entry).map { read($0, BluezInterface.characteristic) }
         case .readConfiguration(let uuid):
             let path = channels[uuid].flatMap { client.mirror.configuration(of: $0.path) }
             return path.map { read($0, BluezInterface.descriptor) }
@@ -77,8 +78,10 @@ extension BluetoothSource {
         Call(path: path, interface: interface, member: "ReadValue", arguments: [.properties([])])
     }
 
+    /// Of several with one UUID the one that is listened to: its value is what the machine waits for.
     func path(of uuid: BluetoothUUID, _ entry: Watched) -> String? {
-        client.mirror.characteristics(of: entry.path).first { $0.characteristic.uuid == uuid }?.path
+        if let channel = entry.machine.facts.channels[uuid] { return channel.path }
+        return client.mirror.characteristics(of: entry.path).first { $0.characteristic.uuid == uuid }?.path
     }
 }
 
@@ -106,20 +109,28 @@ extension BluetoothSource {
 // MARK: Room for links
 
 extension BluetoothSource {
-    func noteNoRoom(on adapter: String) {
+    /// - Returns: false where there is nothing to wait for: it carries no link that might end.
+    @discardableResult
+    func noteNoRoom(on adapter: String) -> Bool {
         let links = links(on: adapter)
-        if !slots.hasRefused(adapter) {
+        if slots.refuse(adapter, carrying: links, at: clock().moment.monotonic) {
             let address = client.mirror.adapters[adapter]?.address ?? adapter
+            let carried = links == 1 ? "1 link" : "\(links) links"
             log.warning(
-                "adapter \(address) carries \(links) links and refuses another; the next one waits until one ends")
+                links > 0
+                    ? "adapter \(address) carries \(carried) and refuses another; the next one waits until one ends"
+                    : "adapter \(address) refuses even a first link; plug it in anew, or restart the machine")
         }
-        slots.refuse(adapter, carrying: links, at: clock().moment.monotonic)
         noteRoom(on: adapter)
+        return links > 0
     }
 
     /// A link more or less changes what may be tried of all others.
     func noteRoom(on adapter: String) {
-        guard slots.hasRefused(adapter) else { return }
+        if slots.hasRefused(adapter) { refreshAll(on: adapter) }
+    }
+
+    func refreshAll(on adapter: String) {
         for (source, entry) in watched where entry.path.parent == adapter { refresh(source) }
     }
 

@@ -105,8 +105,12 @@ public final class BluetoothSource {
         guard let entry = watched[source] else { return }
         let path = entry.path
         let wasClosed = entry.machine.session == .closed
+<<<<<<< HEAD
         // A trusted peripheral would be brought back by the kernel at once. One that is not trusted is watched only while
         // it is closed, so it is opened when that has changed.
+=======
+        // One that is not trusted is watched only while it is closed, so it is opened when that has changed.
+>>>>>>> main
         client.set("Trusted", of: path, BluezInterface.peripheral, to: .boolean(session != .closed)) {
             [weak self] result in
             guard let self else { return }
@@ -114,13 +118,16 @@ public final class BluetoothSource {
                 log.warning(
                     "could not have \(path) \(session == .closed ? "left" : "brought back") by itself: \(error)")
             }
-            guard session != .closed else { return }
+            // Where it was switched again meanwhile, another answer follows.
+            guard session != .closed, host?.session(of: source) ?? session == session else { return }
             step(source, .session(session))
-            // Having disconnected what is not trusted, bluetoothd keeps it off the kernel's accept list until it is told to
-            // connect it: dialled once as if it had been heard, it is on the list again, be it near or not.
-            if wasClosed, session == .open { step(source, .advertised) }
+            if wasClosed { step(source, .keptOff) }
         }
+<<<<<<< HEAD
         // Not before: what is trusted when it is disconnected stays on the kernel's accept list, and comes straight back.
+=======
+        // Asked after that: a peripheral that is trusted when it is disconnected is brought back by the kernel at once.
+>>>>>>> main
         if session == .closed { step(source, .session(session)) }
     }
 
@@ -158,6 +165,7 @@ public final class BluetoothSource {
 
     private func tick() {
         let now = clock()
+        for adapter in slots.end(at: now.moment.monotonic) { refreshAll(on: adapter) }
         for (source, entry) in watched {
             guard let due = entry.machine.deadline, due <= now.moment.monotonic else { continue }
             step(source, .tick, at: now)
@@ -168,7 +176,7 @@ public final class BluetoothSource {
 
     func rearm() {
         let next = watched.values.compactMap(\.machine.deadline).min()
-        if let next = [next, stallDue].compactMap({ $0 }).min() {
+        if let next = [next, stallDue, slots.nextEnd].compactMap({ $0 }).min() {
             timer?.arm(at: next)
         } else {
             timer?.disarm()
@@ -193,7 +201,7 @@ extension BluetoothSource: BluezListener {
             slots.forget(path)
             stalls.forget(path)
             tell(adapter: last.address, isUp: false)
-            for (source, entry) in watched where entry.path.parent == path { refresh(source) }
+            refreshAll(on: path)
         case .peripheral(let path, let facts): notePeripheral(path, facts)
         case .peripheralGone(let path, let last): notePeripheralGone(path, last)
         case .database(let path): if let source = sources[path] { refresh(source) }
@@ -206,7 +214,7 @@ extension BluetoothSource: BluezListener {
         if adapter.isPowered { application.register(with: path) }
         tell(adapter: adapter.address, isUp: adapter.isPowered)
         if adapter.isPowered { tellMissing() }
-        for (source, entry) in watched where entry.path.parent == path { refresh(source) }
+        refreshAll(on: path)
     }
 
     /// A bond belongs to an adapter: with another one in its place all would be silent for ever.
@@ -232,12 +240,11 @@ extension BluetoothSource: BluezListener {
         let wasWatched = sources[path] != nil
         if facts != .advertisement { adopt(peripheral, at: path) }
         if facts.contains(.link), peripheral.isConnected { stalls.succeed(path.parent) }
-        if facts.contains(.link), !peripheral.isConnected { noteRoom(on: path.parent) }
+        if facts.contains(.link) { noteRoom(on: path.parent) }
         guard let source = sources[path] else { return }
-        if facts != .advertisement || slots.hasRefused(path.parent) { refresh(source) }
-        // Somebody trusts it now. It may have been disconnected when it was trusted no more, and then bluetoothd keeps it off the
-        // kernel's accept list until it is told to connect it: dialled once as if it had been heard, it is on the list again.
-        if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .advertised) }
+        if facts != .advertisement { refresh(source) }
+        // Somebody trusts it now, and it may have been disconnected when it was trusted no more.
+        if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .keptOff) }
         guard facts.contains(.advertisement) else { return }
         watched[source]?.signal = peripheral.signal
         if peripheral.signal != nil { step(source, .advertised) }

@@ -61,6 +61,8 @@ public enum LinkInput: Hashable, Sendable {
     case facts(LinkFacts)
     /// It was heard advertising.
     case advertised
+    /// It was disconnected while nobody trusted it, and is wanted again.
+    case keptOff
     case session(LinkSession)
     /// The profile asks something else from now on.
     case plan(LinkPlan)
@@ -177,6 +179,9 @@ public struct LinkPatience: Hashable, Sendable {
         if time <= leftOverWindow { return leftOver }
         return time <= doubtfulWindow ? doubtful : nil
     }
+
+    /// When a characteristic is asked again that was refused so often on one link, beside others that are heard.
+    func deafness(after refusals: Int) -> TimeSpan { .seconds(4 << Int64(min(refusals, 11) - 1)) }
 
     func backOff(after failures: Int) -> TimeSpan {
         switch failures {

@@ -19,8 +19,10 @@ struct ChannelArming: Hashable, Sendable {
     var repairs = 0
     /// On this link, so that what is switched on after it is surely written.
     var wasSwitchedOff = false
-    /// When to ask again what could not be asked now.
+    /// When to ask again what could not be asked now, or was refused.
     var retryAt: Instant?
+    /// How often it was refused on this link.
+    var refusals = 0
 
     var failure: LinkFailure? { if case .failed(let failure) = stage { failure } else { nil } }
     var isSettled: Bool { stage == .proven || failure != nil }
@@ -35,6 +37,7 @@ struct ChannelArming: Hashable, Sendable {
 
 extension LinkMachine {
     private static let repairLimit = 2
+    private static let stuckLimit = 3
 
     mutating func beginArming(_ step: inout LinkStep) -> Bool {
         let missing = Set(plan.notify).subtracting(facts.channels.keys)
@@ -82,7 +85,7 @@ extension LinkMachine {
         guard failed.isEmpty || failed.count < arming.count else { return getStuck(failed[0].1, &step) }
         noteSuccess()
         announce(&step)
-        for (uuid, failure) in failed { tellDeaf(uuid, failure.sentence, &step) }
+        for (uuid, failure) in failed { leaveDeaf(uuid, failure, &step) }
         for uuid in plan.notify where absent.contains(uuid) {
             tellDeaf(uuid, "the peripheral does not offer it", &step)
         }
@@ -90,7 +93,25 @@ extension LinkMachine {
         return move(to: .ready)
     }
 
-    /// What it says there is lost, and no gap can tell so while the link is up. Told once, until it is heard.
+    /// It is asked again, ever more seldom, and what it may have said meanwhile is told as a gap when it is heard.
+    private mutating func leaveDeaf(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+        guard var channel = arming[uuid] else { return }
+        channel.settle(.failed(failure))
+        channel.repairs = 0
+        channel.refusals += 1
+        channel.retryAt = step.now + patience.deafness(after: channel.refusals)
+        arming[uuid] = channel
+        voice.doubt(uuid)
+        tellDeaf(uuid, failure.sentence, &step)
+    }
+
+    mutating func retryDeaf(_ step: inout LinkStep) -> Bool {
+        let due = plan.notify.filter { isDue($0, step.now) }
+        for uuid in due { start(uuid, &step) }
+        return !due.isEmpty
+    }
+
+    /// Told once, until it is heard.
     private mutating func tellDeaf(_ uuid: BluetoothUUID, _ reason: String, _ step: inout LinkStep) {
         guard toldDeaf.insert(uuid).inserted else { return }
         let detail = "its characteristic \(uuid) is not heard: \(reason)"
@@ -101,8 +122,15 @@ extension LinkMachine {
     private mutating func getStuck(_ failure: LinkFailure, _ step: inout LinkStep) -> Bool {
         endLink("not-usable", &step)
         failures += 1
-        step.tell("could not listen to it: \(failure.sentence)")
+        timesStuck += 1
         if failure == .unauthenticated { tellBondInvalid(&step) }
+        // Bluetoothd may have resolved the services and never offer them on this link (bluez#1489).
+        if isOurs, failure != .unauthenticated, timesStuck >= Self.stuckLimit {
+            timesStuck = 0
+            step.tell("could not listen to it: \(failure.sentence); the link is taken down and comes up anew")
+            return drop(&step)
+        }
+        step.tell("could not listen to it: \(failure.sentence)")
         return move(to: .stuck(until: step.now + patience.backOff(after: failures + 9)))
     }
 
@@ -121,6 +149,8 @@ extension LinkMachine {
     mutating func noteAnswer(_ request: LinkRequest, _ failure: LinkFailure?, _ step: inout LinkStep) {
         switch request {
         case .connect:
+            // Whatever else came of it, bluetoothd has put it on the list.
+            if failure != .inProgress { mustDial = false }
             guard case .connecting = phase, let failure, !facts.isConnected else { return }
             if failure == .noRoom { awaitRoom(&step) } else { _ = endAttempt(failure.sentence, &step) }
         case .disconnect, .unblock: break
@@ -135,41 +165,44 @@ extension LinkMachine {
     }
 
     private mutating func noteStarted(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
-        if arming[uuid]?.stage == .proven, let failure { return noteRefused(uuid, failure, &step) }
+        if arming[uuid]?.stage == .proven, let failure {
+            switch failure {
+            case .inProgress, .notConnected: return
+            // It has spoken, but for another program that listens too: with that one it would fall silent.
+            case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other: return fail(uuid, failure, &step)
+            }
+        }
         guard arming[uuid]?.stage == .starting else { return }
         switch failure {
         case nil where facts.channels[uuid]?.hasConfiguration == true:
             arming[uuid]?.stage = .checking
             ask(.readConfiguration(uuid), &step)
         case nil: believe(uuid, &step)
-        case .inProgress, .notConnected: startLater(uuid, &step)
-        case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other:
-            arming[uuid]?.settle(.failed(failure ?? .timedOut))
+        case .inProgress, .notConnected: startLater(uuid, failure ?? .inProgress, &step)
+        case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other: fail(uuid, failure ?? .timedOut, &step)
         }
     }
 
-    /// It has spoken, but for another program that listens too: with that one it would fall silent.
-    private mutating func noteRefused(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
-        switch failure {
-        case .inProgress, .notConnected: return
-        case .unauthenticated, .unknownObject, .timedOut, .noRoom, .other: arming[uuid]?.settle(.failed(failure))
-        }
+    private mutating func fail(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+        arming[uuid]?.settle(.failed(failure))
         guard phase == .ready else { return }
         if arming.values.allSatisfy({ $0.failure != nil }) {
             _ = getStuck(failure, &step)
         } else {
-            tellDeaf(uuid, failure.sentence, &step)
+            leaveDeaf(uuid, failure, &step)
         }
     }
 
     private mutating func noteStopped(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .stopping else { return }
-        guard failure == nil else { return startLater(uuid, &step) }
+        if let failure { return startLater(uuid, failure, &step) }
         arming[uuid]?.wasSwitchedOff = true
         start(uuid, &step)
     }
 
-    private mutating func startLater(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    /// On a link that is used nobody waits for it, so that is as good as refused.
+    private mutating func startLater(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+        guard phase != .ready else { return fail(uuid, failure, &step) }
         arming[uuid]?.stage = .starting
         arming[uuid]?.retryAt = step.now + patience.inProgress
     }
@@ -184,8 +217,8 @@ extension LinkMachine {
         guard arming[uuid]?.stage == .checking else { return }
         switch failure {
         // The link is at fault, which says nothing of the configuration: all of it once more.
-        case .inProgress, .notConnected: startLater(uuid, &step)
-        case .unauthenticated, .timedOut: arming[uuid]?.settle(.failed(failure))
+        case .inProgress, .notConnected: startLater(uuid, failure, &step)
+        case .unauthenticated, .timedOut: fail(uuid, failure, &step)
         case .unknownObject, .noRoom, .other: believe(uuid, &step)
         }
     }
@@ -195,8 +228,9 @@ extension LinkMachine {
         if arming[uuid]?.wasSwitchedOff == true { prove(uuid, &step) } else { repair(uuid, &step) }
     }
 
-    private mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
+    mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
         toldDeaf.remove(uuid)
+        if phase == .ready, arming[uuid]?.stage != .proven { tellDeafness(&step) }
         arming[uuid]?.settle(.proven)
         voice.prove(uuid, step.stamp.wall)
     }
@@ -204,8 +238,7 @@ extension LinkMachine {
     private mutating func repair(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
         guard let channel = arming[uuid] else { return }
         guard channel.repairs < Self.repairLimit else {
-            arming[uuid]?.settle(.failed(.other("the peripheral does not keep its notifications switched on")))
-            return
+            return fail(uuid, .other("the peripheral does not keep its notifications switched on"), &step)
         }
         arming[uuid]?.repairs += 1
         arming[uuid]?.settle(.stopping)

@@ -53,6 +53,8 @@ extension LinkMachine {
     /// none is there, neither.
     mutating func outliveBluetoothd(_ step: inout LinkStep) {
         requests.forget()
+        // The next one has all that are bonded on the kernel's list.
+        mustDial = false
         if facts.isConnected { ask(.letGo, &step) }
     }
 
@@ -119,12 +121,15 @@ extension LinkMachine {
     /// It is asked again of the next bluetoothd, or when the peripheral has refused again.
     mutating func noteUnblocked(_ failure: LinkFailure, _ step: inout LinkStep) {
         if facts.isReachable {
-            step.tell("bluetoothd would not block it: \(failure.sentence); it goes on connecting to it")
+            step.tell(
+                "bluetoothd would not block it: \(failure.sentence); where the kernel does not either, it is connected again"
+            )
         }
     }
 
     mutating func noteSuccess() {
         failures = 0
+        timesStuck = 0
         bond = LinkBond()
     }
 }

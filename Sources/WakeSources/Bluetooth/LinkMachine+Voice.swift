@@ -15,8 +15,12 @@ struct LinkVoice: Hashable, Sendable {
         /// A value that the read may have caused: bluetoothd tells a read's value as if it had been notified, and that just
         /// before it answers.
         var held: Word?
-        /// The handler gets what it brings; nobody else does.
-        var isForHandler = false
+        /// Everybody gets what the bridge's own read brings.
+        var isOwn = false
+        /// How many are at work for handlers, which alone get what those bring.
+        var forHandlers = 0
+
+        var isOver: Bool { !isOwn && forHandlers == 0 }
     }
 
     /// What it said before `connected` could be told, and until when.
@@ -27,11 +31,20 @@ struct LinkVoice: Hashable, Sendable {
     /// Until when the bridge surely listened: what came after may be lost.
     var heardUntil: WallTime?
     var reads: [BluetoothUUID: Read] = [:]
+    /// Until when all that may be lost was told on this link.
+    var toldUntil: WallTime?
+    /// What was heard on any link: where it is deaf, something is lost.
+    private(set) var everHeard: Set<BluetoothUUID> = []
 
     var hasEarly: Bool { !early.isEmpty }
     var hasProof: Bool { !heardSince.isEmpty }
 
-    mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) { heardSince[uuid] = heardSince[uuid] ?? now }
+    mutating func prove(_ uuid: BluetoothUUID, _ now: WallTime) {
+        heardSince[uuid] = heardSince[uuid] ?? now
+        everHeard.insert(uuid)
+    }
+
+    mutating func doubt(_ uuid: BluetoothUUID) { heardSince[uuid] = nil }
 
     mutating func keep(_ word: Word) {
         early.append(word)
@@ -45,7 +58,9 @@ struct LinkVoice: Hashable, Sendable {
 
     /// The link is gone. When it was last listened to stays.
     mutating func leaveLink() {
+        let everHeard = everHeard
         self = LinkVoice(heardUntil: heardUntil)
+        self.everHeard = everHeard
     }
 
     init(heardUntil: WallTime? = nil) { self.heardUntil = heardUntil }
@@ -55,8 +70,10 @@ extension LinkMachine {
     /// The link is of no use any more. What it said is told before that, and for that it was there.
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
-            for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) { endRead(uuid, &step) }
-            if wasSound { noteListened(&step) }
+            for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {
+                if let held = voice.reads[uuid]?.held { tell(held, &step) }
+            }
+            if isMissing { voice.heardUntil = voice.toldUntil } else if wasSound { noteListened(&step) }
         } else if voice.hasEarly {
             announce(&step)
         }
@@ -77,16 +94,32 @@ extension LinkMachine {
         voice.heardUntil = max(voice.heardUntil ?? sure, sure)
     }
 
+    /// What was heard once is not heard on this link.
+    private var isMissing: Bool {
+        voice.everHeard.contains { uuid in arming[uuid].map { $0.stage != .proven } ?? false }
+    }
+
     /// What may have been said unheard, then that it is there, then what it said already.
     mutating func announce(_ step: inout LinkStep) {
         if !plan.notify.isEmpty {
             let until = deafUntil(step.stamp.wall)
             let from = min(voice.heardUntil ?? until, until)
             step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: until)))
+            voice.toldUntil = until
             voice.heardUntil = max(until, voice.earlyUntil ?? until)
         }
         step.raise(.connected(folded: 0))
         for word in voice.takeEarly() { tell(word, &step) }
+    }
+
+    /// One that was deaf on a link that is used is heard now.
+    mutating func tellDeafness(_ step: inout LinkStep) {
+        let now = step.stamp.wall
+        let from = min(voice.toldUntil ?? now, now)
+        step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: now)))
+        voice.toldUntil = now
+        // What else may be lost till now lies in this gap too.
+        voice.heardUntil = max(voice.heardUntil ?? now, now)
     }
 
     /// Since when everything is heard; what is refused may have been heard on other links, so it is waited for till now.
@@ -97,18 +130,14 @@ extension LinkMachine {
 
     mutating func beginReads(_ step: inout LinkStep) {
         for uuid in plan.read where facts.channels[uuid] != nil || !plan.notify.contains(uuid) {
-            voice.reads[uuid] = LinkVoice.Read()
+            voice.reads[uuid] = LinkVoice.Read(isOwn: true)
             ask(.read(uuid), &step)
         }
     }
 
     mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
-        if isProof(of: uuid) {
-            voice.prove(uuid, step.stamp.wall)
-            arming[uuid]?.settle(.proven)
-            toldDeaf.remove(uuid)
-        }
+        if isProof(of: uuid) { prove(uuid, &step) }
         let word = LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
         voice.heardUntil = step.stamp.wall
@@ -128,27 +157,37 @@ extension LinkMachine {
         step.raise(.data(.characteristic(word.channel), word.bytes), at: word.at)
     }
 
-    /// What is held and equal came from the read; anything else was said by the peripheral.
     mutating func noteRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
-        guard let read = voice.reads.removeValue(forKey: uuid) else { return }
-        if let held = read.held, held.bytes != bytes { tell(held, &step) }
+        guard voice.reads[uuid]?.isOwn == true else { return }
+        settleRead(uuid, bytes, &step) { $0.isOwn = false }
         tell(LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp), &step)
     }
 
-    /// It was not answered, so what is held was said by the peripheral.
     mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        if let held = voice.reads.removeValue(forKey: uuid)?.held { tell(held, &step) }
+        guard voice.reads[uuid]?.isOwn == true else { return }
+        settleRead(uuid, nil, &step) { $0.isOwn = false }
     }
 
     /// Only of what also speaks by itself need the read's own value be told apart.
     mutating func noteHandlerReads(_ uuid: BluetoothUUID) {
-        guard phase == .ready, plan.notify.contains(uuid), voice.reads[uuid] == nil else { return }
-        voice.reads[uuid] = LinkVoice.Read(isForHandler: true)
+        guard phase == .ready, plan.notify.contains(uuid) else { return }
+        voice.reads[uuid, default: LinkVoice.Read()].forHandlers += 1
     }
 
     mutating func noteHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
-        guard let read = voice.reads[uuid], read.isForHandler else { return }
-        voice.reads[uuid] = nil
+        guard let read = voice.reads[uuid], read.forHandlers > 0 else { return }
+        settleRead(uuid, bytes, &step) { $0.forHandlers -= 1 }
+    }
+
+    /// One of the reads has ended. What is held and equal to what it brought came from it; anything else was said by the
+    /// peripheral.
+    private mutating func settleRead(
+        _ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep, _ end: (inout LinkVoice.Read) -> Void
+    ) {
+        guard var read = voice.reads[uuid] else { return }
+        end(&read)
         if let held = read.held, held.bytes != bytes { tell(held, &step) }
+        read.held = nil
+        voice.reads[uuid] = read.isOver ? nil : read
     }
 }

@@ -43,11 +43,15 @@ public struct LinkMachine: Sendable {
     var toldDeaf: Set<BluetoothUUID> = []
     var dropReason: String?
     var failures = 0
+    /// How often in a row this link was found to be of no use.
+    var timesStuck = 0
     private var advertisedAt: Instant?
     private var mayConnectAt: Instant?
     private var wasToldNoRoom = false
-    /// The link came up, or was used, in this life of the bridge: it is ours to take down.
-    private(set) var isOurs = false
+    /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
+    var mustDial = false
+    /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
+    private(set) var isOurs: Bool
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
     /// it up.
     var wasLost = false
@@ -56,9 +60,14 @@ public struct LinkMachine: Sendable {
     private var reachableSince: Instant?
     var bond = LinkBond()
 
-    public init(_ plan: LinkPlan, session: LinkSession = .open, heardUntil: WallTime? = nil, patience: LinkPatience) {
+    /// - Parameter isOurs: a link that is up at first sight is one that an earlier life of the bridge had.
+    public init(
+        _ plan: LinkPlan, session: LinkSession = .open, heardUntil: WallTime? = nil, isOurs: Bool = false,
+        patience: LinkPatience
+    ) {
         self.plan = plan
         self.session = session
+        self.isOurs = isOurs
         self.patience = patience
         voice.heardUntil = heardUntil
     }
@@ -74,13 +83,15 @@ public struct LinkMachine: Sendable {
     public var deadline: Instant? {
         switch phase {
         case .away: dialDue
-        case .ready: nil
+        case .ready: retryDue
         case .connecting(let until), .resolving(let until), .gathering(let until), .stuck(let until),
             .dropping(let until), .cutting(let until):
             until
-        case .arming(let until): min(until, arming.values.compactMap(\.retryAt).min() ?? until)
+        case .arming(let until): min(until, retryDue ?? until)
         }
     }
+
+    private var retryDue: Instant? { arming.values.compactMap(\.retryAt).min() }
 
     public mutating func step(_ input: LinkInput, at stamp: Stamp) -> [LinkEffect] {
         var step = LinkStep(stamp: stamp)
@@ -93,10 +104,15 @@ public struct LinkMachine: Sendable {
         switch input {
         case .facts(let next): note(next, &step)
         case .advertised: noteAdvertisement(step.now)
+<<<<<<< HEAD
         case .session(let next):
             // Who closes it now wants the link gone, also one that an earlier life of the bridge has used.
             if next == .closed, session != .closed, facts.isUp { isOurs = true }
             session = next
+=======
+        case .keptOff: noteKeptOff(step.now)
+        case .session(let next): session = next
+>>>>>>> main
         case .plan(let next): take(next, &step)
         case .dropped(let reason): noteDrop(reason, &step)
         case .unencrypted(let reason): noteUnencrypted(reason, &step)
@@ -118,7 +134,7 @@ public struct LinkMachine: Sendable {
         if !facts.isUp { return fallBack(&step) }
         if session != .open { return withdraw(&step) }
         if phase.needsServices, !facts.areServicesResolved {
-            endLink(dropReason ?? "link-lost", &step)
+            loseLink(&step)
             return begin(&step)
         }
         switch phase {
@@ -128,7 +144,7 @@ public struct LinkMachine: Sendable {
             return step.now >= until ? giveUp("its services were not resolved in time", &step) : false
         case .gathering(let until): return hasEverything || step.now >= until ? beginArming(&step) : false
         case .arming(let until): return keepArmed(&step) || advanceArming(until, &step)
-        case .ready: return keepArmed(&step)
+        case .ready: return keepArmed(&step) || retryDeaf(&step)
         // Whoever speaks is armed, whatever was answered.
         case .stuck(let until): return step.now >= until || voice.hasProof ? begin(&step) : false
         // It came back before the loss was seen, or never went: as if it had just come.
@@ -175,10 +191,12 @@ public struct LinkMachine: Sendable {
             if leftOverTime != nil { isOurs = true }
             wasLost = false
             wasToldNoRoom = false
+            timesStuck = 0
+            mustDial = false
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
             // It went and came back between two of bluetoothd's signals.
-            endLink(dropReason ?? "link-lost", &step)
+            loseLink(&step)
             phase = .away
         }
         if case .stuck = phase, next.channels != facts.channels { phase = .stuck(until: step.now) }
@@ -221,9 +239,15 @@ public struct LinkMachine: Sendable {
         case .away: return dial(&step)
         case .connecting(let until): return awaitConnection(until, &step)
         case .ready, .resolving, .gathering, .arming, .stuck, .dropping, .cutting:
-            endLink(dropReason ?? facts.absence?.rawValue ?? "link-lost", &step)
+            loseLink(&step)
             return move(to: .away)
         }
+    }
+
+    /// The next one has a reason of its own.
+    private mutating func loseLink(_ step: inout LinkStep) {
+        endLink(dropReason ?? facts.absence?.rawValue ?? "link-lost", &step)
+        dropReason = nil
     }
 
     // MARK: Connecting
@@ -236,21 +260,31 @@ public struct LinkMachine: Sendable {
         if isNews { mayConnectAt = max(mayConnectAt ?? due, due) }
     }
 
-    /// When it is dialled: after an advertisement only, because dialling a peripheral that is not there blinds the adapter
-    /// for 20 s.
+    /// Dialled once, be it near or not, it is on the list again.
+    private mutating func noteKeptOff(_ now: Instant) {
+        // Another program's link was not taken down.
+        guard isOurs || !facts.isUp else { return }
+        mustDial = true
+        mayConnectAt = max(mayConnectAt ?? now, now + patience.beforeConnect)
+    }
+
+    /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
+    /// blinds the adapter for 20 s.
     private var dialDue: Instant? {
         guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
-            !requests.isAsked(.connect), let advertisedAt, let mayConnectAt,
-            mayConnectAt - advertisedAt <= patience.freshness
+            !requests.isAsked(.connect)
         else { return nil }
+        if mustDial { return mayConnectAt ?? .zero }
+        guard let advertisedAt, let mayConnectAt, mayConnectAt - advertisedAt <= patience.freshness else { return nil }
         return max(mayConnectAt, advertisedAt)
     }
 
     private mutating func dial(_ step: inout LinkStep) -> Bool {
-        guard let due = dialDue, let heard = advertisedAt, step.now >= due else { return false }
+        guard let due = dialDue, step.now >= due else { return false }
+        let heard = advertisedAt
         advertisedAt = nil
         // It may have been kept from it meanwhile.
-        guard step.now - heard <= patience.freshness else { return false }
+        guard mustDial || heard.map({ step.now - $0 <= patience.freshness }) ?? false else { return false }
         isOurs = true
         ask(.connect, &step)
         return move(to: .connecting(until: step.now + patience.connecting))
@@ -261,7 +295,9 @@ public struct LinkMachine: Sendable {
         if session == .open, step.now < until { return false }
         // Bluetoothd would go on for minutes.
         ask(.disconnect, &step)
-        return session == .open ? endAttempt("it did not answer in time", &step) : move(to: .away)
+        guard session == .open else { return move(to: .away) }
+        mustDial = false
+        return endAttempt("it did not answer in time", &step)
     }
 
     /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
@@ -278,7 +314,7 @@ public struct LinkMachine: Sendable {
     mutating func endAttempt(_ reason: String, _ step: inout LinkStep) -> Bool {
         failures += 1
         mayConnectAt = step.now + patience.backOff(after: failures)
-        step.tell("could not connect: \(reason); it is tried again when it is heard advertising")
+        step.tell("could not connect: \(reason); it is tried again\(mustDial ? "" : " when it is heard advertising")")
         return move(to: .away)
     }
 
@@ -292,6 +328,7 @@ public struct LinkMachine: Sendable {
         case .ready, .connecting, .resolving, .gathering, .arming, .stuck, .cutting:
             for uuid in plan.notify where arming[uuid]?.isAsked == true { ask(.stopNotify(uuid), &step) }
             endLink(session == .paused ? "session-paused" : "session-closed", &step)
+            if session == .closed, !isOurs { step.tell("the link is not the bridge's own, so it stays up") }
         }
         guard session == .closed, isOurs else { return move(to: .away) }
         ask(.disconnect, &step)

@@ -7,30 +7,55 @@ struct SlotLedger: Hashable, Sendable {
         /// How many it carried then.
         var links: Int
         var at: Instant
+        /// It says nothing more of what the adapter takes.
+        var isOver = false
     }
 
     private var refusals: [String: Refusal] = [:]
+    private var ill: Set<String> = []
 
     /// What it refused once may have been somebody's link that is forgotten by now.
-    static let memory = TimeSpan.seconds(60)
+    var memory = TimeSpan.seconds(60)
 
     /// - Parameter links: those of this adapter that are up.
-    mutating func refuse(_ adapter: String, carrying links: Int, at now: Instant) {
+    /// - Returns: false where the same has happened before.
+    mutating func refuse(_ adapter: String, carrying links: Int, at now: Instant) -> Bool {
         // One that refuses its first link is not full, but ill.
-        refusals[adapter] = links > 0 ? Refusal(links: links, at: now) : nil
+        guard links > 0 else { return ill.insert(adapter).inserted }
+        ill.remove(adapter)
+        let isNews = refusals[adapter]?.links != links
+        refusals[adapter] = Refusal(links: links, at: now)
+        return isNews
+    }
+
+    /// When the next refusal is over, for those who wait for room.
+    var nextEnd: Instant? { refusals.values.filter { !$0.isOver }.map { $0.at + memory }.min() }
+
+    /// The adapters whose refusal is over now.
+    mutating func end(at now: Instant) -> [String] {
+        let over = refusals.filter { !$0.value.isOver && now >= $0.value.at + memory }.map(\.key)
+        for adapter in over { refusals[adapter]?.isOver = true }
+        return over
     }
 
     func hasRoom(_ adapter: String, carrying links: Int, at now: Instant) -> Bool {
         guard let refusal = refusals[adapter] else { return true }
-        return links < refusal.links || now - refusal.at > Self.memory
+        return refusal.isOver || links < refusal.links || now - refusal.at > memory
     }
 
+<<<<<<< HEAD
     /// How many it carried when it refused another; nil where it has refused none, or carries more by now.
     func most(of adapter: String, carrying links: Int) -> Int? {
         refusals[adapter].flatMap { links > $0.links ? nil : $0.links }
     }
 
     func hasRefused(_ adapter: String) -> Bool { refusals[adapter] != nil }
+=======
+    func hasRefused(_ adapter: String) -> Bool { refusals[adapter].map { !$0.isOver } ?? false }
+>>>>>>> main
 
-    mutating func forget(_ adapter: String) { refusals[adapter] = nil }
+    mutating func forget(_ adapter: String) {
+        refusals[adapter] = nil
+        ill.remove(adapter)
+    }
 }

@@ -46,6 +46,8 @@ def run(lab):
         bridge.start()
         lab.eventually(f"{session}: so it is told by the next daemon too", lambda: is_told(session), 20, 0.2)
 
+    # From the order on nobody listens, which the strap learns a moment later.
+    cuts = [now()]
     order("pause")
     expect("paused")
     rest("paused", True)
@@ -54,6 +56,7 @@ def run(lab):
     lab.seconds("from 'session open' to the next beat at the handler",
                 lab.beats_again("opened again it is heard", order("open")))
 
+    cuts.append(now())
     order("close")
     expect("closed")
     lab.eventually("closed: the link is given up", lambda: not air.device(strap, "Connected"), 15)
@@ -72,4 +75,4 @@ def run(lab):
                 lab.beats_again("opened again it is brought back and heard", order("open")))
     lab.claim("opened again it is told so", is_told("open"))
     time.sleep(2)
-    lab.reckon(strap)
+    lab.reckon(strap, cuts)
