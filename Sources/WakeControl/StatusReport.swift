@@ -93,29 +93,37 @@ public struct DeviceStatus: Hashable, Sendable {
     public var match: Match?
     /// `connected`, `disconnected`, or `unknown` before the first word of it.
     public var link: String
+    /// What keeps it from being connected, a sentence; nil where nothing does, or its session alone.
+    public var why: String?
     /// When data last came; nil for never.
     public var lastData: WallTime?
     /// The user's switch; nil for what has none, as while a trace is played.
     public var session: LinkSession?
 
     public init(
-        device: Device, match: Match? = nil, link: String, lastData: WallTime? = nil, session: LinkSession? = nil
+        device: Device, match: Match? = nil, link: String, why: String? = nil, lastData: WallTime? = nil,
+        session: LinkSession? = nil
     ) {
         self.device = device
         self.match = match
         self.link = link
+        self.why = why
         self.lastData = lastData
         self.session = session
     }
 }
 
 extension JSONWriter {
-    public mutating func status(_ bridge: BridgeStatus, handlers: [HandlerStatus], devices: [DeviceStatus]) {
+    /// - Parameter adapters: nil where no Bluetooth is watched.
+    public mutating func status(
+        _ bridge: BridgeStatus, handlers: [HandlerStatus], devices: [DeviceStatus], adapters: [AdapterStatus]?
+    ) {
         beginObject()
         key("bridge")
         self.bridge(bridge)
         field("handlers", handlers)
         field("devices", devices)
+        field("adapters", adapters)
         endObject()
     }
 
@@ -178,12 +186,15 @@ extension JSONWriter {
         key("match")
         if let match = status.match { self.match(match) } else { null() }
         field("link", status.link)
+        key("why")
+        if let why = status.why { string(why) } else { null() }
         key("session")
         if let session = status.session { string(session.rawValue) } else { null() }
         key("last_data")
         if let time = status.lastData { self.time(time) } else { null() }
         endObject()
     }
+
     private mutating func match(_ match: DeviceStatus.Match) {
         beginObject()
         key("services")

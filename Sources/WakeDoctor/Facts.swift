@@ -182,6 +182,8 @@ public struct BridgeFacts: Hashable, Sendable {
     public var handlers: [Handler] = []
     /// Those that are not open.
     public var sessions: [Session] = []
+    /// How many links an adapter carried when it refused another, by its address.
+    public var mostLinks: [String: Int] = [:]
     public var deadLetters = 0
     /// Which it has not, of those that it has a use for; nil where that cannot be seen.
     public var lackingCapabilities: [String]?
@@ -204,6 +206,10 @@ public struct BridgeFacts: Hashable, Sendable {
                 return nil
             }
             return Session(device["alias"]?.string ?? "", session)
+        }
+        for adapter in status["adapters"]?.array ?? [] {
+            guard let address = adapter["address"]?.string, let most = adapter["most_links"]?.integer else { continue }
+            mostLinks[address] = Int(clamping: most)
         }
     }
 }

@@ -81,7 +81,7 @@ extension Facts {
         }
         if adapter.isScanning { found.append(scanned(adapter)) }
         if case .usb(let device, true) = controller.attachment { found.append(sleepy(adapter, device)) }
-        if let slots = controller.slots, adapter.links >= slots { found.append(full(adapter, slots)) }
+        found += ofRoom(adapter, controller)
         return found + [Finding(.ok, .adapter, summary(of: adapter, controller))]
     }
 
@@ -112,11 +112,26 @@ extension Facts {
             .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
     }
 
-    private func full(_ adapter: AdapterFacts, _ slots: Int) -> Finding {
+    /// What it has shown to the bridge is surer than what such controllers mostly hold.
+    private func ofRoom(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> [Finding] {
+        let most: (links: Int, source: String)? =
+            mostLinks(of: adapter).map { ($0, "and refused another") }
+            ?? controller.slots.map { ($0, "all that such a controller holds") }
+        guard let most, adapter.links >= most.links else { return [] }
+        return [full(adapter, most.source)]
+    }
+
+    private func mostLinks(of adapter: AdapterFacts) -> Int? {
+        if case .running(let bridge) = bridge { return bridge.mostLinks[adapter.address] }
+        return nil
+    }
+
+    private func full(_ adapter: AdapterFacts, _ source: String) -> Finding {
         let waiting = adapter.waiting.sorted().joined(separator: ", ")
+        let links = adapter.links == 1 ? "1 link" : "\(adapter.links) links"
         return Finding(
             waiting.isEmpty ? .note : .warning, .slotsFull,
-            "adapter \(adapter.address) (\(adapter.name)) has \(adapter.links) links, all that such a controller holds",
+            "adapter \(adapter.address) (\(adapter.name)) has \(links), \(source)",
             waiting.isEmpty
                 ? "Another peripheral would not be connected." : "These cannot be connected meanwhile: \(waiting).",
             .act("close one with 'wakebridge session close DEVICE', or plug in a second adapter"))

@@ -9,8 +9,8 @@ extension Verb {
             name: "devices", summary: "the peripherals that are bonded or trusted, and how they are",
             synopsis: ["[--json]"],
             detail: """
-                What bluetoothd keeps, near or not. When data last came, and whether its session is paused or closed, is the
-                daemon's to tell; without a daemon it is left out.
+                What bluetoothd keeps, near or not. When data last came, whether its session is paused or closed, and what
+                keeps it from being connected, is the daemon's to tell; without a daemon it is left out.
                 """,
             flags: [Flag("json", "print JSON")] + daemonFlags
         ) { words throws(Complaint) in
@@ -33,6 +33,7 @@ private struct KnownDevices {
     private struct Heard {
         var lastData: String?
         var session: String?
+        var why: String?
     }
 
     private let entries: [Entry]
@@ -54,7 +55,8 @@ private struct KnownDevices {
         var heard: [String: Heard] = [:]
         for device in answer.json.list("devices") {
             guard let source = device["source"]?.string else { continue }
-            heard[source] = Heard(lastData: device["last_data"]?.string, session: device["session"]?.string)
+            heard[source] = Heard(
+                lastData: device["last_data"]?.string, session: device["session"]?.string, why: device["why"]?.string)
         }
         return heard
     }
@@ -62,7 +64,8 @@ private struct KnownDevices {
     var text: String {
         if entries.isEmpty { return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n" }
         let head = ["ALIAS", "ADDRESS", "PROFILE", "STATE", "BATTERY", "SIGNAL", "LAST DATA"]
-        return Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text
+        let reasons = entries.map { ($0.alias.printable, $0.heard?.why?.printable ?? "") }
+        return Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text + Hindrances(reasons).text
     }
 
     private func cells(_ entry: Entry) -> [String] {
@@ -92,6 +95,8 @@ private struct KnownDevices {
             if let time = entry.heard?.lastData { writer.string(time) } else { writer.null() }
             writer.key("session")
             if let session = entry.heard?.session { writer.string(session) } else { writer.null() }
+            writer.key("why")
+            if let why = entry.heard?.why { writer.string(why) } else { writer.null() }
             writer.endObject()
         }
         writer.endArray()

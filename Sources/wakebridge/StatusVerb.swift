@@ -5,10 +5,13 @@ import WakeWords
 extension Verb {
     static var status: Verb {
         Verb(
-            name: "status", summary: "bridge, handlers and devices, and why each handler is or is not awake",
+            name: "status", summary: "bridge, handlers, devices and adapters, and why each is as it is",
             synopsis: ["[--json]"],
-            detail:
-                "What the daemon is doing now. A sentence for each handler says why it is, or is not, awake.",
+            detail: """
+                What the daemon is doing now. A sentence for each handler says why it is, or is not, awake, and one for a
+                device what keeps it from being connected. An adapter that has refused a link tells how many it carries
+                at most, and which devices wait for room.
+                """,
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -24,6 +27,7 @@ struct StatusText {
         var parts = [bridge]
         parts.append(HandlerTable(handlers: status.list("handlers")).textWithReasons)
         parts.append(DeviceTable(devices: status.list("devices")).text)
+        if let adapters = status["adapters"]?.array { parts.append(AdapterTable(adapters: adapters).text) }
         return parts.joined(separator: "\n")
     }
 
@@ -88,12 +92,41 @@ struct DeviceTable {
                 last.isEmpty ? "never" : last, device.text("source"),
             ]
         }
-        return Table(rows: [["DEVICE", "LINK", "PROFILE", "LAST DATA", "SOURCE"]] + rows).text
+        let table = Table(rows: [["DEVICE", "LINK", "PROFILE", "LAST DATA", "SOURCE"]] + rows).text
+        return table + Hindrances(devices.map { ($0.text("alias"), $0.text("why")) }).text
     }
 
     /// A session that is switched off says more than the link that it has not.
     private func link(of device: JSONValue) -> String {
         let session = device.text("session")
         return session.isEmpty || session == LinkSession.open.rawValue ? device.text("link") : session
+    }
+}
+
+/// What keeps devices from being connected, below their table; nothing where nothing does.
+struct Hindrances {
+    let text: String
+
+    init(_ reasons: [(alias: String, why: String)]) {
+        let rows = reasons.filter { !$0.why.isEmpty }.map { ["  " + $0.alias, $0.why] }
+        text = rows.isEmpty ? "" : "\n" + Table(rows: rows).text
+    }
+}
+
+struct AdapterTable {
+    let adapters: [JSONValue]
+
+    var text: String {
+        if adapters.isEmpty { return "no Bluetooth adapter; 'wakebridge doctor' tells why\n" }
+        let head = ["ADAPTER", "POWER", "LINKS", "MOST LINKS", "WAIT FOR ROOM"]
+        return Table(rows: [head] + adapters.map(row), numeric: [2, 3]).text
+    }
+
+    private func row(_ adapter: JSONValue) -> [String] {
+        let waiting = adapter.list("waiting").compactMap { $0.string?.printable }.joined(separator: ", ")
+        return [
+            adapter.text("address"), adapter["powered"]?.boolean == true ? "on" : "off", String(adapter.count("links")),
+            adapter["most_links"]?.integer.map(String.init) ?? "-", waiting.isEmpty ? "-" : waiting,
+        ]
     }
 }

@@ -45,19 +45,32 @@ import WakeSystem
                 mode: .bluetoothCentral), link: "connected")
     }
 
+    private static var waiting: DeviceStatus {
+        DeviceStatus(
+            device: Device(
+                source: "/bluetooth/C0:F1:F2:F3:F4:02", alias: "scale", profile: "scale", mode: .bluetoothCentral),
+            link: "disconnected", why: "its adapter carries 5 links and refuses another")
+    }
+
+    private static let adapters = [
+        AdapterStatus(
+            address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["scale", "b\u{1b}"]),
+        AdapterStatus(address: "00:1A:7D:DA:71:14", isPowered: false, links: 0),
+    ]
+
     private static func status(_ writer: inout JSONWriter) {
         let bridge = BridgeStatus(
             version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(7_500), suspension: .weak,
             journalHealth: "ok",
             residentBytes: 10_276_045)
-        writer.status(bridge, handlers: [strap, broken], devices: [device])
+        writer.status(bridge, handlers: [strap, broken], devices: [device, waiting], adapters: adapters)
     }
 
     private func fixture(_ perform: @escaping (ControlCall) -> ControlResponse) throws -> Fixture {
         try Fixture { ControlCall.answer($0, perform) }
     }
 
-    @Test("status tells bridge, handlers with their reasons, and devices, and warns of weak suspension")
+    @Test("status tells bridge, handlers and devices with their reasons, adapters, and warns of weak suspension")
     func status() throws {
         let fixture = try fixture { $0 == .status ? .json(Self.status) : .text(status: 500, "") }
         let outcome = try fixture.tool("status")
@@ -67,7 +80,11 @@ import WakeSystem
             "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
             "asleep: no event waits",
             "held for 64000 ms more after overrun; start lifts it; last exit: killed by signal 9",
-            "chest-strap  connected  heart-rate-monitor", "1.8 s", "60    75 %      61  1.8 s",
+            "chest-strap  connected     heart-rate-monitor", "1.8 s", "60    75 %      61  1.8 s",
+            "\n\n  scale  its adapter carries 5 links and refuses another\n\n",
+            "ADAPTER            POWER  LINKS  MOST LINKS  WAIT FOR ROOM\n",
+            "00:1A:7D:DA:71:13  on         5           5  scale, b\u{fffd}\n",
+            "00:1A:7D:DA:71:14  off        0           -  -\n",
         ] { #expect(outcome.output.contains(part), "\(part)") }
         #expect(!outcome.output.contains("\u{1b}"))
     }

@@ -26,7 +26,7 @@ import WakeSystem
                 let bridge = BridgeStatus(
                     version: "0.1.0", process: 42, journal: "j7", uptime: .seconds(1), suspension: .strong,
                     journalHealth: "ok", residentBytes: 1)
-                return .json { $0.status(bridge, handlers: handlers, devices: []) }
+                return .json { $0.status(bridge, handlers: handlers, devices: [], adapters: nil) }
             }
         }
     }

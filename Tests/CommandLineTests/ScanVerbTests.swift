@@ -133,19 +133,16 @@ import WakeModel
         #expect(try ScriptedBluetooth("{}").tool("devices").output.contains("'wakebridge pair' adds one"))
     }
 
-    @Test("devices tells when the daemon heard them last, where one runs")
+    @Test("devices tells when the daemon heard them last and what is in their way, where one runs")
     func lastData() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let daemon = try Fixture { _ in
-            .json(
-                status: 200,
-                Array(
-                    #"{"devices":[{"source":"/bluetooth/C0:DE:00:00:00:12","last_data":"2026-11-21T07:42:46Z"}]}"#.utf8)
-            )
-        }
+        let devices =
+            #"{"devices":[{"source":"/bluetooth/C0:DE:00:00:00:12","last_data":"2026-11-21T07:42:46Z","#
+            + #""why":"it waits\u001b"}]}"#
+        let daemon = try Fixture { _ in .json(status: 200, Array(devices.utf8)) }
         let child = try bluetooth.start("devices", "--socket", daemon.path)
         #expect(try daemon.turn { child.isOver })
-        #expect(child.output.contains("2026-11-21T07:42:46Z"))
+        #expect(child.output.hasSuffix("2026-11-21T07:42:46Z\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
     }
 
     @Test(

@@ -55,6 +55,7 @@ import WakeSystem
         #expect(try session() == "open")
         try pause()
         let count = told.count
+        let paused = SystemClock.wall()
         #expect(try bluez.tell("say 61") == "")
         #expect(try bluez.tell("calls Disconnect") == "0")
         try daemon.stop()
@@ -69,6 +70,10 @@ import WakeSystem
         #expect(try daemon.wait { try bluez.tell("say 63") == "1" && told.last == "data" }, "\(told)")
         #expect(try session() == "open")
         #expect(Set(told[count...]) == ["connected", "gap", "data"], "\(told)")
+        // What was said between the pause and the daemon's end was heard by nobody either.
+        let gap = diary.last { $0.hasPrefix("gap ") }?.split(separator: #""from": ""#).last?.prefix { $0 != "\"" }
+        let from = try #require(WallTime(rfc3339: gap ?? ""))
+        #expect(from < paused, "\(diary)")
     }
 
     @Test("closed, the link is given up and not brought back, also by a new daemon; open, it comes back")

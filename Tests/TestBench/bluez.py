@@ -99,6 +99,8 @@ class Thing(dbus.service.Object):
 
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Disconnect(self, answer, refuse):
+        if self.properties["Trusted"]:
+            calls["DisconnectTrusted"] = calls.get("DisconnectTrusted", 0) + 1
         if not meet_fault("Disconnect"):
             # As the real one does: what is not trusted is kept off the accept list until it is told to connect it.
             self.peripheral.isKeptOff = self.peripheral.isKeptOff or not self.properties["Trusted"]

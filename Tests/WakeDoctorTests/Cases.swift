@@ -183,6 +183,15 @@ private let radioCases = [
             $0.waiting = ["scale", "chest-strap"]
         }
     },
+    // What nobody knows of the maker, the bridge has learnt.
+    Case(.warning, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter") {
+        $0.kernel.controllers["hci0"]?.maker = nil
+        $0.withAdapter {
+            $0.links = 3
+            $0.waiting = ["scale"]
+        }
+        $0.withBridge { $0.mostLinks = ["00:1A:7D:DA:71:13": 3] }
+    },
     Case(.note, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter") {
         $0.kernel.controllers["hci0"]?.maker = "Broadcom"
         $0.withAdapter { $0.links = 7 }

@@ -76,6 +76,15 @@ extension Finding {
         #expect(found.map(\.what) == ["another program scans with adapter 00:1A:7D:DA:71:15 (hci1)"])
     }
 
+    @Test("what an adapter has shown to the bridge goes before what such controllers mostly hold")
+    func believesTheBridge() {
+        var facts = wellFacts()
+        facts.withAdapter { $0.links = 5 }
+        #expect(Findings(facts).all.contains { $0.code == .slotsFull })
+        facts.withBridge { $0.mostLinks = ["00:1A:7D:DA:71:13": 7] }
+        #expect(!Findings(facts).all.contains { $0.code == .slotsFull })
+    }
+
     @Test("versions of bluetoothd are read with what packagers add, and compared as numbers")
     func versions() {
         #expect(BluezVersion("5.66") == BluezVersion(5, 66))
@@ -90,12 +99,13 @@ extension Finding {
         let text = #"""
             {"bridge":{"version":"0.1.0","pid":42,"suspend":"weak","journal_health":"ok"},
              "handlers":[{"id":"a","state":"held","why":"x"}],
-             "devices":[{"alias":"one","session":"open"},{"alias":"two","session":"paused"},{"alias":"t","session":null}]}
+             "devices":[{"alias":"one","session":"open"},{"alias":"two","session":"paused"},{"alias":"t","session":null}],
+             "adapters":[{"address":"A","most_links":3},{"address":"B","most_links":null}]}
             """#
         let facts = BridgeFacts(status: try JSONValue(parsing: Array(text.utf8)[...]))
         #expect(facts.version == "0.1.0" && facts.process == 42 && facts.suspendsWeakly)
         #expect(facts.handlers == [.init("a", "held", "x")])
-        #expect(facts.sessions == [.init("two", .paused)])
+        #expect(facts.sessions == [.init("two", .paused)] && facts.mostLinks == ["A": 3])
         #expect(BridgeFacts(status: .null) == BridgeFacts())
     }
 }

@@ -150,6 +150,7 @@ struct AdoptionTests {
         air.source?.set(.closed, of: strap)
         try air.turn { air.reasons == ["session-closed"] }
         try air.drain(.milliseconds(200))
+        #expect(try air.bluez.tell("calls DisconnectTrusted") == "0")
         #expect(air.connected.isEmpty)
         try air.say()
         air.sessions[strap] = .open
@@ -168,8 +169,7 @@ struct AdoptionTests {
         try air.populate(3)
         try air.say()
         let paused = "/bluetooth/C0:DE:00:00:00:02"
-        air.sessions[paused] = .paused
-        air.source?.set(.paused, of: paused)
+        air.pause(paused)
         try air.tell("quiet", "down 1", "set 3 Trusted no")
         try air.turn { air.connected.isEmpty }
         try air.drain(.milliseconds(50))
@@ -178,7 +178,7 @@ struct AdoptionTests {
         try air.turn { air.source?.watched.count == 2 }
         try air.drain(.milliseconds(50))
         try air.tell("set 3 Trusted yes")
-        air.source?.set(.open, of: paused)
+        air.open(paused)
         try air.tell("up 1", "up 3")
         try air.expect(3)
         try air.say()

@@ -281,6 +281,9 @@ struct LinkEndingStories {
         #expect(ledger.hasRoom("hci0", carrying: 4, at: now))
         #expect(ledger.hasRoom("hci1", carrying: 5, at: now))
         #expect(ledger.hasRoom("hci0", carrying: 5, at: now + .seconds(61)))
+        #expect(ledger.most(of: "hci0", carrying: 4) == 5 && ledger.most(of: "hci1", carrying: 4) == nil)
+        // It was wrong about itself.
+        #expect(ledger.most(of: "hci0", carrying: 6) == nil)
         let over = [59, 60, 61].map { ledger.end(at: now + .seconds($0)) }
         #expect(over == [[], ["hci0"], []])
         #expect(!ledger.hasRefused("hci0") && ledger.nextEnd == nil)

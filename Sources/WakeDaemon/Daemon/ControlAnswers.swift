@@ -65,7 +65,7 @@ final class ControlAnswers {
             suspension: bridge.strength == .strong ? .strong : .weak,
             journalHealth: sentences.isEmpty ? "ok" : sentences.joined(separator: "; "),
             residentBytes: MemoryPressure.ownResidentBytes)
-        return .json { $0.status(status, handlers: handlers(), devices: devices()) }
+        return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
     private func handlers() -> [HandlerStatus] {
@@ -100,8 +100,8 @@ final class ControlAnswers {
         bridge.catalog.devices.compactMap { $0 }.map { entry in
             let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
             return DeviceStatus(
-                device: entry.device, match: match(entry), link: link, lastData: entry.lastData,
-                session: session(of: entry.device))
+                device: entry.device, match: match(entry), link: link, why: hindrance(of: entry.device),
+                lastData: entry.lastData, session: session(of: entry.device))
         }
     }
 

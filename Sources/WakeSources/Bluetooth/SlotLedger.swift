@@ -43,6 +43,11 @@ struct SlotLedger: Hashable, Sendable {
         return refusal.isOver || links < refusal.links || now - refusal.at > memory
     }
 
+    /// How many it carried when it refused another; nil where it has refused none, or carries more by now.
+    func most(of adapter: String, carrying links: Int) -> Int? {
+        refusals[adapter].flatMap { links > $0.links ? nil : $0.links }
+    }
+
     func hasRefused(_ adapter: String) -> Bool { refusals[adapter].map { !$0.isOver } ?? false }
 
     mutating func forget(_ adapter: String) {

@@ -1,0 +1,40 @@
+// The status as it goes over the wire, byte for byte, where it tells of Bluetooth.
+import Testing
+import WakeControl
+import WakeModel
+
+@Suite("The status") struct StatusReportTests {
+    private func status(_ devices: [DeviceStatus], _ adapters: [AdapterStatus]?) -> String {
+        let bridge = BridgeStatus(
+            version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(1), suspension: .strong, journalHealth: "ok",
+            residentBytes: 1)
+        var writer = JSONWriter()
+        writer.status(bridge, handlers: [], devices: devices, adapters: adapters)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    @Test("an adapter is told with what it carries, what it carries at most, and who waits; null is what is not known")
+    func adapters() {
+        let full = AdapterStatus(
+            address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["sca\"le", "belt"])
+        let off = AdapterStatus(address: "00:1A:7D:DA:71:14", isPowered: false, links: 0)
+        let expected =
+            #""adapters":[{"address":"00:1A:7D:DA:71:13","powered":true,"links":5,"most_links":5,"waiting":["sca\"le","belt"]},"#
+            + #"{"address":"00:1A:7D:DA:71:14","powered":false,"links":0,"most_links":null,"waiting":[]}]}"#
+        #expect(status([], [full, off]).hasSuffix(expected))
+        #expect(status([], []).hasSuffix(#""adapters":[]}"#))
+        #expect(status([], nil).hasSuffix(#""adapters":null}"#))
+    }
+
+    @Test("a device is told with what keeps it from being connected, and null where nothing does")
+    func hindrance() {
+        let device = Device(source: "/bluetooth/C0", alias: "a", profile: nil, mode: .bluetoothCentral)
+        let devices = [
+            DeviceStatus(device: device, link: "disconnected", why: "its adapter is off or gone"),
+            DeviceStatus(device: device, link: "connected"),
+        ]
+        let text = status(devices, nil)
+        #expect(text.contains(#""link":"disconnected","why":"its adapter is off or gone","session":null"#))
+        #expect(text.contains(#""link":"connected","why":null,"session":null"#))
+    }
+}
