@@ -133,6 +133,7 @@ class Strap:
     async def advertise(self):
         async with self.shouting:
             if self.wants_advertising and not self.connection:
+                await self.switch_off()
                 await self.device.start_advertising(own_address_type=hci.OwnAddressType.RANDOM)
                 self.log("advertising")
 
@@ -163,6 +164,10 @@ class Strap:
 
         host.hci_sink = types.SimpleNamespace(on_packet=both)
         await self.device.send_sync_command(other)
+
+    async def switch_off(self):
+        """Whatever Bumble believes: who was connected while it was switched on anew would be advertising still."""
+        await self.device.send_sync_command_raw(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=0))
 
     def on_connection(self, connection):
         self.connection, self.deaf = connection, self.deafness
@@ -259,6 +264,7 @@ class Strap:
         self.wants_advertising = False
         async with self.shouting:
             await self.device.stop_advertising()
+            await self.switch_off()
         await self.do_drop()
 
     async def do_lose(self):
