@@ -116,7 +116,9 @@ extension BluetoothSource {
     /// Whether its link is older than this bluetoothd; nil where nobody heard it come.
     private func isLeftOver(_ peripheral: BluezPeripheral) -> Bool? {
         guard peripheral.isConnected, let since = air?.upSince(peripheral.address), let ownerSince else { return nil }
-        return since < ownerSince
+        if since < ownerSince { return true }
+        // It has its name before it takes links, and told of its objects after that: in between nobody knows.
+        return toldSince.map { since > $0 } == true ? false : nil
     }
 
     private func absence(_ adapter: BluezAdapter?, isPresent: Bool) -> LinkFacts.Absence? {

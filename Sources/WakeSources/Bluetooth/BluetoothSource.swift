@@ -71,8 +71,10 @@ public final class BluetoothSource {
     let kernel: KernelLinks?
     var slots = SlotLedger()
     var stalls = StallLedger()
-    /// Since when there is a bluetoothd that has told of its objects, at the latest.
+    /// Since when there is a bluetoothd.
     private(set) var ownerSince: Instant?
+    /// Since when it has told of its objects; nil while it has not.
+    private(set) var toldSince: Instant?
 
     /// `services` are those that the profiles know. `air` knows since when links are up and why they end, where it can be had;
     /// `kernel` ends those that bluetoothd cannot.
@@ -90,6 +92,7 @@ public final class BluetoothSource {
         client.listener = self
         client.ownerDidChange = { [unowned self] in
             ownerSince = self.clock().moment.monotonic
+            toldSince = nil
             self.kernel?.abandon()
         }
         air?.onDrop = { [weak self] in self?.step("/bluetooth/\($0)", .dropped(reason: $1)) }
@@ -199,7 +202,10 @@ public final class BluetoothSource {
 }
 
 extension BluetoothSource: BluezListener {
-    public func bluezDidAppear() { log.notice("bluetoothd is there") }
+    public func bluezDidAppear() {
+        toldSince = clock().moment.monotonic
+        log.notice("bluetoothd is there")
+    }
 
     public func bluezDidVanish() {
         application.reset()
