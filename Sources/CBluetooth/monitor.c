@@ -28,8 +28,9 @@ int wake_monitor_bind(int descriptor) { return bind_to(descriptor, HCI_CHANNEL_M
 
 int wake_management_bind(int descriptor) { return bind_to(descriptor, HCI_CHANNEL_CONTROL); }
 
-// Opcodes of the monitor, little-endian, so 0x0300 to a filter is opcode 3, an HCI event, 0x0200 is 2, an HCI command, and
-// 0x1100 is 17, an event of the management channel. The HCI packet begins after the six bytes of the header; the management event's code after ten.
+// Opcodes of the monitor, little-endian, so 0x0300 to a filter is opcode 3, an HCI event, 0x0200 is 2, an HCI command,
+// and 0x1100 is 17, an event of the management channel. The HCI packet begins after the six bytes of the header; the
+// management event's code after ten.
 int wake_monitor_keep_links(int descriptor) {
     enum { EVENT = 7, SUBEVENT = 14, FAILURE = 18, STATUS = 20, MANAGEMENT = 23, COMMAND = 25, ENABLE = 28, DROP = 30,
            KEEP = 31 };

@@ -128,7 +128,7 @@ extension Facts {
 
     private func full(_ adapter: AdapterFacts, _ source: String) -> Finding {
         let waiting = adapter.waiting.sorted().joined(separator: ", ")
-        let links = adapter.links == 1 ? "1 link" : "\(adapter.links) links"
+        let links = adapter.links.counted("link")
         return Finding(
             waiting.isEmpty ? .note : .warning, .slotsFull,
             "adapter \(adapter.address) (\(adapter.name)) has \(links), \(source)",
@@ -141,7 +141,7 @@ extension Facts {
         var facts = [adapter.name]
         if let maker = controller.maker { facts.append(maker) }
         if let hasPrivacy = controller.hasPrivacy { facts.append(hasPrivacy ? "LL privacy" : "no LL privacy") }
-        let links = adapter.links == 1 ? "1 link" : "\(adapter.links) links"
+        let links = adapter.links.counted("link")
         return "adapter \(adapter.address) (\(facts.joined(separator: ", "))) is on, with \(links)"
     }
 

@@ -74,7 +74,7 @@ extension Facts {
 
     private func ofDeadLetters(_ bridge: BridgeFacts) -> [Finding] {
         guard bridge.deadLetters > 0 else { return [] }
-        let events = bridge.deadLetters == 1 ? "1 event was" : "\(bridge.deadLetters) events were"
+        let events = bridge.deadLetters.counted("event") + (bridge.deadLetters == 1 ? " was" : " were")
         return [
             Finding(
                 .note, .deadLetters, "\(events) put aside as dead letters",

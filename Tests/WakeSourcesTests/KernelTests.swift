@@ -77,6 +77,22 @@ extension SourceTests {
         #expect(try air.bluez.tell("calls Disconnect") == "1")
     }
 
+    @Test("a link that came after bluetoothd's name and before its objects is cut, where it is not taken up at once")
+    func cutsDoubtful() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.replaceBluez()
+        try air.turn { air.connected.isEmpty }
+        let count = air.orders.count
+        try air.tell("adapter hci0", "peripheral 1 hci0 leftover", "fault GetManagedObjects failed", "live")
+        try air.turn { air.source?.client.owner.isEmpty == false }
+        try air.passConnection(1)
+        try air.turn { air.orders.count > count }
+        #expect(air.orders.suffix(1).map(\.opcode) == [0x14])
+        try air.pass(0x05, [0, 1, 0, 0x16])
+        try air.expect(1)
+    }
+
     @Test("a peripheral that cannot be encrypted is told of once, and blocked in the kernel and in bluetoothd")
     func blocks() throws {
         let air = try Air()

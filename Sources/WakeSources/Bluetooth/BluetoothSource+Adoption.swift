@@ -117,8 +117,9 @@ extension BluetoothSource {
     private func isLeftOver(_ peripheral: BluezPeripheral) -> Bool? {
         guard peripheral.isConnected, let since = air?.upSince(peripheral.address), let ownerSince else { return nil }
         if since < ownerSince { return true }
-        // It has its name before it takes links, and told of its objects after that: in between nobody knows.
-        return toldSince.map { since > $0 } == true ? false : nil
+        // It has its name before it takes links, and tells of its objects after that: in between nobody knows.
+        guard let toldSince, since > toldSince else { return nil }
+        return false
     }
 
     private func absence(_ adapter: BluezAdapter?, isPresent: Bool) -> LinkFacts.Absence? {

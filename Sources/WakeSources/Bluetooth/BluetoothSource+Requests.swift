@@ -115,10 +115,9 @@ extension BluetoothSource {
         let links = links(on: adapter)
         if slots.refuse(adapter, carrying: links, at: clock().moment.monotonic) {
             let address = client.mirror.adapters[adapter]?.address ?? adapter
-            let carried = links == 1 ? "1 link" : "\(links) links"
             log.warning(
                 links > 0
-                    ? "adapter \(address) carries \(carried) and refuses another; the next one waits until one ends"
+                    ? "adapter \(address) carries \(links.counted("link")) and refuses another; the next waits until one ends"
                     : "adapter \(address) refuses even a first link; plug it in anew, or restart the machine")
         }
         noteRoom(on: adapter)

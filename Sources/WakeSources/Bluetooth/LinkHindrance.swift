@@ -18,8 +18,7 @@ public enum LinkHindrance: Hashable, Sendable {
         case .blocked:
             "bluetoothd blocks it, by a command or because its bond did not hold; pair it anew, or unblock it"
         case .noRoom(let adapter, let links):
-            "adapter \(adapter) carries \(links == 1 ? "1 link" : "\(links) links") and refuses another; "
-                + "it waits until one ends"
+            "adapter \(adapter) carries \(links.counted("link")) and refuses another; it waits until one ends"
         }
     }
 }
@@ -36,7 +35,5 @@ extension LinkMachine {
     }
 
     /// It would be connected if its adapter had room.
-    var wantsRoom: Bool {
-        session == .open && phase == .away && facts.isReachable && !facts.isConnected && !facts.isBlocked
-    }
+    var wantsRoom: Bool { isAwaited && phase == .away }
 }

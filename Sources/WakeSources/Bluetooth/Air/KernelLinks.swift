@@ -109,7 +109,7 @@ public final class KernelLinks {
     func abandon() {
         let abandoned = waiting.filter(\.isOfLinks)
         waiting.removeAll(where: \.isOfLinks)
-        if waiting.isEmpty { timer?.disarm() }
+        if waiting.isEmpty, blocked.isEmpty { timer?.disarm() }
         for one in abandoned { one.answer(.other("it came too late")) }
     }
 

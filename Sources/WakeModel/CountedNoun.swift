@@ -1,0 +1,6 @@
+// How many of something, as people say it.
+
+extension Int {
+    /// `1 link`, `3 links`.
+    public func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(self) \(noun)s" }
+}
