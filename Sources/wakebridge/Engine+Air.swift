@@ -15,13 +15,13 @@ func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
         var count = 0
         let interrupt = wake_interrupt_descriptor()
         defer { if interrupt >= 0 { close(interrupt) } }
-        while let wait = file.pace(counted(count, "packet")) {
+        while let wait = file.pace(count.counted("packet")) {
             var waits = [socket.raw, interrupt].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             poll(&waits, nfds_t(waits.count), Int32(clamping: wait.wholeMilliseconds))
             count += try drain(&socket, into: file)
             if waits[1].revents != 0 { break }
         }
-        try file.finish(counted(count, "packet"))
+        try file.finish(count.counted("packet"))
         return 0
     } catch let complaint as Complaint {
         throw complaint

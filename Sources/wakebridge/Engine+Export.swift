@@ -25,8 +25,8 @@ func exportTrace(_ options: ExportOptions) -> Int32 {
 private func tell(_ counts: ExportResult.Counts, _ options: ExportOptions) {
     guard options.printsJSON else {
         return Console.say(
-            "\(options.output): \(counts.records) records, \(counted(counts.links, "link")), "
-                + "\(counted(counts.notifications, "notification")) of \(counted(counts.devices, "device"))")
+            "\(options.output): \(counts.records) records, \(counts.links.counted("link")), "
+                + "\(counts.notifications.counted("notification")) of \(counts.devices.counted("device"))")
     }
     var writer = JSONWriter()
     writer.beginObject()

@@ -74,9 +74,9 @@ private final class Recording {
 
     private var summary: String {
         let counts = recorder.counts
-        let remarks = counts.remarks > 0 ? ", \(counted(counts.remarks, "remark"))" : ""
-        return "\(counted(counts.values, "value")), \(counted(counts.connects, "connect")), "
-            + "\(counted(counts.disconnects, "disconnect"))\(remarks) of \(counted(count, "device"))"
+        let remarks = counts.remarks > 0 ? ", \(counts.remarks.counted("remark"))" : ""
+        return "\(counts.values.counted("value")), \(counts.connects.counted("connect")), "
+            + "\(counts.disconnects.counted("disconnect"))\(remarks) of \(count.counted("device"))"
     }
 }
 

@@ -154,10 +154,10 @@ private func jsonLine(_ text: String) -> [UInt8] {
 extension ForegroundBridge.Outcome {
     /// What a person wants to know at the end.
     fileprivate var sentence: String {
-        var text = "\(counted(events, "event")), \(acknowledged) acknowledged; "
-        text += suspensions == 0 ? "never frozen" : "frozen \(counted(suspensions, "time"))"
+        var text = "\(events.counted("event")), \(acknowledged) acknowledged; "
+        text += suspensions == 0 ? "never frozen" : "frozen \(suspensions.counted("time"))"
         text += ", awake \(share(awake, of: length)) of the time"
-        if strikes > 0 { text += "; \(counted(strikes, "budget")) overrun" }
+        if strikes > 0 { text += "; \(strikes.counted("budget")) overrun" }
         if deadLetters > 0 { text += "; \(deadLetters) dead-lettered" }
         if quarantines > 0 { text += "; quarantined after crashing" }
         return text + (wasInterrupted ? "; interrupted" : "")

@@ -24,12 +24,9 @@ final class ProgressLine {
 extension ForegroundBridge.Progress {
     /// How far it is and what the handler is doing, with the sentence that `why` would give.
     var sentence: String {
-        "\(length.spoken): \(acknowledged) of \(counted(events, "event")) acknowledged, awake \(share(awake, of: length)): \(why)"
+        "\(length.spoken): \(acknowledged) of \(events.counted("event")) acknowledged, awake \(share(awake, of: length)): \(why)"
     }
 }
-
-/// `1 event`, `2 events`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 /// `3.1 %`.
 func share(_ part: TimeSpan, of whole: TimeSpan) -> String {

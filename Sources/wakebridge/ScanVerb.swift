@@ -106,7 +106,7 @@ private final class Scan {
         if others == 0 || words.has("profile") {
             return wanted == 0 ? "nothing that this profile knows was heard" : nil
         }
-        return "\(counted(others, "peripheral")) that no profile knows; --all shows \(others == 1 ? "it" : "them")"
+        return "\(others.counted("peripheral")) that no profile knows; --all shows \(others == 1 ? "it" : "them")"
     }
 }
 

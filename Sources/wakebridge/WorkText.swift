@@ -17,13 +17,13 @@ struct WorkText {
         let total = words.reduce(0) { $0 + $1.count }
         guard total > 0 else { return "" }
         let counts = words.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
-        return "  \(counted(Int(total), "event")) acknowledged: \(counts)\n" + judgement + cost
+        return "  \(Int(total).counted("event")) acknowledged: \(counts)\n" + judgement + cost
     }
 
     private var judgement: String {
         let judged = work.count("judged_wakes")
         guard judged > 0 else { return "" }
-        return "  \(work.count("useful_wakes")) of \(counted(Int(judged), "judged wake")) useful (\(usefulShare))\n"
+        return "  \(work.count("useful_wakes")) of \(Int(judged).counted("judged wake")) useful (\(usefulShare))\n"
     }
 
     private var cost: String {
