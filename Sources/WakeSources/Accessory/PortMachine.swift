@@ -67,6 +67,8 @@ public struct PortMachine: Sendable {
     private var isWanted = false
     private var attempts = 0
     private var wasToldBarred = false
+    /// Why it could not be opened the last time.
+    private(set) var refusal: PortRefusal?
     /// When it came, as far back as matters for calling it unstable.
     private var arrivals: [Instant] = []
     private(set) var isFlapping = false
@@ -212,12 +214,14 @@ public struct PortMachine: Sendable {
         // What it said from its plug on is lost, where the first try did not succeed.
         if attempts > 0 { deafSince = deafSince ?? attachedAt?.wall }
         attempts = 0
+        refusal = nil
         wasToldBarred = false
         if session == .open { comeUp(&step) }
     }
 
     private mutating func noteRefusal(_ refusal: PortRefusal, _ step: inout PortStep) {
         attempts += 1
+        self.refusal = refusal
         let wait = patience.wait(after: attempts)
         phase = .barred(retryAt: step.now + wait)
         guard attempts >= patience.quickTries, !wasToldBarred else { return }
