@@ -67,7 +67,8 @@ let package = Package(
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
         .testTarget(
-            name: "WakeSourcesTests", dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"]),
+            name: "WakeSourcesTests",
+            dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem"]),
         .testTarget(
             name: "WakeDoctorTests",
             dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),

@@ -228,10 +228,10 @@ let brokenProfiles: [ConfigurationFault] = [
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, streams: {report: {}}}",
         "streams has the key \"report\", expected \"serial\", \"input\" or \"report-1\""),
     profile(
-        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, characteristics: {}}",
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, node: \"none\", characteristics: {}}",
         "characteristics does not fit mode \"external-accessory\"; write streams"),
     profile(
-        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, advertisement: {}}",
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, node: \"none\", advertisement: {}}",
         "advertisement does not fit mode \"external-accessory\"; remove it or change the mode"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {x: {fields: []}}}}",
