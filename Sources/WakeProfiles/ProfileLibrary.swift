@@ -80,6 +80,17 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
+    /// The most particular accessory profile that fits a device of udev and is taken by `isFitting` for it.
+    public func matchAccessory(
+        properties: [String: String], where isFitting: (Profile) -> Bool
+    ) -> ProfileIndex? {
+        matchOrder.first { index in
+            let profile = self[index]
+            return profile.mode == .externalAccessory && isFitting(profile)
+                && profile.match.properties.allSatisfy { properties[$0.name] == $0.value }
+        }
+    }
+
     /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile makes no value
     /// of the channel. Throws, and writes nothing, where the bytes are not what the profile says.
     public func decode(

@@ -24,7 +24,10 @@ final class UdevFeed {
     init(on loop: EventLoop, _ tell: @escaping (Event) -> Void) throws(SystemError) {
         self.loop = loop
         self.tell = tell
-        if Udev.isRunning { return try begin() }
+        guard !Udev.isRunning else {
+            try begin()
+            return
+        }
         log.warning(
             "udevd is not running, so no accessory is announced here, as in most containers; run the bridge where udevd is, "
                 + "or start systemd-udevd: it is taken up when it is there")
@@ -45,15 +48,16 @@ final class UdevFeed {
 
     private func awaitUdev() throws(SystemError) {
         let folder = File.exists("/run/udev") ? "/run/udev" : "/run"
-        let made = try DirectoryWatch(on: folder)
+        let made = try DirectoryWatch(folder, seesNew: true)
+        let raw = made.raw
         arrivalWatch?.cancel()
-        arrival = made
-        arrivalWatch = try loop.watch(made.raw, for: .readable) { [unowned self] _ in noteArrival() }
+        arrival = consume made
+        arrivalWatch = try loop.watch(raw, for: .readable) { [unowned self] _ in noteArrival() }
     }
 
     private func noteArrival() {
-        arrival?.drain()
         do throws(SystemError) {
+            try arrival?.drain()
             if Udev.isRunning {
                 log.notice("udevd is there")
                 try begin()

@@ -43,7 +43,7 @@ final class InputNode: OpenNode {
         guard bytes.count % 8 == 0, !bytes.isEmpty else {
             return .refused("events have 8 bytes each: type, code and value, the lowest byte of each first")
         }
-        var events = InputEvent.events(of: bytes)
+        var events = EvdevBatches.events(of: bytes)
         if events.last?.isReport != true {
             events.append(InputEvent(type: InputType.synchronization, code: 0, value: 0, time: .zero))
         }
