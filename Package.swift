@@ -13,6 +13,7 @@ let package = Package(
         // The C boundary.
         .target(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         // Takes headers of libbluetooth-dev alone, and links nothing of it.
         .target(name: "CBluetooth"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -27,7 +28,7 @@ let package = Package(
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
         // Thin edges.
-        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth"]),
+        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth", "CUdev"]),
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
@@ -68,7 +69,8 @@ let package = Package(
 
         .testTarget(
             name: "WakeSourcesTests",
-            dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem"]),
+            dependencies: ["TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"],
+            exclude: ["Accessory/devices.py"]),
         .testTarget(
             name: "WakeDoctorTests",
             dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),
@@ -91,6 +93,7 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(
             name: "ArchitectureTests",
             dependencies: ["TestBench", "WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
