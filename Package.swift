@@ -63,13 +63,16 @@ let package = Package(
                 "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
             ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
-        .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
+        .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
+        .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
         .testTarget(
             name: "WakeSourcesTests",
-            dependencies: ["TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"],
+            dependencies: [
+                "TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem",
+            ],
             exclude: ["Accessory/devices.py"]),
         .testTarget(
             name: "WakeDoctorTests",
