@@ -96,7 +96,7 @@ struct CheckTests {
         }
         for check in MessageCheck.allCases {
             for _ in 0..<2_000 {
-                let bytes = (0..<random(12)).map { _ in UInt8(random(256)) }
+                let bytes = (0...random(12)).map { _ in UInt8(random(256)) }
                 guard let message = try? check.verified(bytes) else { continue }
                 #expect(bytes.starts(with: message))
                 var changed = bytes
