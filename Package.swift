@@ -77,7 +77,8 @@ let package = Package(
         .testTarget(
             name: "WakeDoctorTests",
             dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),
-        .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
+        .testTarget(
+            name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeLoop", "WakeSystem"]),
