@@ -15,26 +15,26 @@ GADGETS = CONFIG + "/usb_gadget"
 # Controllers, each with one port: what is plugged into one of them has the same place in the machine for ever.
 PORTS = 4
 
-# HID report descriptors. A keyboard as a BIOS takes it: eight bytes without a number, and one back for its lights.
-KEYS = "05071900296581 00".replace(" ", "")
-KEYBOARD = bytes.fromhex(
-    "05010906a101" "050719e029e71500250175019508 8102" "95017508 8103" "050819012905 7501 9505 9102" "7503 9501 9103"
-    "9506 7508 1500 2565 0507 1900 2965 8100" "c0")
-# The same as report 1, and as report 2 seven bytes of the maker's own to either side.
-NUMBERED = bytes.fromhex(
-    "05010906a101 8501" "050719e029e71500250175019508 8102" "95017508 8103" "050819012905 7501 9505 9102" "7503 9501 9103"
-    "9506 7508 1500 2565 0507 1900 2965 8100" "c0"
-    "0600ff0901a101 8502 150026ff00 7508 9507 0901 8102 9507 0902 9102 c0")
-# Eight bytes of the maker's own to either side, without a number: nothing that the kernel makes an input device of.
-SENSOR = bytes.fromhex("0600ff0901a101 150026ff00 7508 9508 0901 8102 9508 0902 9102 c0")
+# HID report descriptors. Six keys, their modifiers, and back from the machine the lights, as a BIOS takes it.
+KEYS = ("050719e029e71500250175019508 8102 95017508 8103 050819012905 75019505 9102 75039501 9103"
+        "9506750815002565 050719002965 8100")
+# A byte string of the maker's own, to either side.
+OWN = "150026ff007508 95{0:02x}0901 8102 95{0:02x}0902 9102"
+# Reports without a number: keys, and nothing that the kernel makes an input device of.
+KEYBOARD = bytes.fromhex("05010906a101" + KEYS + "c0")
+SENSOR = bytes.fromhex("0600ff0901a101" + OWN.format(8) + "c0")
+# Keys are report 1, and report 2 has seven bytes of the maker's own.
+NUMBERED = bytes.fromhex("05010906a1018501" + KEYS + "c0" + "0600ff0901a1018502" + OWN.format(7) + "c0")
 
 
 def load():
-    """The controllers; once in a guest."""
+    """The controllers, with nothing plugged in that an earlier scenario may have left."""
     subprocess.run(["modprobe", "-a", "libcomposite", "usb_f_acm", "usb_f_hid", "cdc_acm", "usbhid", "evdev"], check=True)
     subprocess.run(["modprobe", "dummy_hcd", f"num={PORTS}"], check=True)
     if not os.path.isdir(GADGETS):
         subprocess.run(["mount", "-t", "configfs", "none", CONFIG], check=True)
+    for leftover in os.listdir(GADGETS):
+        discard(os.path.join(GADGETS, leftover))
 
 
 def put(path, value):
@@ -42,17 +42,31 @@ def put(path, value):
         file.write(value)
 
 
+def discard(place):
+    """Takes a gadget out of the kernel, plugged in or not."""
+    with open(place + "/UDC") as file:
+        if file.read().strip():
+            put(place + "/UDC", "\n")
+    config = place + "/configs/c.1"
+    for name in os.listdir(config):
+        if os.path.islink(os.path.join(config, name)):
+            os.unlink(os.path.join(config, name))
+    for folder in (config + "/strings/0x409", config, *glob.glob(place + "/functions/*"), place + "/strings/0x409", place):
+        os.rmdir(folder)
+
+
 class Gadget:
     """An accessory in port `port`; `serial` is its number, or None for a make that has none.
 
-    `functions` are "acm", a serial line, or report descriptors. What it says and is told is in gadgetNAME.log.
+    `functions` are "acm", a serial line, or report descriptors. Its diary is gadgetNAME.log; `said` has all that it
+    said, with the instants, and `falls` the instants when it was pulled out.
     """
 
     def __init__(self, folder, name, *functions, port=0, serial=None, vendor=0x1209, product=0x0A01, title="Gadget"):
         self.name, self.port, self.functions = name, port, functions
         self.log = Log(os.path.join(folder, f"gadget{name}.log"))
         self.place = os.path.join(GADGETS, name)
-        self.nodes, self.open = [], {}
+        self.nodes, self.open, self.said, self.falls = [], {}, [], []
         strings, config = self.place + "/strings/0x409", self.place + "/configs/c.1"
         for folder in (self.place, strings, config, config + "/strings/0x409"):
             os.mkdir(folder)
@@ -81,11 +95,6 @@ class Gadget:
 
     # Its plug.
 
-    @property
-    def is_plugged(self):
-        with open(self.place + "/UDC") as file:
-            return bool(file.read().strip())
-
     def plug(self, port=None):
         self.port = self.port if port is None else port
         self.log("plug", port=self.port)
@@ -99,6 +108,7 @@ class Gadget:
         put(self.place + "/UDC", "\n")
         self.close()
         self.log.flush()
+        self.falls.append(at)
         return at
 
     def host_nodes(self, pattern):
@@ -126,6 +136,7 @@ class Gadget:
         """Says it whole, as fast as it is listened to; says how much of it went out."""
         end, view = time.monotonic() + seconds, memoryview(data)
         if not quiet:
+            self.said.append((time.monotonic(), bytes(data)))
             self.log("say", function=number, hex=data.hex())
         while view and time.monotonic() < end:
             try:
@@ -154,14 +165,5 @@ class Gadget:
         return heard
 
     def discard(self):
-        """Out of the kernel again, so that the next scenario finds the ports empty."""
-        if self.is_plugged:
-            self.unplug()
         self.close()
-        config = self.place + "/configs/c.1"
-        for link in os.listdir(config):
-            if os.path.islink(os.path.join(config, link)):
-                os.unlink(os.path.join(config, link))
-        for place in (config + "/strings/0x409", config, *glob.glob(self.place + "/functions/*"),
-                      self.place + "/strings/0x409", self.place):
-            os.rmdir(place)
+        discard(self.place)

@@ -1,5 +1,6 @@
-"""HID accessories without USB, by /dev/uhid: as fast as a program can speak, or on a bus that the lab has no radio for."""
+"""HID accessories without USB, by /dev/uhid: as fast as a program can speak, and as those on Bluetooth stand in udev."""
 import errno
+import glob
 import os
 import select
 import struct
@@ -8,21 +9,23 @@ import time
 
 from diary import Log
 
-BUS_USB, BUS_BLUETOOTH, BUS_VIRTUAL = 3, 5, 6
-DESTROY, START, STOP, OPEN, CLOSE, OUTPUT, GET, GET_REPLY, CREATE, INPUT, SET, SET_REPLY = 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14
-# struct uhid_event: its type, then the largest of its forms, which is that of CREATE.
+BUS_BLUETOOTH = 5
+# Kinds of struct uhid_event.
+OPEN, CLOSE, OUTPUT, GET, GET_REPLY, CREATE, INPUT, SET, SET_REPLY = 4, 5, 6, 9, 10, 11, 12, 13, 14
+# Its kind, then the largest of its forms, which is that of CREATE.
 SIZE = 4 + 128 + 64 + 64 + 2 + 2 + 4 * 4 + 4096
 
 
 class Uhid:
-    """Bluetooth keyboards stand in udev as one on BUS_BLUETOOTH does, with their address as `uniq`."""
+    """What bluetoothd makes of a Bluetooth keyboard is one of these, on BUS_BLUETOOTH, with its address as `uniq`."""
 
     def __init__(self, folder, name, descriptor, bus=BUS_BLUETOOTH, uniq="", vendor=0x1209, product=0x0B01, title="Uhid"):
         subprocess.run(["modprobe", "-a", "uhid", "evdev", "hid_generic"], check=True)
         self.log = Log(os.path.join(folder, f"uhid{name}.log"))
         self.identity = struct.pack("<128s64s64sHHIIII", title.encode(), b"", uniq.encode(), len(descriptor), bus, vendor,
                                     product, 1, 0) + descriptor
-        self.link = None
+        self.numbers = bus, vendor, product
+        self.link, self.said, self.falls = None, [], []
 
     def plug(self):
         self.link = os.open("/dev/uhid", os.O_RDWR | os.O_NONBLOCK)
@@ -37,12 +40,24 @@ class Uhid:
         os.close(self.link)
         self.link = None
         self.log.flush()
+        self.falls.append(at)
         return at
 
     def say(self, report, quiet=False):
         if not quiet:
+            self.said.append((time.monotonic(), bytes(report)))
             self.log("say", hex=report.hex())
         os.write(self.link, struct.pack("<IH", INPUT, len(report)) + report)
+
+    def host_nodes(self, pattern):
+        """What the machine made of it: names below /dev, as `hidraw*` and `event*`."""
+        wanted = "{:04X}:{:08X}:{:08X}".format(*self.numbers)
+        found = []
+        for place in glob.glob("/sys/devices/virtual/misc/uhid/*"):
+            with open(place + "/uevent") as file:
+                if f"HID_ID={wanted}\n" in file.read():
+                    found += glob.glob(f"{place}/hidraw/{pattern}") + glob.glob(f"{place}/input/input*/{pattern}")
+        return sorted(map(os.path.basename, found))
 
     def told(self, seconds=0.0):
         """The reports that the machine has sent it since it was asked last, waiting for the first one so long."""
