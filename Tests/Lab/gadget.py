@@ -12,6 +12,7 @@ from diary import Log
 
 CONFIG = "/sys/kernel/config"
 GADGETS = CONFIG + "/usb_gadget"
+MODULES = ["libcomposite", "usb_f_acm", "usb_f_hid", "cdc_acm", "usbhid", "evdev"]
 # Controllers, each with one port: what is plugged into one of them has the same place in the machine for ever.
 PORTS = 4
 
@@ -29,7 +30,7 @@ NUMBERED = bytes.fromhex("05010906a1018501" + KEYS + "c0" + "0600ff0901a1018502"
 
 def load():
     """The controllers, with nothing plugged in that an earlier scenario may have left."""
-    subprocess.run(["modprobe", "-a", "libcomposite", "usb_f_acm", "usb_f_hid", "cdc_acm", "usbhid", "evdev"], check=True)
+    subprocess.run(["modprobe", "-a", *MODULES], check=True)
     subprocess.run(["modprobe", "dummy_hcd", f"num={PORTS}"], check=True)
     if not os.path.isdir(GADGETS):
         subprocess.run(["mount", "-t", "configfs", "none", CONFIG], check=True)
@@ -51,7 +52,8 @@ def discard(place):
     for name in os.listdir(config):
         if os.path.islink(os.path.join(config, name)):
             os.unlink(os.path.join(config, name))
-    for folder in (config + "/strings/0x409", config, *glob.glob(place + "/functions/*"), place + "/strings/0x409", place):
+    functions = glob.glob(place + "/functions/*")
+    for folder in (config + "/strings/0x409", config, *functions, place + "/strings/0x409", place):
         os.rmdir(folder)
 
 

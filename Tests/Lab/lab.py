@@ -30,7 +30,8 @@ class Lab:
     # Claims.
 
     def claim(self, sentence, holds, detail=""):
-        self.say(f"PASS: {sentence}" if holds else f"FAIL: {sentence}" + (f" ({detail})" if detail != "" else ""))
+        detail = f" ({str(detail)[:1000]})" if detail != "" else ""
+        self.say(f"PASS: {sentence}" if holds else f"FAIL: {sentence}{detail}")
         self.will_be_looked_at |= not holds
         return bool(holds)
 

@@ -26,7 +26,8 @@ class Tally:
         self.lost, self.excused = [], 0
         for at, message in said:
             if message not in events:
-                if any(begin <= at <= end for begin, end in gaps) or any(at <= fall <= at + IN_THE_LINE for fall in falls):
+                fell = any(at <= fall <= at + IN_THE_LINE for fall in falls)
+                if fell or any(begin <= at <= end for begin, end in gaps):
                     self.excused += 1
                 else:
                     self.lost.append(message)

@@ -1,4 +1,4 @@
-"""HID accessories without USB, by /dev/uhid: as fast as a program can speak, and as those on Bluetooth stand in udev."""
+"""HID accessories without USB, by /dev/uhid: as fast as a program speaks, and as Bluetooth's stand in udev."""
 import errno
 import glob
 import os
@@ -19,11 +19,12 @@ SIZE = 4 + 128 + 64 + 64 + 2 + 2 + 4 * 4 + 4096
 class Uhid:
     """What bluetoothd makes of a Bluetooth keyboard is one of these, on BUS_BLUETOOTH, with its address as `uniq`."""
 
-    def __init__(self, folder, name, descriptor, bus=BUS_BLUETOOTH, uniq="", vendor=0x1209, product=0x0B01, title="Uhid"):
+    def __init__(self, folder, name, descriptor, bus=BUS_BLUETOOTH, uniq="", vendor=0x1209, product=0x0B01,
+                 title="Uhid"):
         subprocess.run(["modprobe", "-a", "uhid", "evdev", "hid_generic"], check=True)
         self.log = Log(os.path.join(folder, f"uhid{name}.log"))
-        self.identity = struct.pack("<128s64s64sHHIIII", title.encode(), b"", uniq.encode(), len(descriptor), bus, vendor,
-                                    product, 1, 0) + descriptor
+        self.identity = struct.pack("<128s64s64sHHIIII", title.encode(), b"", uniq.encode(), len(descriptor), bus,
+                                    vendor, product, 1, 0) + descriptor
         self.numbers = bus, vendor, product
         self.link, self.said, self.falls = None, [], []
 
@@ -53,7 +54,7 @@ class Uhid:
         """What the machine made of it: names below /dev, as `hidraw*` and `event*`."""
         wanted = "{:04X}:{:08X}:{:08X}".format(*self.numbers)
         found = []
-        for place in glob.glob("/sys/devices/virtual/misc/uhid/*"):
+        for place in glob.glob("/sys/devices/virtual/misc/uhid/*:*.*"):
             with open(place + "/uevent") as file:
                 if f"HID_ID={wanted}\n" in file.read():
                     found += glob.glob(f"{place}/hidraw/{pattern}") + glob.glob(f"{place}/input/input*/{pattern}")

@@ -1,4 +1,4 @@
-"""The visits of an accessory: plugged in, it is connected at a handler that sleeps, is heard, and is gone with a reason."""
+"""The visits of an accessory: plugged in it is connected at a handler that sleeps, is heard, and goes with a reason."""
 import struct
 
 from lab import now, until
@@ -87,9 +87,9 @@ class Visit:
         self.lab.eventually(f"{self.name}: with nothing said its handler is frozen", self.bridge.is_frozen, 15)
         at = now()
         self.device.say(message)
-        if self.lab.eventually(f"{self.name}: one message wakes it", lambda: self.bridge.of(self.name, "data", since=at),
-                               20) is not None:
-            one = self.bridge.of(self.name, "data", since=at)[0]
+        self.lab.eventually(f"{self.name}: one message wakes it",
+                            lambda: self.bridge.of(self.name, "data", since=at), 20)
+        for one in self.bridge.of(self.name, "data", since=at)[:1]:
             self.lab.seconds(f"{self.name}: from a message to its frozen handler", one.at - at)
             self.lab.claim(f"{self.name}: and it is that message",
                            one.raw == (message.rstrip(b"\r\n") if expected is None else expected), one.raw)

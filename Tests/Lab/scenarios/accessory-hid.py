@@ -18,9 +18,13 @@ def run(lab):
     wired.wakes(b"\2another")
     wired.device.say(b"\1\0\0\4\0\0\0\0\0")
     wired.device.say(b"\1\0\0\0\0\0\0\0\0")
+
+    def streams():
+        return [one.data.get("stream") for one in wired.heard()]
+
     lab.eventually("reports of both numbers come as streams of their own",
-                   lambda: [one.data.get("stream") for one in wired.heard()] == ["report-2", "report-1", "report-1"], 15)
-    lab.figure("the streams", [one.data.get("stream") for one in wired.heard()])
+                   lambda: streams() == ["report-2", "report-1", "report-1"], 15)
+    lab.figure("the streams", streams())
     wired.goes()
     wireless = Visit(lab, lab.uhid(gadget.SENSOR, product=0x0B02, uniq="c0:de:00:00:00:71"), "lab-air", "hidraw*")
     wireless.comes()

@@ -13,15 +13,12 @@ LINES, REPORTS = RATE * SECONDS // SIZE, 1000 * SECONDS
 
 
 def paced(count, seconds, say):
-    """Says so many in so many seconds, a few late ones at once at most, as a device's own clock would have it."""
+    """Says so many in so many seconds, a few late ones at once at most: a device has a clock of its own."""
     due, step = now(), seconds / count
     for number in range(count):
         say(number)
-        due += step
-        if due > now():
-            time.sleep(due - now())
-        elif due < now() - 0.01:
-            due = now()
+        due = max(due + step, now() - 0.01)
+        time.sleep(max(0, due - now()))
 
 
 def line(number):
@@ -53,13 +50,14 @@ def measure(lab, name, count, say, number):
     lab.eventually(f"{name}: before it speaks the handler is frozen", bridge.is_frozen, 15)
     before, begun = (bridge.processor(), bridge.processor(bridge.handler)), now()
     child = forked(lambda: (paced(count, SECONDS, say), os._exit(0)), os.path.join(lab.folder, name + ".err"))
-    os.waitpid(child, 0)
+    lab.claim(f"{name}: it said all", os.waitpid(child, 0)[1] == 0)
     spoken = now() - begun
     until(lambda: len(bridge.of(name, "data")) >= count, 60, 0.5)
     heard = [number(one.raw) for one in sorted(bridge.of(name, "data"), key=lambda one: one.event["seq"])]
     took = bridge.heard()[-1].at - begun
     after = bridge.processor(), bridge.processor(bridge.handler)
-    lab.figure(f"{name}: said", f"{count} in {spoken:.2f} s; all heard after {took:.2f} s, {len(heard) / took:.0f} a second")
+    lab.figure(f"{name}: said",
+               f"{count} in {spoken:.2f} s; all heard after {took:.2f} s, {len(heard) / took:.0f} a second")
     lab.figure(f"{name}: processor time of the bridge and of the handler",
                ", ".join(f"{b - a:.2f} s, {(b - a) / count * 1e6:.0f} us each" for a, b in zip(before, after)))
     missing = sorted(set(range(count)) - set(heard))

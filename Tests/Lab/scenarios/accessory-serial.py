@@ -1,5 +1,19 @@
 """A serial accessory is plugged in, heard, pulled out, and comes back to a handler that slept all the while."""
+import fcntl
+import os
+import struct
+
 from visit import LINE, Visit, lines, profile
+
+TIOCGEXCL = 0x80045440
+
+
+def is_exclusive(node):
+    """Root alone may open it to ask."""
+    line = os.open(node, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    answer = struct.unpack("i", fcntl.ioctl(line, TIOCGEXCL, bytes(4)))[0]
+    os.close(line)
+    return bool(answer)
 
 
 def run(lab):
@@ -7,6 +21,7 @@ def run(lab):
     visit = Visit(lab, lab.gadget("acm", serial="L0001"), "lab-line", "ttyACM*")
     visit.comes()
     visit.says(lines("first", range(60)))
+    lab.claim("nobody else may open it (TIOCEXCL)", is_exclusive(visit.node[0]))
     visit.goes()
     visit.comes()
     visit.wakes(b"alone\n")

@@ -14,7 +14,8 @@ class Twin:
         """Plugs it in; says how it is called, and on which node it is."""
         known = len(self.bridge.of("lab-twin", "connected"))
         self.gadget.plug(**port)
-        self.lab.eventually(f"{self.name} is connected", lambda: len(self.bridge.of("lab-twin", "connected")) > known, 30)
+        self.lab.eventually(f"{self.name} is connected",
+                            lambda: len(self.bridge.of("lab-twin", "connected")) > known, 30)
         self.spoken += 1
         line = f"{self.name} {self.spoken}".encode()
         self.gadget.say(line + b"\n")
