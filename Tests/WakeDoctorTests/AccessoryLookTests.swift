@@ -141,7 +141,7 @@ extension MachineTree {
     }
 
     @Test("ModemManager is found among the processes, by its whole name")
-    func modemManager() throws {
+    func probes() throws {
         try tree.file("/proc/12/comm", "ModemManagerX\n")
         #expect(!look().hasModemManager)
         try tree.file("/proc/345/comm", "ModemManager\n")
