@@ -89,14 +89,3 @@ public struct AttachedAccessory: Hashable, Sendable {
         self.profile = profile
     }
 }
-
-/// What a profile is to the doctor.
-public struct KnownAccessory: Hashable, Sendable {
-    public var profile: String
-    public var node: AccessoryNode
-
-    public init(profile: String, node: AccessoryNode) {
-        self.profile = profile
-        self.node = node
-    }
-}

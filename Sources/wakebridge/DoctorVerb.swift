@@ -60,11 +60,11 @@ extension AccessoryKnowledge {
         let isNeeded = library.all.contains { $0.mode == .externalAccessory }
         return AccessoryKnowledge(
             defaultGroup: UdevRules.group,
-            identify: { properties in
-                let pairs = properties.map { ($0.key, $0.value) }
-                guard let index = library.match(mode: .externalAccessory, properties: pairs) else { return nil }
-                let profile = library[index]
-                return profile.accessory.map { KnownAccessory(profile: profile.name, node: $0.node) }
+            identify: { properties, node in
+                let index = library.matchAccessory(properties: properties) { profile in
+                    node == nil || profile.accessory?.node == node
+                }
+                return index.map(library.name)
             },
             rules: { group in isNeeded ? try? UdevRules(library.all, group: group).text : nil })
     }

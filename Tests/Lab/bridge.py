@@ -18,11 +18,15 @@ class Heard:
         self.at, self.event = at, event
         self.kind = event["type"].removeprefix("wakebridge.").removeprefix("device.")
         self.data = event.get("data") or {}
+        self.raw = bytes.fromhex(self.data.get("raw", ""))
         # The strap's running number, where it is one of its beats.
         self.beat = None
-        raw = bytes.fromhex(self.data.get("raw", ""))
-        if self.kind == "data" and self.data.get("characteristic") == "2a37" and len(raw) >= 4:
-            self.beat = raw[2] | raw[3] << 8
+        if self.kind == "data" and self.data.get("characteristic") == "2a37" and len(self.raw) >= 4:
+            self.beat = self.raw[2] | self.raw[3] << 8
+
+    @property
+    def profile(self):
+        return self.data.get("profile")
 
 
 class Bridge:
@@ -36,7 +40,7 @@ class Bridge:
         os.makedirs(os.path.join(self.work, "config", "handlers.d"))
         manifest = {
             "exec": ["/usr/bin/python3", os.path.join(HERE, "beats.py"), folder], "user": "root",
-            "modes": ["bluetooth-central"],
+            "modes": ["bluetooth-central", "external-accessory"],
             "watch": [{"profile": name} for name in ("heart-rate-monitor", *own)]}
         with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:
             json.dump(manifest, file)
@@ -95,6 +99,15 @@ class Bridge:
         return [one for one in self.heard("data") if one.beat is not None and one.at >= since and
                 (of is None or one.event["source"].endswith(of.address))]
 
+    def of(self, profile, *kinds, since=0):
+        """What was heard of devices of a profile; each event once, though it came again."""
+        return list({one.event["id"]: one for one in self.heard(*kinds)
+                     if one.profile == profile and one.at >= since}.values())
+
+    def gaps(self, profile):
+        """From when to when something of such a device may have been lost."""
+        return [(self.instant(one.data["from"]), self.instant(one.data["to"])) for one in self.of(profile, "gap")]
+
     def instant(self, text):
         """CLOCK_MONOTONIC seconds of an event's time."""
         whole, _, part = text.rstrip("Z").partition(".")
@@ -129,6 +142,22 @@ class Bridge:
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.daemon.pid}/fd"))
+
+    def holds(self):
+        """The nodes of accessories that it has open."""
+        found = set()
+        for number in os.listdir(f"/proc/{self.daemon.pid}/fd"):
+            try:
+                found.add(os.readlink(f"/proc/{self.daemon.pid}/fd/{number}"))
+            except OSError:
+                pass
+        return sorted(path for path in found if path.startswith(("/dev/tty", "/dev/hidraw", "/dev/input/")))
+
+    def processor(self, pid=None):
+        """Seconds of processor time that it, or another process, has taken."""
+        with open(f"/proc/{pid or self.daemon.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self):
         """KiB of memory that are the daemon's own."""

@@ -1,10 +1,14 @@
 """What a scenario is written with: its own air, straps, the bridge, and claims that pass or fail one by one."""
+import json
 import os
 import time
 
-from air import Air, until
+import gadget
+from air import Air, Process, until
 from bridge import Bridge
 from reckoning import Reckoning
+from tally import Tally
+from uhid import Uhid
 
 __all__ = ["Lab", "until", "now"]
 
@@ -19,13 +23,15 @@ class Lab:
     def __init__(self, folder, programs, say):
         self.folder, self.programs, self.say = folder, programs, say
         self.air = self.bridge = None
+        self.accessories = []
         self.will_be_looked_at = "LAB_KEEP" in os.environ
         os.makedirs(folder)
 
     # Claims.
 
     def claim(self, sentence, holds, detail=""):
-        self.say(f"PASS: {sentence}" if holds else f"FAIL: {sentence}" + (f" ({detail})" if detail != "" else ""))
+        detail = f" ({str(detail)[:1000]})" if detail != "" else ""
+        self.say(f"PASS: {sentence}" if holds else f"FAIL: {sentence}{detail}")
         self.will_be_looked_at |= not holds
         return bool(holds)
 
@@ -40,6 +46,10 @@ class Lab:
         self.claim(sentence, holds, f"not within {seconds} s")
         return now() - begun if holds else None
 
+    def skip(self, why):
+        """Nothing can be claimed here; whoever reads the tests is told."""
+        self.say(f"SKIP: {why}")
+
     def figure(self, what, value):
         self.say(f"FIGURE: {what}: {value}")
 
@@ -53,6 +63,25 @@ class Lab:
         self.air = Air(self.folder, **air)
         self.bridge = Bridge(self.folder, self.programs, **own)
         return self.air, self.bridge
+
+    def attach(self, *profiles):
+        """The bridge alone, with no radio and no bus about it, and controllers to plug accessories into."""
+        gadget.load()
+        self.bridge = Bridge(self.folder, self.programs, **{one["name"]: json.dumps(one) for one in profiles})
+        return self.bridge
+
+    def gadget(self, *functions, **more):
+        """One that is not plugged in yet; see gadget.py."""
+        self.accessories.append(gadget.Gadget(self.folder, f"lab{len(self.accessories)}", *functions, **more))
+        return self.accessories[-1]
+
+    def uhid(self, descriptor, **more):
+        self.accessories.append(Uhid(self.folder, len(self.accessories), descriptor, **more))
+        return self.accessories[-1]
+
+    def process(self, name, *words):
+        """A program beside, to be ended by the scenario; what it says goes to NAME.log."""
+        return Process(self.folder, name, *words)
 
     def paired(self, *options, alias="strap", **air):
         """The air, a strap on it that is bonded and watched, and the bridge that has heard its first beats."""
@@ -85,11 +114,20 @@ class Lab:
                                                  reckoning.repeated)
         return reckoning
 
+    def tally(self, what, said, heard, gaps=(), falls=()):
+        """Claims that every message was heard once, whole and in order, or lies in a gap or just before an unplug."""
+        tally = Tally(said, heard, gaps, falls)
+        self.figure(what, tally)
+        self.claim(f"{what}: each message is heard once, whole and in order", tally.is_clean, tally)
+        return tally
+
     def end(self):
         if self.bridge:
             alive = self.bridge.daemon.is_alive
             if alive and self.will_be_looked_at:
                 self.bridge.testify()
             self.claim("the daemon lives to the end, and ends when asked to", alive and self.bridge.end())
+        for accessory in self.accessories:
+            accessory.discard()
         if self.air:
             self.air.end()

@@ -39,12 +39,10 @@ extension MachineTree {
         tree.look.accessories(
             knowing: AccessoryKnowledge(
                 defaultGroup: "wakebridge",
-                identify: { properties in
-                    if properties["ID_VENDOR_ID"] == "1a86", properties["ID_SERIAL_SHORT"] == "7583" {
-                        return KnownAccessory(profile: "gps", node: .serial)
-                    }
-                    guard properties["HID_ID"] == "0005:0000046D:0000B33C" else { return nil }
-                    return KnownAccessory(profile: "keys", node: properties["DEVNAME"] == "hidraw0" ? .hid : .input)
+                identify: { properties, node in
+                    let isLine = properties["ID_VENDOR_ID"] == "1a86" && properties["ID_SERIAL_SHORT"] == "7583"
+                    if isLine, node == nil || node == .serial { return "gps" }
+                    return properties["HID_ID"] == "0005:0000046D:0000B33C" && node != .serial ? "keys" : nil
                 },
                 rules: { group in rules.map { $0.split(separator: "%").joined(separator: group) } }))
     }

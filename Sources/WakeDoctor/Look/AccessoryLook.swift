@@ -5,14 +5,14 @@ import WakeSystem
 
 /// What the profiles know, for who looks; profiles themselves are none of the doctor's business.
 public struct AccessoryKnowledge {
-    /// The profile that fits a device with these properties of udev.
-    let identify: ([String: String]) -> KnownAccessory?
+    /// The profile that fits a device with these properties of udev, by this node of it or, with nil, by any.
+    let identify: ([String: String], AccessoryNode?) -> String?
     /// The text that udev's rules ought to be for a group; nil where no profile is of an accessory.
     let rules: (String) -> String?
     let defaultGroup: String
 
     public init(
-        defaultGroup: String, identify: @escaping ([String: String]) -> KnownAccessory?,
+        defaultGroup: String, identify: @escaping ([String: String], AccessoryNode?) -> String?,
         rules: @escaping (String) -> String?
     ) {
         self.identify = identify
@@ -117,17 +117,17 @@ extension MachineLook {
         ]
         return classes.flatMap { folder, node, prefix in
             names("/sys/class/\(folder)").filter { $0.hasPrefix(prefix) }.compactMap { name in
-                attached(UdevDevice(below: root, named: "/sys/class/\(folder)/\(name)"), node, knowledge)
+                attached(SysfsDevice(below: root, named: "/sys/class/\(folder)/\(name)"), node, knowledge)
             }
         }
     }
 
     private func attached(
-        _ device: UdevDevice?, _ node: AccessoryNode, _ knowledge: AccessoryKnowledge
+        _ device: SysfsDevice?, _ node: AccessoryNode, _ knowledge: AccessoryKnowledge
     ) -> AttachedAccessory? {
         guard let device, let name = device.own["DEVNAME"] else { return nil }
-        guard let known = knowledge.identify(device.properties), known.node == node else { return nil }
-        var accessory = AttachedAccessory("/dev/\(name)", node, known.profile)
+        guard let profile = knowledge.identify(device.properties, node) else { return nil }
+        var accessory = AttachedAccessory("/dev/\(name)", node, profile)
         accessory.access = access(accessory.path)
         let marks = ["ID_MM_DEVICE_IGNORE", "ID_MM_PORT_IGNORE"]
         accessory.isModemCandidate = node == .serial && !marks.contains { device.properties[$0] == "1" }
@@ -156,11 +156,11 @@ extension MachineLook {
         let claims = brailleRules
         guard !claims.isEmpty else { return [] }
         return names("/sys/bus/usb/devices").compactMap { name in
-            guard let device = UdevDevice(below: root, named: "/sys/bus/usb/devices/\(name)"), let usb = device.usb,
+            guard let device = SysfsDevice(below: root, named: "/sys/bus/usb/devices/\(name)"), let usb = device.usb,
                 usb.name == name, let file = claims.first(where: { $0.product == usb.product })?.file,
-                let known = knowledge.identify(device.properties)
+                let profile = knowledge.identify(device.properties, nil)
             else { return nil }
-            return AccessoryFacts.BrailleClaim(device: name, profile: known.profile, file: file)
+            return AccessoryFacts.BrailleClaim(device: name, profile: profile, file: file)
         }
     }
 

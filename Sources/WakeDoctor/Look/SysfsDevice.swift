@@ -2,7 +2,7 @@
 import WakeModel
 import WakeSystem
 
-struct UdevDevice {
+struct SysfsDevice {
     struct USB: Hashable {
         /// `1-1.2`.
         var name: String

@@ -1,0 +1,35 @@
+"""A serial accessory is plugged in, heard, pulled out, and comes back to a handler that slept all the while."""
+import fcntl
+import os
+import struct
+
+from visit import LINE, Visit, lines, profile
+
+TIOCGEXCL = 0x80045440
+
+
+def is_exclusive(node):
+    """Root alone may open it to ask."""
+    line = os.open(node, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    answer = struct.unpack("i", fcntl.ioctl(line, TIOCGEXCL, bytes(4)))[0]
+    os.close(line)
+    return bool(answer)
+
+
+def run(lab):
+    lab.attach(profile("lab-line", "serial", 0x0A01, serial={"baud": 115200}, framing=LINE))
+    visit = Visit(lab, lab.gadget("acm", serial="L0001"), "lab-line", "ttyACM*")
+    visit.comes()
+    visit.says(lines("first", range(60)))
+    lab.claim("nobody else may open it (TIOCEXCL)", is_exclusive(visit.node[0]))
+    visit.goes()
+    visit.comes()
+    visit.wakes(b"alone\n")
+    visit.says(lines("second", range(60)))
+    # Cut in the midst of a line: what there was of it is no message.
+    visit.device.say(b"half a li")
+    visit.goes()
+    halves = [one for one in visit.heard() if one.raw.startswith(b"half") and "undecodable" not in one.data]
+    lab.claim("half a line is not told as a line", not halves, [one.data for one in halves])
+    lab.claim("where nothing was lost unsaid, gaps lie between its visits only", len(lab.bridge.gaps("lab-line")) <= 1,
+              lab.bridge.gaps("lab-line"))

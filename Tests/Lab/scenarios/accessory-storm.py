@@ -1,0 +1,58 @@
+"""While `udevadm trigger` never ends, plugs and unplugs are told within a second of udev, and nothing else is."""
+import sys
+import time
+
+from lab import now, until
+from udev import Udev
+from visit import LINE, lines, profile
+
+ROUNDS = 6
+
+
+def run(lab):
+    quick = {"settle": "0s", "replug_grace": "0s", "framing": LINE}
+    bridge = lab.attach(profile("lab-storm", "serial", 0x0A08, **quick), profile("lab-calm", "serial", 0x0A09, **quick))
+    calm = lab.gadget("acm", product=0x0A09, serial="C", port=1)
+    storm = lab.gadget("acm", product=0x0A08, serial="S")
+    calm.plug()
+    lab.eventually("the one that stays is connected", lambda: bridge.of("lab-calm", "connected"), 30)
+    time.sleep(1)
+    before, worked, begun = bridge.descriptors(), bridge.processor(), now()
+    udev = Udev(lab, "tty")
+    # Two of them: while one waits for udev to end its round the other has it begin anew.
+    loops = [lab.process(f"trigger{number}", "sh", "-c", "while udevadm trigger --settle; do echo; done")
+             for number in range(2)]
+    try:
+        late = [one for round in range(ROUNDS) for one in edges(lab, storm, round, udev, calm)]
+    finally:
+        for loop in loops:
+            loop.kill()
+    lab.figure("events of udev meanwhile", f"{len(udev.told())} of serial lines, "
+               f"{sum(loop.text().count(chr(10)) for loop in loops)} whole triggers")
+    lab.figure("processor time of the bridge", f"{bridge.processor() - worked:.2f} s in {now() - begun:.1f} s")
+    lab.figure("from udev's word to the bridge's event", ", ".join(f"{one * 1000:.0f} ms" for one in late))
+    lab.claim("each edge is told within 1 s of udev's word", len(late) == 2 * ROUNDS and max(late) <= 1, late)
+    others = bridge.of("lab-calm", "connected", "disconnected", "gap", "attention")
+    lab.claim("of the one that stayed nothing was told but its data", [one.kind for one in others] == ["connected"],
+              [one.event for one in others])
+    said = [(at, message.rstrip(b"\r\n")) for at, message in calm.said]
+    until(lambda: len(bridge.of("lab-calm", "data")) >= len(said), 20)
+    lab.tally("the one that stayed", said, bridge.of("lab-calm", "data"))
+    lab.eventually("with the storm over the descriptors are as they were", lambda: bridge.descriptors() <= before, 10)
+    lab.figure("descriptors before and after", f"{before} {bridge.descriptors()}")
+    udev.end()
+
+
+def edges(lab, storm, round, udev, calm):
+    """How much later than udev the bridge told a plug, and an unplug."""
+    bridge, node = lab.bridge, None
+    for action, kind in (("add", "connected"), ("remove", "disconnected")):
+        begun = storm.plug() if action == "add" else storm.unplug()
+        for line in lines(f"calm {round} {action}", range(10)):
+            calm.say(line)
+        if not until(lambda: bridge.of("lab-storm", kind, since=begun), 60):
+            lab.claim(f"round {round}: {kind} is told", False)
+            return
+        node = node or storm.host_nodes("ttyACM*")[0]
+        at = udev.awaited(action, node, begun)
+        yield bridge.instant(bridge.of("lab-storm", kind, since=begun)[0].event["time"]) - at if at else sys.maxsize
