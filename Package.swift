@@ -13,6 +13,7 @@ let package = Package(
         // The C boundary.
         .target(name: "CLinux"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         // Takes headers of libbluetooth-dev alone, and links nothing of it.
         .target(name: "CBluetooth"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -27,7 +28,7 @@ let package = Package(
         .target(name: "WakeWords", dependencies: ["WakeModel", "CWords"]),
 
         // Thin edges.
-        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth"]),
+        .target(name: "WakeSystem", dependencies: ["WakeModel", "CLinux", "CBluetooth", "CUdev"]),
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
@@ -62,16 +63,22 @@ let package = Package(
                 "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
             ], exclude: ["bluez.py", "terminal.py"]),
         .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
-        .testTarget(name: "WakeSystemTests", dependencies: ["WakeSystem"]),
+        .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
+        .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),
         .testTarget(name: "WakeLoopTests", dependencies: ["TestBench", "WakeLoop", "WakeModel", "WakeSystem"]),
 
         .testTarget(
-            name: "WakeSourcesTests", dependencies: ["TestBench", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"]),
+            name: "WakeSourcesTests",
+            dependencies: [
+                "TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem",
+            ],
+            exclude: ["Accessory/devices.py"]),
         .testTarget(
             name: "WakeDoctorTests",
             dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),
-        .testTarget(name: "WakeProfilesTests", dependencies: ["WakeModel", "WakeProfiles"]),
+        .testTarget(
+            name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeLoop", "WakeSystem"]),
@@ -90,6 +97,7 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(
             name: "ArchitectureTests",
             dependencies: ["TestBench", "WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),

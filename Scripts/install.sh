@@ -9,10 +9,12 @@ bin=$root$prefix/bin
 share=$root$prefix/share
 devices=$share/wakebridge/Devices
 completion=$share/bash-completion/completions/wakebridge
+rules=$root$prefix/lib/udev/rules.d
 
 if [ "$from" = --remove ]; then
     rm -f "$bin/wakebridge" "$bin/wakebridged" "$completion" "$root$units/wakebridged.service" \
-        "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8"
+        "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8" \
+        "$rules/70-wakebridge.rules" "$rules/91-wakebridge-braille.rules"
     rm -rf "$share/wakebridge"
     exit 0
 fi
@@ -26,6 +28,7 @@ put 755 "$from/wakebridge" "$bin/wakebridge"
 put 755 "$from/wakebridged" "$bin/wakebridged"
 put 644 docs/wakebridge.1 "$share/man/man1/wakebridge.1"
 put 644 docs/wakebridge.bash "$completion"
+for file in udev/*.rules; do put 644 "$file" "$rules/${file#udev/}"; done
 [ ! -f docs/wakebridged.8 ] || put 644 docs/wakebridged.8 "$share/man/man8/wakebridged.8"
 
 # Profiles and recordings; not the scripts they were made with.
@@ -40,4 +43,13 @@ if [ -n "$unit" ]; then
     sed "s|/usr/bin/wakebridged|$prefix/bin/wakebridged|g" "$unit" >"$root$units/wakebridged.service"
     chmod 644 "$root$units/wakebridged.service"
     echo "  $root$units/wakebridged.service"
+fi
+
+# A root that is filled for another machine has no udev to tell.
+if [ -z "$root" ]; then
+    echo "The udev rules hold from now on with: sudo udevadm control --reload && sudo udevadm trigger"
+    case $prefix in
+        /usr | /usr/local) ;;
+        *) echo "udev reads no rules below $prefix: copy those of $rules to /etc/udev/rules.d first" ;;
+    esac
 fi

@@ -62,6 +62,7 @@ need libc6-dev test -e /usr/include/stdlib.h
 need g++ links libstdc++.so
 need pkg-config command -v pkg-config
 need libsystemd-dev pkg-config --exists libsystemd
+need libudev-dev pkg-config --exists libudev
 need libbluetooth-dev test -e /usr/include/bluetooth/hci.h
 need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
@@ -71,6 +72,8 @@ need curl command -v curl
 need dbus-daemon command -v dbus-daemon
 need dbus-bin command -v dbus-send
 need python3-gi test -d /usr/lib/python3/dist-packages/gi
+need umockdev command -v umockdev-wrapper
+need gir1.2-umockdev-1.0 test -e /usr/lib/*/girepository-1.0/UMockdev-1.0.typelib
 need python3-dbus test -d /usr/lib/python3/dist-packages/dbus
 need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
 

@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="scan pair forget devices replay import export record run watch status handlers start stop session reload attach simulate dead-letters why logs doctor help"
+    local verbs="scan pair forget devices replay import export record run watch status handlers start stop session reload attach simulate dead-letters why logs doctor udev-rules help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -27,6 +27,7 @@ _wakebridge() {
         --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
         --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
         --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
+        --group|-g) COMPREPLY=($(compgen -g -- "$current")); return ;;
         --adapter|--alias|--passkey|--lines|-n|--profile) return ;;
     esac
     case $verb in
@@ -43,6 +44,7 @@ _wakebridge() {
         run) options="--manifest --profile --device --replay --speed --json --help" ;;
         status|reload) options=$daemon ;;
         doctor) options="--root $daemon" ;;
+        udev-rules) options="--profile --group --braille --json --help" ;;
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
         handlers|start|attach|why) options=$daemon; words=$(_wakebridge_ask handlers id) ;;
         stop) options="--keep-sessions $daemon"; words=$(_wakebridge_ask handlers id) ;;

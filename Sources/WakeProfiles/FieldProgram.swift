@@ -11,6 +11,12 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
     case notText(offset: Int)
     /// The structure of an advertisement that starts at `offset` says `needed` bytes, and `found` are left.
     case cutStructure(offset: Int, needed: Int, found: Int)
+    /// The message is too short for its check, or its check is not where it should be.
+    case noCheck(String)
+    /// The check that a message carries is not the one that its bytes make.
+    case wrongCheck(kind: String, found: String, made: String)
+    /// So many bytes are no whole number of input events.
+    case notEvents(count: Int)
 
     public var description: String {
         switch self {
@@ -20,6 +26,10 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .notText(let offset): "the text at byte \(offset) is not UTF-8"
         case .cutStructure(let offset, let needed, let found):
             "cut short: the structure at byte \(offset) says \(needed) more, \(found) are left"
+        case .noCheck(let reason): "no check: \(reason)"
+        case .wrongCheck(let kind, let found, let made):
+            "a wrong check: \(kind) says \(found), the bytes make \(made)"
+        case .notEvents(let count): "not input events: \(count) bytes, where each event has 8"
         }
     }
 }

@@ -7,9 +7,30 @@ public struct ProfileIndex: RawRepresentable, Hashable, Sendable {
     public init(rawValue: Int) { self.rawValue = rawValue }
 }
 
+/// How the bytes of one channel become a value.
 struct ChannelProgram: Hashable, Sendable {
+    enum Form: Hashable, Sendable {
+        case fields
+        case inputEvents
+        /// Nothing but the check is looked at.
+        case none
+    }
+
     var channel: Channel
-    var program: FieldProgram
+    var check: MessageCheck?
+    var form: Form
+    /// Empty where the form has no fields.
+    var program = FieldProgram()
+
+    /// The object for `bytes` as JSON text, or nil where there is none. Throws where they are not what the profile says.
+    func run(over bytes: [UInt8]) throws(DecodeFault) -> [UInt8]? {
+        let checked = if let check { try check.verified(bytes) } else { bytes }
+        switch form {
+        case .fields: return try program.run(over: checked)
+        case .inputEvents: return try InputBatch.run(over: checked)
+        case .none: return nil
+        }
+    }
 }
 
 public struct Profile: Hashable, Sendable {
@@ -37,11 +58,15 @@ public struct Profile: Hashable, Sendable {
     public var notify: [BluetoothUUID]
     /// Characteristics read once at connect.
     public var readAtConnect: [BluetoothUUID]
+    /// What is opened of an accessory, and how; nil for a Bluetooth peripheral.
+    public var accessory: AccessoryPlan?
     /// What the profile calls its channels: `heart_rate_measurement`.
     public var channelNames: [Channel: String]
     /// A handful: looking through them is quicker than hashing a channel.
     var programs: [ChannelProgram]
     var advertisement: AdvertisementProgram
+    /// What is opened of an accessory, and how it is listened to; nil for peripherals.
+    public var accessory: AccessoryPlan?
 
     func matches(services: Set<BluetoothUUID>, name: String?, properties: [(String, String)]) -> Bool {
         if let prefix = match.namePrefix, !(name ?? "").hasPrefix(prefix) { return false }

@@ -1,12 +1,12 @@
-// Reads `Devices/<name>/profile.json5`; `Devices/example/profile.json5` explains every key to people.
+// Reads `Devices/<name>/profile.json5`; the two example folders under `Devices` explain every key to people.
 import WakeModel
 
 enum ProfileDocument {
-    static let keys = [
-        "name", "title", "mode", "match", "notify", "read", "characteristics", "streams", "advertisement",
-    ]
+    static let peripheralKeys = ["notify", "read", "characteristics", "advertisement"]
+    static let keys = ["name", "title", "mode", "match"] + peripheralKeys + ["streams"] + accessoryKeys
     static let matchKeys = ["services", "name_prefix", "properties"]
     static let channelKeys = ["name", "fields"]
+    static let streamKeys = channelKeys + ["check"]
     static let advertisementKeys = ["service_data", "manufacturer_data"]
 
     /// Throws every fault of the file, each naming its place.
@@ -30,14 +30,29 @@ enum ProfileDocument {
         let title = object.text("title")
         guard let mode = object.word("mode", as: DeviceMode.self) else { return nil }
         let match = match(object, mode: mode)
+        refuseMisplaced(in: object, mode: mode)
         let notify = uuids("notify", of: object)
         let read = uuids("read", of: object)
         let channels = channels(of: object, mode: mode)
-        let advertisement = advertisement(of: object, mode: mode)
+        let advertisement = advertisement(of: object)
+        let accessory = mode == .externalAccessory ? accessory(of: object) : nil
         guard let name, let title, let match else { return nil }
         return Profile(
             name: name, title: title, mode: mode, match: match, notify: notify, readAtConnect: read,
-            channelNames: channels.names, programs: channels.programs, advertisement: advertisement)
+            accessory: accessory, channelNames: channels.names, programs: channels.programs,
+            advertisement: advertisement)
+    }
+
+    /// Keys of the other mode. Channels have a word of their own for it: they are told what to write instead.
+    private static func refuseMisplaced(in object: ConfigurationObject, mode: DeviceMode) {
+        let misplaced =
+            switch mode {
+            case .bluetoothCentral: accessoryKeys
+            case .externalAccessory: peripheralKeys.filter { $0 != "characteristics" }
+            }
+        for key in misplaced where object.has(key) {
+            object.report.add("\(key) does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
+        }
     }
 
     private static func match(_ object: ConfigurationObject, mode: DeviceMode) -> Profile.Match? {
@@ -73,13 +88,9 @@ enum ProfileDocument {
 
 /// Broadcasts and their field lists.
 extension ProfileDocument {
-    private static func advertisement(of object: ConfigurationObject, mode: DeviceMode) -> AdvertisementProgram {
+    private static func advertisement(of object: ConfigurationObject) -> AdvertisementProgram {
         var advertisement = AdvertisementProgram()
         guard let found = object.object("advertisement", keys: advertisementKeys) else { return advertisement }
-        if mode != .bluetoothCentral {
-            object.report.add(
-                "advertisement does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
-        }
         for key in advertisementKeys {
             guard let list = found.object(key, keys: nil) else { continue }
             for name in list.keys {
@@ -126,12 +137,32 @@ extension ProfileDocument {
                 list.report.add("\(list.path) has the key \"\(key)\", expected \(example)")
                 continue
             }
-            guard let entry = list.object(key, keys: channelKeys, required: channelKeys) else { continue }
+            guard let entry = entry(key, of: list, mode: mode) else { continue }
             channels.names[channel] = entry.text("name")
-            guard let program = program(of: entry) else { continue }
-            channels.programs.append(ChannelProgram(channel: channel, program: program))
+            guard let program = channelProgram(channel, entry) else { continue }
+            channels.programs.append(program)
         }
         return channels
+    }
+
+    /// A stream may have no more than a name: its bytes are raw then, but the profile says which node it wants.
+    private static func entry(_ key: String, of list: ConfigurationObject, mode: DeviceMode) -> ConfigurationObject? {
+        switch mode {
+        case .bluetoothCentral: list.object(key, keys: channelKeys, required: channelKeys)
+        case .externalAccessory: list.object(key, keys: streamKeys, required: ["name"])
+        }
+    }
+
+    private static func channelProgram(_ channel: Channel, _ entry: ConfigurationObject) -> ChannelProgram? {
+        let check = entry.word("check", as: MessageCheck.self)
+        if channel == .input, entry.has("check") {
+            entry.report.add("\(entry.path(of: "check")) does not fit input events, which carry none; remove it")
+        }
+        if entry.has("fields") {
+            return program(of: entry).map { ChannelProgram(channel: channel, check: check, form: .fields, program: $0) }
+        }
+        if channel == .input { return ChannelProgram(channel: channel, form: .inputEvents) }
+        return check.map { ChannelProgram(channel: channel, check: $0, form: .none) }
     }
 
     private static func program(of entry: ConfigurationObject) -> FieldProgram? {
@@ -144,14 +175,16 @@ extension ProfileDocument {
         return FieldCompiler.compile(fields)
     }
 
-    private static func channel(_ key: String, mode: DeviceMode) -> Channel? {
+    static func channel(_ key: String, mode: DeviceMode) -> Channel? {
         switch mode {
         case .bluetoothCentral: return BluetoothUUID(key).map { .characteristic($0) }
         case .externalAccessory:
-            if key == "serial" { return .serial }
-            if key == "input" { return .input }
-            guard key.hasPrefix("report-"), let number = UInt8(key.dropFirst("report-".count)) else { return nil }
-            return .report(number)
+            switch Channel(written: key) {
+            case .serial: return .serial
+            case .input: return .input
+            case .report(let number): return .report(number)
+            case .characteristic, .advertisement, nil: return nil
+            }
         }
     }
 }

@@ -80,8 +80,19 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile has no field list
-    /// for the channel. Throws, and writes nothing, where the bytes are not what the field list says.
+    /// The most particular accessory profile that fits a device of udev and is taken by `isFitting` for it.
+    public func matchAccessory(
+        properties: [String: String], where isFitting: (Profile) -> Bool
+    ) -> ProfileIndex? {
+        matchOrder.first { index in
+            let profile = self[index]
+            return profile.mode == .externalAccessory && isFitting(profile)
+                && profile.match.properties.allSatisfy { properties[$0.name] == $0.value }
+        }
+    }
+
+    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile makes no value
+    /// of the channel. Throws, and writes nothing, where the bytes are not what the profile says.
     public func decode(
         _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
@@ -92,7 +103,8 @@ public struct ProfileLibrary: Sendable {
         }
         let found = programs[profile.rawValue]
         for index in found.indices where found[index].channel == channel {
-            writer.fragment(try found[index].program.run(over: bytes))
+            guard let value = try found[index].run(over: bytes) else { return false }
+            writer.fragment(value)
             return true
         }
         return false

@@ -51,12 +51,16 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
     /// Reads once and appends at most `limit` bytes to `bytes`.
     public borrowing func read(appendingTo bytes: inout [UInt8], limit: Int) throws(SystemError) -> ReadResult {
-        let answer = withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { space in
+        try readResult(answerOfRead(appendingTo: &bytes, limit: limit))
+    }
+
+    /// The same, for those to whom the error numbers mean something else than to a stream.
+    borrowing func answerOfRead(appendingTo bytes: inout [UInt8], limit: Int) -> Answer {
+        withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { space in
             let answer = attempt { Glibc.read(raw, space.baseAddress, space.count) }
             if case .value(let count) = answer { bytes.append(contentsOf: space[..<count]) }
             return answer
         }
-        return try readResult(answer)
     }
 
     /// Reads once from a fixed place of a file, without moving its position; kernel files answer anew from 0 each time.
@@ -69,8 +73,11 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
     /// Writes once what stands in `bytes`. On a pipe whose reader is gone the process must ignore SIGPIPE.
     public borrowing func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult {
-        let answer = bytes.withUnsafeBytes { space in attempt { Glibc.write(raw, space.baseAddress, space.count) } }
-        return try writeResult(answer)
+        try writeResult(answerOfWrite(bytes))
+    }
+
+    borrowing func answerOfWrite(_ bytes: ArraySlice<UInt8>) -> Answer {
+        bytes.withUnsafeBytes { space in attempt { Glibc.write(raw, space.baseAddress, space.count) } }
     }
 
     /// Writes once what stands in `bytes` from `offset` on.

@@ -1,6 +1,5 @@
 // The tool's own way to bluetoothd: opened, waited for, and where something is missing, a sentence with what mends it.
 import Glibc
-import WakeDaemon
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -20,10 +19,7 @@ final class BluetoothStation {
 
     /// Comes back when bluetoothd's objects are known.
     init() throws(Complaint) {
-        let folders = ProfileFolder.shipped() + [DaemonOptions().configurationDirectory + "/Devices"]
-        let (profiles, errors) = ProfileFolder.load(folders)
-        for error in errors { Console.say("warning: \(error.description)") }
-        self.profiles = profiles
+        profiles = .loaded()
         do {
             loop = try EventLoop()
             // One that is let go of again: it tells at once what SystemBus would wait for.

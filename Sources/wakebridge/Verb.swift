@@ -30,6 +30,7 @@ struct Verb {
         [
             .scan, .pair, .forget, .devices, .replay, .import, .export, .record, .run, .watch, .status, .handlers,
             .start, .stop, .session, .reload, .attach, .simulate, .deadLetters, .why, .logs, .doctor,
+            .udevRules,
         ]
     }
 

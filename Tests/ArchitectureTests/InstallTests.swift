@@ -37,7 +37,9 @@ struct InstallTests {
         }
     }
 
-    @Test("make install puts programs, profiles, pages, completion and unit below PREFIX, and uninstall takes all away")
+    @Test(
+        "make install puts programs, profiles, pages, completion, unit and udev rules below PREFIX, and uninstall takes all away"
+    )
     func installs() throws {
         defer { Directory.removeTree(folder) }
         let words = "'\(folder)' /opt/wake /opt/wake/lib/systemd/system"
@@ -47,6 +49,7 @@ struct InstallTests {
         for path in [
             "bin/wakebridge", "bin/wakebridged", "share/man/man1/wakebridge.1", "share/man/man8/wakebridged.8",
             "share/bash-completion/completions/wakebridge", "share/wakebridge/Devices/heart-rate-monitor/profile.json5",
+            "lib/udev/rules.d/70-wakebridge.rules", "lib/udev/rules.d/91-wakebridge-braille.rules",
         ] {
             #expect(File.exists("\(root)/\(path)"), "\(path)")
         }
@@ -65,5 +68,13 @@ struct InstallTests {
         #expect(File.exists(bin + "/wakebridged"))
         let (status, output) = run("systemd-analyze verify --man=no '\(units)/wakebridged.service'")
         #expect(status == 0 && !output.contains("wakebridged.service"), "\(output)")
+    }
+
+    @Test("who installs on this machine is told how udev takes up the rules, and where it would not find them")
+    func tellsOfRules() {
+        defer { Directory.removeTree(folder) }
+        let (status, output) = run("Scripts/install.sh '\(builtPrograms)' '' '\(folder)' '\(folder)/units'")
+        #expect(status == 0 && output.contains("sudo udevadm control --reload && sudo udevadm trigger"), "\(output)")
+        #expect(output.contains("udev reads no rules below \(folder): copy those of \(folder)/lib/udev/rules.d"))
     }
 }

@@ -11,7 +11,7 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeHandler", ["WakeModel", "Glibc"]),
     ("WakeWords", ["WakeModel", "CWords", "Glibc"]),
     ("WakeJournal", ["WakeModel", "CSQLite", "Glibc"]),
-    ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "Glibc", "Synchronization"]),
+    ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "CUdev", "Glibc", "Synchronization"]),
     ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
     ("WakeSources", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop"]),
     ("WakeDoctor", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
@@ -84,7 +84,7 @@ struct LayerTests {
         "each system library has one importer",
         arguments: [
             "CLinux": "WakeSystem", "CSystemd": "WakeLoop", "CSQLite": "WakeJournal", "CMicrohttpd": "WakeControl",
-            "CBluetooth": "WakeSystem", "CWords": "WakeWords", "CCurl": "wakebridge",
+            "CBluetooth": "WakeSystem", "CUdev": "WakeSystem", "CWords": "WakeWords", "CCurl": "wakebridge",
         ])
     func hasOneImporter(library: String, importer: String) {
         let importers = Set(SourceTree.swift.filter { $0.imports.contains(library) }.map(\.module))

@@ -71,6 +71,7 @@ import WakeWords
             (["record", "--air", "x", "strap"], "leave out 'strap'"),
             (["record", "--air", "x", "-o", "y"], "leave out --output"),
             (["doctor", "me"], "'me' is one word too many"), (["doctor", "--rot", "/x"], "Did you mean --root?"),
+            (["udev-rules", "uno"], "'uno' is one word too many"), (["udev-ruls"], "Did you mean 'udev-rules'?"),
             (["help", "wach"], "Did you mean 'watch'?"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {

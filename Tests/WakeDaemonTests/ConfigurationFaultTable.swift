@@ -222,16 +222,16 @@ let brokenProfiles: [ConfigurationFault] = [
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"18 0d\"]}}",
         "match.services[0] is \"18 0d\", expected a Bluetooth UUID such as \"2a37\""),
     profile(
-        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {services: [\"180d\"]}}",
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", node: \"none\", match: {services: [\"180d\"]}}",
         "match.services does not fit mode \"external-accessory\"; remove it or change the mode"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, streams: {report: {}}}",
         "streams has the key \"report\", expected \"serial\", \"input\" or \"report-1\""),
     profile(
-        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, characteristics: {}}",
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, node: \"none\", characteristics: {}}",
         "characteristics does not fit mode \"external-accessory\"; write streams"),
     profile(
-        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, advertisement: {}}",
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, node: \"none\", advertisement: {}}",
         "advertisement does not fit mode \"external-accessory\"; remove it or change the mode"),
     profile(
         "{name: \"p\", title: \"P\", mode: \"bluetooth-central\", match: {services: [\"180d\"]}, advertisement: {service_data: {x: {fields: []}}}}",

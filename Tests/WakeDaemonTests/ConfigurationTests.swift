@@ -44,7 +44,7 @@ struct ConfigurationTests {
 
     @Test(
         "every malformed file is refused with a sentence that names the file, the place and what to do",
-        arguments: brokenDocuments + brokenManifests + brokenSettings + brokenProfiles)
+        arguments: brokenDocuments + brokenManifests + brokenSettings + brokenProfiles + brokenAccessories)
     func refusal(fault: ConfigurationFault) throws {
         #expect(try sentences(of: fault).joined(separator: "\n") == fault.sentence)
     }

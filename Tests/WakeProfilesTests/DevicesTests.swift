@@ -48,17 +48,41 @@ struct DevicesTests {
         #expect(library.names.contains("example"))
     }
 
-    @Test("the commented example uses every key of the closed lists")
-    func exampleIsTheSpecification() throws {
-        let example = try #require(try shippedSources().first { $0.name == "example" })
-        let text = String(decoding: example.text, as: UTF8.self)
-        let kinds = FieldDocument.Kind.allCases.map(\.rawValue)
+    @Test("the two commented examples use every key and every word of the closed lists")
+    func examplesAreTheSpecification() throws {
+        let examples = try shippedSources().filter { $0.name.hasPrefix("example") }
+        #expect(examples.map(\.name) == ["example", "example-accessory"])
+        let text = examples.map { String(decoding: $0.text, as: UTF8.self) }.joined()
         let keys =
-            ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.channelKeys
-            + ProfileDocument.advertisementKeys + FieldDocument.keys
-        for word in keys + kinds {
-            #expect(text.contains(word), "Devices/example/profile.json5 does not explain \(word)")
+            ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.streamKeys
+            + ProfileDocument.advertisementKeys + FieldDocument.keys + ProfileDocument.lineKeys
+            + ProfileDocument.framingKeys
+        for word in keys + FieldDocument.Kind.allCases.map(\.rawValue) {
+            #expect(text.contains("\(word)"), "no example explains \(word)")
         }
+        for word in accessoryWords { #expect(text.contains("\"\(word)\""), "no example explains \"\(word)\"") }
+    }
+
+    private var accessoryWords: [String] {
+        let nodes = AccessoryNode.allCases.map(\.rawValue) + AccessoryPlan.Sharing.allCases.map(\.rawValue)
+        let lines = LineSettings.Parity.allCases.map(\.rawValue) + LineSettings.Flow.allCases.map(\.rawValue)
+        let kinds = ProfileDocument.FramingKind.allCases.map(\.rawValue) + Framing.Endian.allCases.map(\.rawValue)
+        return nodes + lines + kinds + LineSettings.ModemLine.allCases.map(\.rawValue)
+            + AccessoryPlan.OnSuspend.allCases.map(\.rawValue) + MessageCheck.allCases.map(\.rawValue)
+    }
+
+    @Test("the example of an accessory writes the defaults, and its message decodes")
+    func exampleAccessory() throws {
+        let library = ProfileLibrary.load(try shippedSources()).library
+        let index = try #require(library.index(named: "example-accessory"))
+        var expected = AccessoryPlan(node: .serial)
+        expected.framing = .lengthPrefix(.init(start: [0xaa, 0x55], offset: 3, size: 1, endian: .little, extra: 5))
+        expected.frameLimit = 64
+        #expect(library[index].accessory == expected)
+        var writer = JSONWriter()
+        let message: [UInt8] = [0xaa, 0x55, 2, 4, 0xe8, 3, 0, 0, 0xf0]
+        #expect(try library.decode(message, from: .serial, profile: index, into: &writer))
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"type":"settled","weight_g":1000}"#)
     }
 
     @Test(

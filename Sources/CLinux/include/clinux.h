@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "clinux_nodes.h"
+
 // ---- Names and clocks -------------------------------------------------------------------------------------------
 
 /// "ENOENT", or NULL for a number that has no name. Static storage.

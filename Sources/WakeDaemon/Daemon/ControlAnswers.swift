@@ -12,7 +12,7 @@ final class ControlAnswers {
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
-    var bluetooth: BluetoothWatch? { daemon.bluetooth }
+    var live: LiveDevices? { daemon.devices }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -100,8 +100,8 @@ final class ControlAnswers {
         bridge.catalog.devices.compactMap { $0 }.map { entry in
             let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
             return DeviceStatus(
-                device: entry.device, match: match(entry), link: link, why: hindrance(of: entry.device),
-                lastData: entry.lastData, session: session(of: entry.device))
+                device: entry.device, match: match(entry), link: link, why: live?.watch(of: entry.device.mode)?.hindrance(of: entry.device.source),
+                lastData: entry.lastData, session: live?.session(of: entry.device))
         }
     }
 
@@ -162,13 +162,13 @@ final class ControlAnswers {
     }
 
     private func start(_ handler: HandlerID) -> ControlResponse {
-        defer { bluetooth?.handlerDidStart(handler) }
+        defer { live?.handlerDidStart(handler) }
         return operate(handler, .start)
     }
 
     private func stop(_ handler: HandlerID, keepsSessions: Bool) -> ControlResponse {
         letGo(of: handler)
-        defer { if !keepsSessions { bluetooth?.handlerDidStop(handler) } }
+        defer { if !keepsSessions { live?.handlerDidStop(handler) } }
         return operate(handler, .stop)
     }
 

@@ -1,4 +1,4 @@
-// The daemon: one bridge with its manifests, its control socket and, until devices are watched, a trace to play.
+// The daemon: one bridge with its manifests, its control socket and its devices, or a trace to play in their place.
 import Glibc
 import WakeControl
 import WakeCore
@@ -27,8 +27,8 @@ public final class Daemon {
     private let thermal: ThermalLook?
     let bus: SystemBus
     private let sleep: SleepInhibitor
-    /// Nil where it is switched off, or a trace is played in place of devices.
-    let bluetooth: BluetoothWatch?
+    /// Nil where a trace is played in place of devices.
+    let devices: LiveDevices?
     private var replay: DaemonReplay?
     private var server: ControlServer?
     private var answers: ControlAnswers?
@@ -57,9 +57,9 @@ public final class Daemon {
         thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
         sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
-        bluetooth =
-            options.watchesBluetooth && Self.replay(options, settings) == nil
-            ? try BluetoothWatch(bridge, bus: bus, stateDirectory: options.stateDirectory) : nil
+        devices =
+            Self.replay(options, settings) == nil
+            ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
         manifests = try ManifestFolder(
             options.manifestDirectory, profiles: profiles, defaults: settings)
         bridge.stage.handlerLog = logBook
@@ -84,7 +84,7 @@ public final class Daemon {
         MemoryPressure.releaseStartup()
         let status = try bridge.loop.run()
         server?.close()
-        bluetooth?.source.end()
+        devices?.end()
         bridge.close()
         return status
     }
@@ -97,6 +97,7 @@ public final class Daemon {
         try serve()
         try watchSignals()
         try bus.open()
+        try devices?.begin()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.

@@ -12,7 +12,7 @@ public enum DaemonCommand {
         Flag("replay", value: "FILE", "play this trace in place of devices"),
         Flag("speed", value: "N|max", "how fast the trace is played; 1 if not given"),
         Flag("no-bluetooth", "watch no Bluetooth devices"),
-        Flag("no-accessories", "watch no accessories; this version has none to watch"),
+        Flag("no-accessories", "watch no accessories"),
         Flag("sweep", "end what a daemon that died has left running, and go"),
         Flag("help", short: "h", "show this text"),
         Flag("version", short: "V", "show the version"),
@@ -72,7 +72,8 @@ public enum DaemonCommand {
             let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
             options.replay = .init(file: file, speed: speed)
         }
-        options.watchesBluetooth = !words.has("no-bluetooth")
+        if words.has("no-bluetooth") { options.kinds.remove(.bluetooth) }
+        if words.has("no-accessories") { options.kinds.remove(.accessories) }
         return options
     }
 

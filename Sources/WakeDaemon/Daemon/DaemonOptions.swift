@@ -18,7 +18,7 @@ public struct DaemonOptions {
     public var stateDirectory: String
     public var runtimeDirectory: String
     public var replay: Replay?
-    public var watchesBluetooth = true
+    var kinds = LiveDevices.Kinds.all
 
     /// The system's directories for root; those of the XDG base directory specification for others.
     public init() {

@@ -1,4 +1,4 @@
-// How far peripherals were listened to when an earlier life ended: its last moment is known from the journal alone.
+// How far devices were listened to when an earlier life ended: its last moment is known from the journal alone.
 import WakeModel
 import WakeSources
 
@@ -10,15 +10,20 @@ extension Bridge {
             guard case .data = event.content else { continue }
             lastWords[event.device] = max(lastWords[event.device] ?? event.stamp.wall, event.stamp.wall)
         }
-        for (id, device) in journal.devices() where device.mode == .bluetoothCentral {
+        for (id, device) in journal.devices() {
             let known = journal.listening(to: device.source)
-            journal.note(.until(Self.heardUntil(known, lastWords[id], aliveUntil)), to: device.source)
+            guard known != nil || device.mode == .bluetoothCentral else { continue }
+            let until = Self.heardUntil(known, lastWords[id], aliveUntil, device.mode)
+            journal.note(.until(until), to: device.source)
         }
     }
 
-    /// A link that was up may have been dead for as long as one outlives the last answer.
-    static func heardUntil(_ known: Listening?, _ lastWord: WallTime?, _ aliveUntil: WallTime) -> WallTime {
-        let sure = aliveUntil - LinkPatience().supervision
+    /// A radio link that was up may have been dead for as long as one outlives the last answer; what stands in a node was
+    /// read as soon as it came.
+    static func heardUntil(
+        _ known: Listening?, _ lastWord: WallTime?, _ aliveUntil: WallTime, _ mode: DeviceMode
+    ) -> WallTime {
+        let sure = mode == .bluetoothCentral ? aliveUntil - LinkPatience().supervision : aliveUntil
         let until =
             switch known {
             case .until(let time): time

@@ -163,10 +163,11 @@ public final class ForegroundBridge {
     public func watch() throws -> Outcome {
         defer { leaveNothing() }
         let bus = SystemBus(on: bridge.loop)
-        let bluetooth = try BluetoothWatch(bridge, bus: bus, stateDirectory: ground.directory)
+        let devices = try LiveDevices(bridge, .all, bus: bus, stateDirectory: ground.directory)
         try endOnSignals()
         try bus.open()
-        _ = try withExtendedLifetime(bluetooth) { try bridge.loop.run() }
+        try devices.begin()
+        _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
         outcome.events = Int(bridge.engine.deviceEventsAppended)
         return conclude()
     }

@@ -4,12 +4,15 @@ import WakeProfiles
 import WakeSystem
 
 public enum ProfileFolder {
+    /// They explain keys to people, and are for no device.
+    private static let examples = ["example", "example-accessory"]
+
     /// Reads every `<folder>/<name>/profile.json5` of the folders that exist; a later folder's profile replaces an earlier
     /// one of the same name. Broken profiles are left out and told.
     public static func load(_ folders: [String]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         var sources: [String: ProfileLibrary.Source] = [:]
         for folder in folders {
-            for name in (try? Directory.names(in: folder)) ?? [] where name != "example" {
+            for name in (try? Directory.names(in: folder)) ?? [] where !examples.contains(name) {
                 let file = "\(folder)/\(name)/profile.json5"
                 guard let text = try? File.bytes(at: file, limit: 1 << 20) else { continue }
                 sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)

@@ -11,7 +11,21 @@ public struct UdevRecord: Hashable, Sendable {
         case unbind
         /// `change`, and whatever udev may say that this list does not know.
         case change
+
+        init(_ word: String?) {
+            switch word {
+            case nil: self = .found
+            case "add": self = .add
+            case "remove": self = .remove
+            case "bind": self = .bind
+            case "unbind": self = .unbind
+            default: self = .change
+            }
+        }
     }
+
+    /// Where accessories stand: lines, reports, input events, USB devices without any of these, sensors, power.
+    public static let accessorySubsystems = ["tty", "hidraw", "input", "usb", "iio", "power_supply"]
 
     public var action: Action
     /// The place in /sys; one device has one for as long as it is attached.
@@ -21,7 +35,8 @@ public struct UdevRecord: Hashable, Sendable {
     public var node: String?
     /// Counts the kernel's messages; 0 for what was found.
     public var sequence: UInt64
-    /// Its own properties of udev, and what it has not itself those of the HID, USB and input devices that it is part of.
+    /// Its own properties of udev, and what it has not itself those of the HID, USB and input devices that it is part of;
+    /// where udev's rules say nothing of a USB device, its attributes under the names that the rules would have given them.
     public var properties: [String: String]
 
     public init(

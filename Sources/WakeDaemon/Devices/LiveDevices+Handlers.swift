@@ -1,31 +1,31 @@
-// What the stop and the start of handlers do to the sessions of peripherals that nobody else listens to.
+// What the stop and the start of handlers do to the sessions of devices that nobody else listens to.
 import WakeModel
 import WakeSystem
 
-extension BluetoothWatch {
+extension LiveDevices {
     /// What only stopped handlers watch is let go, so that a telephone may have it; closed by hand or kept, it stays as it is.
     func handlerDidStop(_ handler: HandlerID) {
-        for device in peripherals(watchedBy: handler) where sessions[device.source] == .open {
+        for device in devices(watchedBy: handler) where sessions[device.source] == .open {
             guard !hasRunningWatcher(device, besides: handler) else { continue }
             change(device, to: "closed") { () throws(SystemError) in
                 try sessions.stop(device.source)
-                source.set(.closed, of: device.source)
+                watch(of: device.mode)?.apply(.closed, to: device.source)
             }
         }
     }
 
     func handlerDidStart(_ handler: HandlerID) {
-        for device in peripherals(watchedBy: handler) where sessions.isStopped(device.source) {
-            change(device, to: "opened") { () throws(SystemError) in try set(.open, of: device.source) }
+        for device in devices(watchedBy: handler) where sessions.isStopped(device.source) {
+            change(device, to: "opened") { () throws(SystemError) in try set(.open, of: device) }
         }
     }
 
-    /// Giving a link up, and wanting it back, is bluetoothd's to do.
+    /// Giving a Bluetooth link up, and wanting it back, is bluetoothd's to do.
     private func change(_ device: Device, to what: String, _ body: () throws(SystemError) -> Void) {
         let log = Log("sessions")
-        guard isWatching(device.source) else {
+        guard let watch = watch(of: device.mode), watch.isWatching(device.source) else {
             return log.warning(
-                "the session of \(device.alias) was not \(what), because bluetoothd does not know it now; "
+                "the session of \(device.alias) was not \(what), because it is not known now; "
                     + "'wakebridge session' does it later")
         }
         do throws(SystemError) { try body() } catch {
@@ -33,14 +33,14 @@ extension BluetoothWatch {
         }
     }
 
-    private func peripherals(watchedBy handler: HandlerID) -> [Device] {
-        bridge.catalog.devices(watchedBy: handler).map(\.device).filter { $0.mode == .bluetoothCentral }
+    private func devices(watchedBy handler: HandlerID) -> [Device] {
+        bridge.catalog.devices(watchedBy: handler).map(\.device).filter { watch(of: $0.mode) != nil }
     }
 
     private func hasRunningWatcher(_ device: Device, besides handler: HandlerID) -> Bool {
         bridge.catalog.handlers.keys.contains { other in
             other != handler && bridge.engine.standing(of: other)?.state != .stopped
-                && peripherals(watchedBy: other).contains { $0.source == device.source }
+                && devices(watchedBy: other).contains { $0.source == device.source }
         }
     }
 }

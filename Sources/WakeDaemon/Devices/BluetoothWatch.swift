@@ -12,9 +12,9 @@ final class BluetoothWatch: BluetoothHost {
     let source: BluetoothSource
     private var devices: [String: DeviceID] = [:]
 
-    init(_ bridge: Bridge, bus: SystemBus, stateDirectory: String) throws(SystemError) {
+    init(_ bridge: Bridge, bus: SystemBus, sessions: SessionBook) throws(SystemError) {
         self.bridge = bridge
-        sessions = SessionBook(in: stateDirectory)
+        self.sessions = sessions
         let profiles = bridge.catalog.profiles
         let services = profiles.names.compactMap { profiles.index(named: $0) }.map { profiles[$0] }
             .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
@@ -24,7 +24,6 @@ final class BluetoothWatch: BluetoothHost {
             kernel: try KernelLinks(on: bridge.loop)
         ) { clock.stamp() }
         source.host = self
-        bridge.stage.access = self
     }
 
     // MARK: What the source asks
@@ -68,32 +67,19 @@ final class BluetoothWatch: BluetoothHost {
     func bluetooth(adapter address: String, isUp: Bool) {
         bridge.engine.feed(.announced(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address)))
     }
-
-    // MARK: The operator's switch
-
-    /// False while bluetoothd or the peripheral is away from it, or the peripheral was never adopted.
-    func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
-
-    func set(_ session: LinkSession, of source: String) throws(SystemError) {
-        try sessions.set(session, of: source)
-        self.source.set(session, of: source)
-    }
 }
 
-extension BluetoothWatch: DeviceAccess {
-    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
-        let name = request.address.device
-        guard let id = bridge.catalog.device(named: name), let entry = bridge.catalog.entry(id) else {
-            return answer(.failure(.noSuchDevice(name, verb: request.verb)))
-        }
-        let device = entry.device
-        guard bridge.catalog.devices(watchedBy: handler).contains(where: { $0.device.source == device.source }) else {
-            return answer(.failure(.notPermitted(name, verb: request.verb)))
-        }
+extension BluetoothWatch: DeviceWatch {
+    func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
+    func apply(_ session: LinkSession, to source: String) { self.source.set(session, of: source) }
+    func hindrance(of source: String) -> String? { self.source.hindrance(of: source)?.sentence }
+    func end() { source.end() }
+
+    func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
         guard case .characteristic(let uuid) = request.address.channel else {
-            return answer(.failure(.needsCharacteristic(name, verb: request.verb)))
+            return answer(.failure(.needsCharacteristic(request.address.device, verb: request.verb)))
         }
-        let fault = { (failure: TalkFailure) in ProtocolFault(failure, name, verb: request.verb) }
+        let fault = { (failure: TalkFailure) in ProtocolFault(failure, request) }
         switch request {
         case .read:
             source.read(uuid, of: device.source) { result in
@@ -103,16 +89,6 @@ extension BluetoothWatch: DeviceAccess {
             source.write(bytes, to: uuid, of: device.source) { result in
                 answer(result.map { .written(device: device.alias) }.mapError(fault))
             }
-        }
-    }
-}
-
-extension ProtocolFault {
-    fileprivate init(_ failure: TalkFailure, _ device: String, verb: String) {
-        switch failure {
-        case .notConnected: self = .notConnected(device, verb: verb)
-        case .notOffered(let why): self = .deviceFailed(device, verb: verb, why: why)
-        case .refused(let why): self = .deviceFailed(device, verb: verb, why: why)
         }
     }
 }

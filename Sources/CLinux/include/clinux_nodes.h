@@ -1,0 +1,56 @@
+// The nodes of devices: serial lines, hidraw and evdev. Every function returns >= 0, or -errno.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Whether the kernel says that the device behind the descriptor is gone: hung up, or in error.
+int clinux_is_hung_up(int descriptor);
+/// Takes or gives back the advisory lock that well-behaved programs look at (flock); -EWOULDBLOCK where another has it.
+int clinux_node_lock(int descriptor);
+int clinux_node_unlock(int descriptor);
+
+// ---- Serial lines -----------------------------------------------------------------------------------------------
+
+struct clinux_line {
+    uint32_t baud;
+    uint8_t data_bits; // 5 to 8
+    uint8_t stop_bits; // 1 or 2
+    char parity;       // 'n', 'e', 'o'
+    char flow;         // 'n', 'h', 's'; 'b' where both are found at once
+    bool hangs_up;     // DTR and RTS fall when the last descriptor is closed
+};
+/// Sets the line raw: no echo, no signals, no translation, modem status ignored, a read answers as soon as there is a byte.
+int clinux_line_set(int descriptor, const struct clinux_line *line);
+int clinux_line_get(int descriptor, struct clinux_line *line);
+/// Throws away what waits to be read and what waits to be sent.
+int clinux_line_flush(int descriptor);
+
+/// Nobody else can open the line from now on, programs with CAP_SYS_ADMIN apart.
+int clinux_line_exclude(int descriptor);
+int clinux_line_include(int descriptor);
+/// 1 where somebody has asked for that.
+int clinux_line_is_exclusive(int descriptor);
+
+/// Raises or lowers a modem line by itself.
+int clinux_line_set_dtr(int descriptor, bool high);
+int clinux_line_set_rts(int descriptor, bool high);
+
+// ---- Reports of HID devices -------------------------------------------------------------------------------------
+
+/// Copies the report descriptor, and returns its length, which is never more than `capacity`.
+int clinux_hidraw_descriptor(int descriptor, uint8_t *bytes, size_t capacity);
+
+// ---- Input events -----------------------------------------------------------------------------------------------
+
+int clinux_evdev_grab(int descriptor, bool grab);
+/// Which clock stamps the events that this descriptor reads.
+int clinux_evdev_set_clock(int descriptor, int clock);
+/// The codes of a type that the device has; type 0 is the types themselves. One bit each, the lowest first.
+int clinux_evdev_codes(int descriptor, int type, uint8_t *bits, size_t capacity);
+/// What is down, on or lit; `type` is EV_KEY, EV_SW or EV_LED. Events of that type that wait to be read are dropped.
+int clinux_evdev_standing(int descriptor, int type, uint8_t *bits, size_t capacity);
+int clinux_evdev_axis(int descriptor, int code, int32_t *value, int32_t *maximum);
+/// The value that each slot has for a multitouch code; at most 64 slots.
+int clinux_evdev_slots(int descriptor, int code, int32_t *values, size_t count);

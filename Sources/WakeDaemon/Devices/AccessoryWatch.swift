@@ -1,0 +1,124 @@
+// Accessories as the bridge's own devices: what profiles ask of them, what they did, and what is asked of them.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+
+final class AccessoryWatch: AccessoryHost {
+    unowned let bridge: Bridge
+    let source: AccessorySource
+    private let sessions: SessionBook
+    private let book: AccessoryBook
+    private var devices: [String: DeviceID] = [:]
+    /// Those of which a handler is awake, as the source was told.
+    private var wanted: Set<String> = []
+    /// A handler's state has moved since the turn began.
+    private var hasMoved = false
+
+    init(_ bridge: Bridge, sessions: SessionBook, stateDirectory: String) throws(SystemError) {
+        self.bridge = bridge
+        self.sessions = sessions
+        book = AccessoryBook(in: stateDirectory)
+        let clock = bridge.engine.clock
+        source = try AccessorySource(on: bridge.loop, registry: book.read()) { clock.stamp() }
+        source.host = self
+    }
+
+    func begin() throws(SystemError) {
+        bridge.engine.listeners.append(self)
+        bridge.didCompleteTurn.append { [unowned self] in tellWanted() }
+        try source.begin()
+    }
+
+    // MARK: What the source asks
+
+    func plan(for record: UdevRecord) -> AccessoryMatch? {
+        let profiles = bridge.catalog.profiles
+        let index = profiles.matchAccessory(properties: record.properties) { $0.accessory.map { record.fits($0) } ?? false }
+        guard let index, let plan = profiles[index].accessory else { return nil }
+        return AccessoryMatch(profile: profiles[index].name, plan: plan)
+    }
+
+    func session(of source: String) -> LinkSession { sessions[source] }
+
+    func listening(to source: String) -> Listening? { bridge.journal.listening(to: source) }
+
+    func isWanted(_ source: String) -> Bool { wanted.contains(source) }
+
+    // MARK: What the source tells
+
+    func accessory(knows device: Device) { devices[device.source] = bridge.know(device) }
+
+    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
+        guard let id = devices[source] else { return }
+        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
+    }
+
+    func accessory(_ source: String, isHeard listening: Listening) {
+        bridge.journal.note(listening, to: source)
+        bridge.loop.requestTurn()
+    }
+
+    func accessories(are registry: AccessoryRegistry) { book.keep(registry) }
+}
+
+extension AccessoryWatch: DeviceWatch {
+    func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
+    func apply(_ session: LinkSession, to source: String) { self.source.set(session, of: source) }
+    func hindrance(of source: String) -> String? { self.source.hindrance(of: source) }
+    func end() { source.end() }
+
+    func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
+        switch request {
+        case .read: answer(.failure(ProtocolFault(source.read(of: device.source), request)))
+        case .write(let address, let bytes):
+            source.write(bytes, to: address.channel, of: device.source) { result in
+                answer(result.map { .written(device: device.alias) }.mapError { ProtocolFault($0, request) })
+            }
+        }
+    }
+}
+
+/// What is let go between wakes is opened while a handler is awake for it.
+extension AccessoryWatch: DecisionListener {
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        if case .moved = decision { hasMoved = true }
+    }
+
+    private func tellWanted() {
+        guard hasMoved else { return }
+        hasMoved = false
+        let awake = bridge.engine.standings.filter { $0.state.isAwake }.map(\.handler)
+        let now = Set(
+            awake.flatMap { bridge.catalog.devices(watchedBy: $0) }.map(\.device)
+                .filter { $0.mode == .externalAccessory }.map(\.source))
+        let before = wanted
+        wanted = now
+        for source in before.subtracting(now) { self.source.want(source, false) }
+        for source in now.subtracting(before) { self.source.want(source, true) }
+    }
+}
+
+extension HandlerState {
+    fileprivate var isAwake: Bool {
+        switch self {
+        case .launching, .active, .expiring, .suspending: true
+        case .stopped, .idle, .suspended, .terminating, .held, .quarantined: false
+        }
+    }
+}
+
+extension UdevRecord {
+    /// Whether its node is the one that such a plan opens. What opens none is a USB device, unless its profile names another
+    /// subsystem.
+    func fits(_ plan: AccessoryPlan) -> Bool {
+        switch plan.node {
+        case .serial: subsystem == "tty"
+        case .hid: subsystem == "hidraw"
+        case .input: subsystem == "input"
+        case .none: !["tty", "hidraw", "input"].contains(subsystem)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// The real devices of a bridge, whatever they are attached by: their sessions, and what handlers ask of them.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSources
+import WakeSystem
+
+/// One way in which devices reach the bridge.
+protocol DeviceWatch: AnyObject {
+    /// False while the way to it is away, or it was never seen.
+    func isWatching(_ source: String) -> Bool
+    /// What the user's switch says from now on.
+    func apply(_ session: LinkSession, to source: String)
+    func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void)
+    /// What keeps a device from its handlers, as a sentence; nil where nothing does.
+    func hindrance(of source: String) -> String?
+    /// The bridge ends in order.
+    func end()
+}
+
+final class LiveDevices {
+    /// Which kinds of device are watched.
+    struct Kinds: OptionSet {
+        let rawValue: Int
+        static let bluetooth = Kinds(rawValue: 1)
+        static let accessories = Kinds(rawValue: 2)
+        static let all: Kinds = [.bluetooth, .accessories]
+    }
+
+    unowned let bridge: Bridge
+    let sessions: SessionBook
+    let bluetooth: BluetoothWatch?
+    let accessories: AccessoryWatch?
+
+    init(_ bridge: Bridge, _ kinds: Kinds, bus: SystemBus, stateDirectory: String) throws(SystemError) {
+        self.bridge = bridge
+        let sessions = SessionBook(in: stateDirectory)
+        self.sessions = sessions
+        bluetooth = kinds.contains(.bluetooth) ? try BluetoothWatch(bridge, bus: bus, sessions: sessions) : nil
+        accessories =
+            kinds.contains(.accessories)
+            ? try AccessoryWatch(bridge, sessions: sessions, stateDirectory: stateDirectory) : nil
+        bridge.stage.access = self
+    }
+
+    /// After the manifests are read, so that who watches what is known.
+    func begin() throws(SystemError) { try accessories?.begin() }
+
+    func end() {
+        bluetooth?.end()
+        accessories?.end()
+    }
+
+    /// Nil where devices of the mode are not watched.
+    func watch(of mode: DeviceMode) -> (any DeviceWatch)? {
+        switch mode {
+        case .bluetoothCentral: bluetooth
+        case .externalAccessory: accessories
+        }
+    }
+
+    /// Nil for a device that has no switch.
+    func session(of device: Device) -> LinkSession? { watch(of: device.mode).map { _ in sessions[device.source] } }
+
+    func set(_ session: LinkSession, of device: Device) throws(SystemError) {
+        try sessions.set(session, of: device.source)
+        watch(of: device.mode)?.apply(session, to: device.source)
+    }
+}
+
+extension LiveDevices: DeviceAccess {
+    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
+        let name = request.address.device
+        guard let id = bridge.catalog.device(named: name), let entry = bridge.catalog.entry(id) else {
+            return answer(.failure(.noSuchDevice(name, verb: request.verb)))
+        }
+        let device = entry.device
+        guard bridge.catalog.devices(watchedBy: handler).contains(where: { $0.device.source == device.source }) else {
+            return answer(.failure(.notPermitted(name, verb: request.verb)))
+        }
+        guard let watch = watch(of: device.mode) else {
+            return answer(.failure(.notConnected(name, verb: request.verb)))
+        }
+        watch.perform(request, on: device, answer)
+    }
+}
+
+extension ProtocolFault {
+    init(_ failure: TalkFailure, _ request: DeviceRequest) {
+        let device = request.address.device
+        switch failure {
+        case .notConnected: self = .notConnected(device, verb: request.verb)
+        case .notOffered(let why), .refused(let why):
+            self = .deviceFailed(device, verb: request.verb, why: why)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// One profile as lines of udev rules: where each property that it names is to be found, for its node and its USB device.
+import WakeModel
+
+struct UdevProfileRules {
+    /// What a node is part of. The attributes that one line asks for are those of one part.
+    private enum Part: CaseIterable { case usbDevice, usbInterface, hid, input }
+
+    /// What a node must show.
+    private struct Demand {
+        var own: [String] = []
+        var parts: [Part: [String]] = [:]
+        /// What is to be had first, because the node has it not by itself.
+        var imports: [String] = []
+    }
+
+    private let profile: Profile
+    private let node: AccessoryNode
+
+    init(_ profile: Profile) throws(UdevRulesFault) {
+        guard profile.name.utf8.allSatisfy({ $0.isNameByte }) else {
+            throw UdevRulesFault(
+                description:
+                    "the profile \"\(profile.name)\" cannot be named in a udev rule; rename it with a-z, 0-9, - and _")
+        }
+        self.profile = profile
+        node = profile.accessory?.node ?? .none
+        try checkProperties()
+    }
+
+    var text: String {
+        ([comment] + nodeLines + usbLines).map { $0 + "\n" }.joined()
+    }
+
+    private var comment: String {
+        // A line break would end the comment, a backslash at its end lengthen it.
+        let title = String(profile.title.unicodeScalars.map { $0.value < 32 || $0 == "\\" ? " " : Character($0) })
+        let what =
+            switch node {
+            case .serial: "a serial line"
+            case .hid: "hidraw"
+            case .input: "input events"
+            case .none: "nothing of it is opened, so it is left to others"
+            }
+        return "# \(profile.name): \(title), \(what)"
+    }
+
+    // MARK: The node
+
+    private var subsystem: String? {
+        switch node {
+        case .serial: "SUBSYSTEM==\"tty\""
+        case .hid: "SUBSYSTEM==\"hidraw\""
+        case .input: "SUBSYSTEM==\"input\", KERNEL==\"event*\""
+        case .none: nil
+        }
+    }
+
+    private var nodeLines: [String] {
+        guard let subsystem else { return [] }
+        let demand = demand
+        let narrow = demand.parts[.usbDevice] ?? []
+        var lines = demand.imports.map { ([subsystem] + narrow + [$0]).joined(separator: ", ") }
+        let parts = Part.allCases.compactMap { demand.parts[$0] }
+        var step: [String] = []
+        for (index, part) in parts.dropLast().enumerated() {
+            let mark = "\"\(profile.name) \(index + 1)\""
+            lines.append(([subsystem] + step + part + ["ENV{.WAKEBRIDGE_STEP}=\(mark)"]).joined(separator: ", "))
+            step = ["ENV{.WAKEBRIDGE_STEP}==\(mark)"]
+        }
+        return lines + [([subsystem] + step + demand.own + (parts.last ?? []) + [claim]).joined(separator: ", ")]
+    }
+
+    private var claim: String { "ENV{\(UdevRules.property)}=\"\(profile.name)\"" }
+
+    private var demand: Demand {
+        var demand = Demand()
+        for property in profile.match.properties { add(property, to: &demand) }
+        return demand
+    }
+
+    private func add(_ property: Profile.Match.Property, to demand: inout Demand) {
+        if node != .serial, let (part, token) = Self.attribute(property, of: node) {
+            return demand.parts[part, default: []].append(token)
+        }
+        let value = UdevValue.pattern(property.value)
+        let isPath = node == .hid && property.name.hasPrefix("ID_PATH")
+        // The way to the device, or to the interface of it that the node belongs to.
+        demand.own.append("ENV{\(property.name)}==\"\(isPath ? "\(value)|\(value):*" : value)\"")
+        guard let source = missing(property.name) else { return }
+        if !demand.imports.contains(source) { demand.imports.append(source) }
+    }
+
+    /// From where a property comes that udev's own rules do not give to such a node.
+    private func missing(_ name: String) -> String? {
+        if !name.hasPrefix("ID_") {
+            return Self.ownNames.contains(name) ? nil : "ENV{\(name)}==\"\", IMPORT{parent}=\"\(name)\""
+        }
+        guard node == .hid else { return nil }
+        return name.hasPrefix("ID_PATH") ? "IMPORT{builtin}=\"path_id\"" : "IMPORT{builtin}=\"usb_id\""
+    }
+
+    /// What every device has by the kernel's word.
+    private static let ownNames: Set = ["DEVNAME", "DEVPATH", "MAJOR", "MINOR", "SUBSYSTEM"]
+
+    private static func attribute(
+        _ property: Profile.Match.Property, of node: AccessoryNode
+    ) -> (Part, String)? {
+        let value = UdevValue.pattern(property.value)
+        switch (property.name, node) {
+        case ("ID_VENDOR_ID", _): return (.usbDevice, "ATTRS{idVendor}==\"\(value)\"")
+        case ("ID_MODEL_ID", _): return (.usbDevice, "ATTRS{idProduct}==\"\(value)\"")
+        case ("ID_SERIAL_SHORT", _):
+            return (.usbDevice, "ATTRS{serial}==\"\(UdevValue.patternOfUnderscored(property.value))\"")
+        case ("ID_USB_INTERFACE_NUM", _): return (.usbInterface, "ATTRS{bInterfaceNumber}==\"\(value)\"")
+        case ("NAME", .input), ("PHYS", .input), ("UNIQ", .input):
+            let bare = UdevValue.pattern(UdevValue.unquoted(property.value))
+            return (.input, "ATTRS{\(property.name.lowercased())}==\"\(bare)\"")
+        default:
+            // They have no attributes of their own; their lines stand in `uevent` in this order.
+            guard let next = nextOfHID[property.name] else { return nil }
+            return (.hid, "ATTRS{uevent}==\"*\(property.name)=\(value)?\(next)=*\"")
+        }
+    }
+
+    private static let nextOfHID = [
+        "HID_ID": "HID_NAME", "HID_NAME": "HID_PHYS", "HID_PHYS": "HID_UNIQ", "HID_UNIQ": "MODALIAS",
+    ]
+
+    // MARK: The USB device
+
+    /// Of the properties those that the USB device has too. What is left out only makes the line wider.
+    private var usbLines: [String] {
+        var tokens = profile.match.properties.filter { Self.usbNames.contains($0.name) }
+        if tokens.isEmpty { tokens = usbNumbers }
+        guard tokens.contains(where: { $0.name != "ID_REVISION" }) else { return [] }
+        let demands = tokens.map { "ENV{\($0.name)}==\"\(UdevValue.pattern($0.value))\"" }
+        let line = ["SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\""] + demands
+        return [(line + [node == .none ? "TAG+=\"wakebridge\"" : claim]).joined(separator: ", ")]
+    }
+
+    private static let usbNames: Set = [
+        "ID_VENDOR_ID", "ID_MODEL_ID", "ID_SERIAL_SHORT", "ID_SERIAL", "ID_VENDOR", "ID_MODEL", "ID_REVISION",
+    ]
+
+    /// `0003:0000046D:0000C52B` is bus, vendor and product; bus 3 is USB.
+    private var usbNumbers: [Profile.Match.Property] {
+        let parts = profile.match.properties.first { $0.name == "HID_ID" }?.value.split(separator: ":") ?? []
+        guard parts.count == 3, parts[0] == "0003" else { return [] }
+        return zip(["ID_VENDOR_ID", "ID_MODEL_ID"], parts.dropFirst()).map {
+            Profile.Match.Property(name: $0, value: $1.suffix(4).lowercased())
+        }
+    }
+
+    private func checkProperties() throws(UdevRulesFault) {
+        for property in profile.match.properties {
+            let place = "the profile \(profile.name): match.properties"
+            let isName = property.name.utf8.allSatisfy { $0.isNameByte } && !property.name.isEmpty
+            guard isName, !property.name.hasPrefix(".") else {
+                throw UdevRulesFault(
+                    description: "\(place) has \(property.name.debugDescription), which is no property that udev has")
+            }
+            guard UdevValue.isSayable(property.value) else {
+                throw UdevRulesFault(
+                    description:
+                        "\(place).\(property.name) is \(property.value.debugDescription), which no udev rule can"
+                        + " ask for; match by another property than one with |, a backslash or control characters")
+            }
+        }
+    }
+}
+
+/// Text as the value of a match in a rule.
+enum UdevValue {
+    /// A `|` parts alternatives wherever it stands, and a backslash means one thing or another by what is around it.
+    static func isSayable(_ value: String) -> Bool {
+        value.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 && $0 != "|" && $0 != "\\" }
+    }
+
+    /// Nothing of it is a pattern, and it does not end the value.
+    static func pattern(_ value: String) -> String {
+        var text = String.UnicodeScalarView()
+        // Scalars: what combines with a quote makes another character of it for Swift, and none for udev.
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "*", "?", "[": text.append(contentsOf: ["[", scalar, "]"])
+            case "\"": text.append(contentsOf: ["\\", scalar])
+            default: text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+
+    /// Of what udev made an underscore of: whitespace, however much, and what is not safe in a name.
+    static func patternOfUnderscored(_ value: String) -> String {
+        value.split(separator: "_", omittingEmptySubsequences: false).map { pattern(String($0)) }
+            .joined(separator: "?*")
+    }
+
+    /// The kernel puts names of input devices into quotes.
+    static func unquoted(_ value: String) -> String {
+        guard value.count > 1, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
+        return String(value.dropFirst().dropLast())
+    }
+}

@@ -1,0 +1,101 @@
+// The udev rules that the accessories of a library's profiles need, as the text of one file.
+import WakeModel
+
+/// Why a profile cannot be said as a rule of udev.
+public struct UdevRulesFault: Error, Hashable, Sendable, CustomStringConvertible {
+    public var description: String
+}
+
+public struct UdevRules: Hashable, Sendable {
+    /// What the shipped file names.
+    public static let group = "wakebridge"
+    /// The property that udev keeps of a device, and of its nodes, which a profile fits.
+    public static let property = "WAKEBRIDGE_PROFILE"
+
+    public let text: String
+
+    /// - Parameter profiles: of any mode; only accessories give rules.
+    public init(_ profiles: [Profile], group: String = Self.group) throws(UdevRulesFault) {
+        guard !group.isEmpty, group.utf8.allSatisfy({ $0.isNameByte }) else {
+            throw UdevRulesFault(description: "\"\(group)\" cannot be the name of a group")
+        }
+        // The last line that fits names the profile, so the most particular one comes last.
+        let accessories = profiles.filter { $0.mode == .externalAccessory }.sorted {
+            ($0.match.weight, $1.name) < ($1.match.weight, $0.name)
+        }
+        var parts = [Self.head]
+        for profile in accessories { parts.append(try UdevProfileRules(profile).text) }
+        text = (parts + [Self.tail(group)]).joined(separator: "\n")
+    }
+
+    private static let head = """
+        # What WakeBridge asks of udev for the accessories that its profiles know. Made by 'wakebridge udev-rules'; after a
+        # change of the profiles it is made anew, where it goes before the installed one:
+        #   wakebridge udev-rules | sudo tee /etc/udev/rules.d/70-wakebridge.rules
+        #   sudo udevadm control --reload && sudo udevadm trigger
+        #
+        # A profile names properties of udev. A serial line and a USB device have them themselves (ENV). A hidraw or input
+        # node has not those of the USB device, the interface and the HID device that it is part of: there they are looked
+        # for as the attributes that udev makes them of (ATTRS). All ATTRS of one line are those of one such part, so
+        # whoever names several parts gets a line for each, linked by .WAKEBRIDGE_STEP, which udev forgets afterwards.
+
+        # On "bind" and "change" too: what was done on "add" alone would be gone with the "bind" that follows it.
+        ACTION=="remove", GOTO="wakebridge_end"
+
+        """
+
+    private static func tail(_ group: String) -> String {
+        """
+        # No profile knows the others, and nothing is done to them.
+        ENV{\(property)}!="?*", GOTO="wakebridge_end"
+        TAG+="wakebridge"
+
+        # The service runs as root; the group is for who runs 'wakebridge run' or 'wakebridge scan' without. There is no
+        # uaccess: it lets in who sits at the screen, and most machines that do this work have none. A group that does not
+        # exist is left out by udev, with a word in its log.
+        SUBSYSTEM=="tty|hidraw|input", GROUP="\(group)", MODE="0660"
+
+        # ModemManager would ask whether it is a modem, and for ten seconds nobody else would be heard.
+        ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1"
+
+        # A USB device that was put to sleep when idle loses what it has to say first.
+        SUBSYSTEM=="usb", TEST=="power/control", ATTR{power/control}="on"
+
+        # What keeps brltty off must come after brltty's own rules: it is in 91-wakebridge-braille.rules.
+        LABEL="wakebridge_end"
+
+        """
+    }
+
+    /// Of the second file, which no profile changes.
+    public static let braille = """
+        # Keeps brltty off the accessories that WakeBridge's profiles know. Made by 'wakebridge udev-rules --braille'.
+        #
+        # Some packages of brltty have rules (85-brltty.rules, 90-brltty-*.rules) that start it for whatever has the numbers of
+        # a common USB serial chip, such as the CH340 or the CP210x, and it takes the chip's driver away. Those rules ask for
+        # nothing that could be set before them, so what they decided is taken back after them, by the property that
+        # 70-wakebridge.rules has set. Braille displays that no profile claims are not touched. Debian's package has no such
+        # rules.
+        ACTION=="remove", GOTO="wakebridge_braille_end"
+        SUBSYSTEM!="usb", GOTO="wakebridge_braille_end"
+        ENV{\(property)}!="?*", GOTO="wakebridge_braille_end"
+        ENV{BRLTTY_BRAILLE_DRIVER}!="?*", GOTO="wakebridge_braille_end"
+
+        # The unit that is wanted for what brltty has claimed is brltty's.
+        ENV{BRLTTY_BRAILLE_DRIVER}="", ENV{BRLTTY_BRAILLE_DEVICE}="", ENV{SYSTEMD_WANTS}=""
+        LABEL="wakebridge_braille_end"
+
+        """
+}
+
+extension UInt8 {
+    /// Of names that may stand in a rule as they are.
+    var isNameByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}

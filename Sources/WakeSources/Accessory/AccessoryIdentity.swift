@@ -1,0 +1,74 @@
+// Which accessory a device is: who made it, what it is, which one of these, which part of it, and where it stands.
+import WakeSystem
+
+/// Of one interface of one device: all nodes of an interface have the same.
+public struct AccessoryIdentity: Hashable, Sendable {
+    /// Four hexadecimal digits of USB, Bluetooth or the input layer; `platform` for what is part of the machine.
+    public var vendor: String
+    /// Four hexadecimal digits; of the machine's own parts the name of the line, sensor or input device.
+    public var product: String
+    /// Of the device itself; nil where it has none, or zeros only. Not always its alone: some makers give all the same.
+    public var serial: String?
+    /// Which interface of a USB device, `00`; `00.1` for the second line of one. Nil for a whole device.
+    public var interface: String?
+    /// Where it is plugged in: the same for the same socket over restarts, in letters, digits, `.`, `_` and `-`.
+    public var port: String
+
+    public init(vendor: String, product: String, serial: String?, interface: String?, port: String) {
+        self.vendor = vendor
+        self.product = product
+        self.serial = serial
+        self.interface = interface
+        self.port = port
+    }
+
+    /// Nil where udev says too little of it, which it does of a device that is already gone.
+    public init?(_ record: UdevRecord) {
+        let facts = AccessoryFacts(record)
+        if let usb = facts.usbIdentity ?? facts.hidIdentity ?? facts.inputIdentity {
+            self = usb
+        } else if !facts.isOnUSB {
+            self = facts.platformIdentity
+        } else {
+            return nil
+        }
+    }
+
+    /// Told apart from another of its kind by nothing but its port.
+    public func isTwin(of other: AccessoryIdentity) -> Bool {
+        vendor == other.vendor && product == other.product && serial == other.serial && interface == other.interface
+    }
+
+    /// `/accessory/2341:0043:75833353035:00`, or by its port, `/accessory/1a86:7523:@0000-00-14.0-usb-2:00`. What a device
+    /// says is written in letters, digits, `.`, `_` and `-`: a colon as `-`, everything else as `_`, and of more than 64
+    /// characters the first 47 and a number made of all. Two that are then written alike are told apart by the registry.
+    public var source: String { source(of: serial.map(Self.written) ?? "@\(port)") }
+
+    /// For one of several with the same serial number: `/accessory/10c4:ea60:0001@0000-00-14.0-usb-2:00`.
+    var sourceWithPort: String { source(of: (serial.map(Self.written) ?? "") + "@\(port)") }
+
+    private func source(of individual: String) -> String {
+        let parts =
+            [Self.written(vendor), Self.written(product), individual] + (interface.map { [Self.written($0)] } ?? [])
+        return "/accessory/" + parts.joined(separator: ":")
+    }
+
+    static func written(_ text: String) -> String {
+        let plain = text.unicodeScalars.map { scalar -> Character in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-": Character(scalar)
+            case ":": "-"
+            default: "_"
+            }
+        }
+        guard plain.count > 64 else { return String(plain) }
+        return String(plain[..<47]) + "-" + digest(text)
+    }
+
+    /// FNV-1a, in 16 digits.
+    private static func digest(_ text: String) -> String {
+        let sum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let digits = String(sum, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}

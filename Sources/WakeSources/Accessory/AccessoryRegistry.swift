@@ -1,0 +1,158 @@
+// Which source an attached device is, remembered over restarts: by its own serial number, or by the port it stands on where
+// that tells it from another. Never by a guess: where several could be meant, people are asked.
+
+/// Devices of the same kind and serial number, or without one, are twins. Among them:
+/// - whoever stands on the port where one of them was seen last is that one;
+/// - whoever stands where one was seen earlier is that one, unless that one is here already;
+/// - elsewhere, the only one known is the same on its new port, if no twin of it is attached;
+/// - elsewhere, it is a new one if all that are known are attached or stand on ports of their own;
+/// - in every other case it could be one of those that are absent, or a new one: ambiguous. So it is when a twin appears on
+///   the port that the only one known seems to have left: perhaps it never moved, and the other one only came first.
+///
+/// So a serial number is trusted until two have been attached with it, and the order of power-on plays no part as long as
+/// devices that are attached, but not resolved yet, are told as `waiting`.
+public struct AccessoryRegistry: Hashable, Sendable {
+    public enum Resolution: Hashable, Sendable {
+        case known(String)
+        /// Seen for the first time; the registry has entered it.
+        case new(String)
+        /// It could be one of these, or another one. Nothing is entered until somebody says so with `bind` or `addNew`.
+        case ambiguous([String])
+    }
+
+    struct Entry: Hashable {
+        var vendor: String
+        var product: String
+        var serial: String?
+        var interface: String?
+        /// Oldest first; it stands on the last one, or stood. Each port belongs to one of several twins.
+        var ports: [String]
+        /// It was taken for the same on its last port because no twin was known, and for no better reason.
+        var hasMoved: Bool
+        var name: String?
+    }
+
+    /// By source.
+    var entries: [String: Entry] = [:]
+
+    /// Where an accessory was seen, at most: whoever carries one about loses nothing by forgetting the oldest.
+    static let mostPorts = 8
+
+    public init() {}
+
+    public var sources: [String] { entries.keys.sorted() }
+
+    /// What is known of a source, with the port where it was seen last.
+    public func identity(of source: String) -> AccessoryIdentity? { entries[source].map(\.identity) }
+
+    // MARK: Resolving
+
+    /// - Parameters:
+    ///   - attached: the sources of all devices that are attached and resolved, this one's other nodes included: a source
+    ///     that is answered as known though it stands here is another node of the same interface.
+    ///   - waiting: the identities of other devices that are attached and not resolved.
+    public mutating func resolve(
+        _ identity: AccessoryIdentity, attached: Set<String>, waiting: [AccessoryIdentity] = []
+    ) -> Resolution {
+        let resolution = look(at: identity, attached: attached, waiting: waiting)
+        switch resolution {
+        case .known(let source): see(source, on: identity.port)
+        case .new(let source): enter(identity, as: source)
+        case .ambiguous: break
+        }
+        return resolution
+    }
+
+    /// The same without entering anything.
+    public func look(
+        at identity: AccessoryIdentity, attached: Set<String>, waiting: [AccessoryIdentity] = []
+    ) -> Resolution {
+        let twins = self.twins(of: identity)
+        let others = Set(waiting.filter { $0.isTwin(of: identity) }.map(\.port)).subtracting([identity.port])
+        let owner = twins.first { entries[$0]?.ports.contains(identity.port) == true }
+        if let owner, let claim = claim(of: owner, to: identity.port, attached, others) { return claim }
+        let absent = twins.filter { source in
+            !attached.contains(source) && entries[source]?.ports.contains(where: others.contains) != true
+        }
+        guard !absent.isEmpty else { return .new(freshSource(for: identity)) }
+        let strangers = others.filter { port in !twins.contains { entries[$0]?.ports.contains(port) == true } }
+        return twins.count == 1 && strangers.isEmpty ? .known(absent[0]) : .ambiguous(absent)
+    }
+
+    /// What it means that somebody stands on a port of `owner`; nil where it means nothing, for the owner is elsewhere.
+    private func claim(
+        of owner: String, to port: String, _ attached: Set<String>, _ others: Set<String>
+    ) -> Resolution? {
+        guard let entry = entries[owner], let last = entry.ports.last, last != port else { return .known(owner) }
+        if attached.contains(owner) || others.contains(last) { return entry.hasMoved ? .ambiguous([owner]) : nil }
+        return entry.ports.contains(where: others.contains) ? .ambiguous([owner]) : .known(owner)
+    }
+
+    private func twins(of identity: AccessoryIdentity) -> [String] {
+        entries.filter { $0.value.identity.isTwin(of: identity) }.map(\.key).sorted()
+    }
+
+    private func freshSource(for identity: AccessoryIdentity) -> String {
+        for source in [identity.source, identity.sourceWithPort] where entries[source] == nil { return source }
+        var number = 2
+        while entries["\(identity.sourceWithPort)~\(number)"] != nil { number += 1 }
+        return "\(identity.sourceWithPort)~\(number)"
+    }
+
+    private mutating func see(_ source: String, on port: String) {
+        guard let ports = entries[source]?.ports, ports.last != port else { return }
+        entries[source]?.hasMoved = !ports.contains(port)
+        entries[source]?.ports = (ports.filter { $0 != port } + [port]).suffix(Self.mostPorts)
+    }
+
+    /// Its port is nobody else's from here on.
+    private mutating func enter(_ identity: AccessoryIdentity, as source: String) {
+        for twin in twins(of: identity) { entries[twin]?.ports.removeAll { $0 == identity.port } }
+        entries[source] = Entry(identity)
+    }
+
+    // MARK: What people say
+
+    /// The device is this source, whatever was known of either: a replacement with another serial number takes the place of
+    /// the old device, under its name. Whoever was taken for the source must be resolved again.
+    public mutating func bind(_ identity: AccessoryIdentity, to source: String) {
+        let name = entries[source]?.name
+        enter(identity, as: source)
+        entries[source]?.name = name
+    }
+
+    /// The device is none of those known; returns its source.
+    public mutating func addNew(_ identity: AccessoryIdentity) -> String {
+        let source = freshSource(for: identity)
+        enter(identity, as: source)
+        return source
+    }
+
+    /// False where it was not known.
+    @discardableResult
+    public mutating func forget(_ source: String) -> Bool { entries.removeValue(forKey: source) != nil }
+
+    /// What people call it.
+    public func name(of source: String) -> String? { entries[source]?.name }
+
+    /// Nil takes the name away. False where the source is not known.
+    @discardableResult
+    public mutating func setName(_ name: String?, of source: String) -> Bool {
+        guard entries[source] != nil else { return false }
+        entries[source]?.name = name
+        return true
+    }
+}
+
+extension AccessoryRegistry.Entry {
+    init(_ identity: AccessoryIdentity) {
+        self.init(
+            vendor: identity.vendor, product: identity.product, serial: identity.serial, interface: identity.interface,
+            ports: [identity.port], hasMoved: false, name: nil)
+    }
+
+    var identity: AccessoryIdentity {
+        AccessoryIdentity(
+            vendor: vendor, product: product, serial: serial, interface: interface, port: ports.last ?? "")
+    }
+}

@@ -1,0 +1,28 @@
+// Talking back: what handlers write to an accessory's stream.
+import WakeModel
+
+extension AccessorySource {
+    /// - Parameter channel: nil for the only stream of the device; a HID report begins with its number.
+    /// - Parameter answer: called exactly once, when the system has taken all of it.
+    public func write(
+        _ bytes: [UInt8], to channel: Channel?, of source: String,
+        _ answer: @escaping (Result<Void, TalkFailure>) -> Void
+    ) {
+        guard let entry = watched[source], entry.machine.isOpen, let port = entry.port else {
+            return answer(.failure(.notConnected))
+        }
+        port.write(bytes, to: channel) { failure in
+            switch failure {
+            case nil: answer(.success(()))
+            case .notConnected: answer(.failure(.notConnected))
+            case .refused(let why): answer(.failure(.refused(why)))
+            }
+        }
+    }
+
+    /// Nothing can be asked of a stream: what it says comes by itself.
+    public func read(of source: String) -> TalkFailure {
+        watched[source]?.machine.isOpen == true
+            ? .notOffered("an accessory's stream cannot be asked; what it says comes as data") : .notConnected
+    }
+}

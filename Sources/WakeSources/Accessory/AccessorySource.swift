@@ -1,0 +1,238 @@
+// Accessories that udev announces as a source of events: those that a profile knows are watched, each by a machine of its own,
+// its node held open by the bridge over all lives of its handlers.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Who the events are for, and who knows what is worth watching.
+public protocol AccessoryHost: AnyObject {
+    /// What the profiles ask of such a device; nil where none knows it.
+    func plan(for record: UdevRecord) -> AccessoryMatch?
+    /// What the user's switch says.
+    func session(of source: String) -> LinkSession
+    /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
+    func listening(to source: String) -> Listening?
+    /// Whether a handler is awake that watches it.
+    func isWanted(_ source: String) -> Bool
+    /// An accessory is watched from now on, or is called otherwise.
+    func accessory(knows device: Device)
+    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
+    /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
+    func accessory(_ source: String, isHeard listening: Listening)
+    /// Which device is which, to be kept over restarts.
+    func accessories(are registry: AccessoryRegistry)
+}
+
+public struct AccessoryMatch: Hashable, Sendable {
+    /// The profile's name.
+    public var profile: String
+    public var plan: AccessoryPlan
+
+    public init(profile: String, plan: AccessoryPlan) {
+        self.profile = profile
+        self.plan = plan
+    }
+}
+
+public final class AccessorySource {
+    /// One that is watched. It stays here while it is unplugged.
+    struct Watched {
+        var device: Device
+        var match: AccessoryMatch
+        var machine: PortMachine
+        /// As the host was told.
+        var listening: Listening?
+        var port: AccessoryPort?
+        /// When somebody was told last that what it says is no message.
+        var spoiltToldAt: Instant?
+        /// How often it was since.
+        var spoiltCount = 0
+    }
+
+    /// One that may be any of several: nobody guesses.
+    public struct Doubt: Hashable, Sendable {
+        public var record: UdevRecord
+        public var candidates: [String]
+    }
+
+    public weak var host: (any AccessoryHost)?
+    let loop: EventLoop
+    let clock: () -> Stamp
+    let patience: PortPatience
+    private var feed: UdevFeed?
+    var attached = AttachedDevices()
+    var registry: AccessoryRegistry
+    var watched: [String: Watched] = [:]
+    /// By the place in /sys of each that is attached.
+    var sources: [String: String] = [:]
+    public internal(set) var doubts: [String: Doubt] = [:]
+    private var timer: Timer?
+    private var inputs: [(source: String, input: PortInput, stamp: Stamp)] = []
+    private var isStepping = false
+    let log = Log("accessories")
+
+    public init(
+        on loop: EventLoop, registry: AccessoryRegistry, patience: PortPatience = PortPatience(),
+        clock: @escaping () -> Stamp
+    ) throws(SystemError) {
+        self.loop = loop
+        self.registry = registry
+        self.patience = patience
+        self.clock = clock
+        timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
+    }
+
+    /// Begins to listen to udev, and takes in what is attached already.
+    public func begin() throws(SystemError) {
+        feed = try UdevFeed(on: loop) { [unowned self] in take($0) }
+    }
+
+    // MARK: The user's switch
+
+    public func isWatching(_ source: String) -> Bool { watched[source] != nil }
+
+    public func set(_ session: LinkSession, of source: String) {
+        if session != .open { watched[source]?.port?.conclude() }
+        step(source, .session(session))
+    }
+
+    /// A handler that watches it woke, or the last one sleeps.
+    public func want(_ source: String, _ isWanted: Bool) {
+        if !isWanted, watched[source]?.match.plan.onSuspend == .detach { watched[source]?.port?.conclude() }
+        step(source, .wanted(isWanted))
+    }
+
+    // MARK: Machines
+
+    /// What follows from an input may bring the next one: one after the other, so that effects keep their order.
+    func step(_ source: String, _ input: PortInput, at stamp: Stamp? = nil) {
+        inputs.append((source, input, stamp ?? clock()))
+        guard !isStepping else { return }
+        isStepping = true
+        while !inputs.isEmpty {
+            let next = inputs.removeFirst()
+            let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
+            for effect in effects { perform(effect, of: next.source) }
+            tellListening(to: next.source)
+        }
+        isStepping = false
+        rearm()
+    }
+
+    private func perform(_ effect: PortEffect, of source: String) {
+        guard let entry = watched[source] else { return }
+        switch effect {
+        case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
+        case .raise(let kind, let stamp): host?.accessory(source, did: kind, at: stamp)
+        case .open(let node): open(node, of: source, entry)
+        case .close: close(source)
+        }
+    }
+
+    private func tellListening(to source: String) {
+        guard let listening = watched[source]?.machine.listening, watched[source]?.listening != listening else { return }
+        watched[source]?.listening = listening
+        host?.accessory(source, isHeard: listening)
+    }
+
+    /// The bridge ends in order, and knows better than its next life how far it listened.
+    public func end() {
+        let now = clock().wall
+        for (source, entry) in watched where entry.machine.isOpen {
+            close(source)
+            host?.accessory(source, isHeard: .until(now))
+        }
+    }
+
+    // MARK: Nodes
+
+    private func open(_ node: String, of source: String, _ entry: Watched) {
+        do throws(SystemError) {
+            let port = try AccessoryPort(
+                opening: node, entry.match.plan, on: loop, at: clock().moment.monotonic
+            ) { [weak self] in self?.take($0, of: source) }
+            for remark in port.remarks { log.notice("\(entry.device.alias): \(remark)") }
+            watched[source]?.port = port
+            step(source, .opened)
+        } catch {
+            step(source, .refused(PortRefusal(error)))
+        }
+    }
+
+    private func close(_ source: String) {
+        guard let port = watched[source]?.port else { return }
+        watched[source]?.port = nil
+        port.close()
+    }
+
+    private func take(_ event: AccessoryPort.Event, of source: String) {
+        switch event {
+        case .word(let word, let instant): take(word, of: source, at: clock().moved(to: instant))
+        case .gone:
+            watched[source]?.port = nil
+            step(source, .lost)
+        case .deadline: rearm()
+        }
+    }
+
+    private func take(_ word: NodeWord, of source: String, at stamp: Stamp) {
+        switch word {
+        case .data(let channel, let bytes): step(source, .said(.data(channel, bytes)), at: stamp)
+        case .spoilt(let channel, let bytes, let why):
+            tellSpoilt(source, why, stamp)
+            step(source, .said(.data(channel, bytes)), at: stamp)
+        case .loss(let from, let to):
+            let gap = Gap(
+                cause: .overflow, count: nil, first: nil, last: nil, from: stamp.moved(to: from).wall,
+                to: stamp.moved(to: to).wall)
+            step(source, .said(.gap(gap)), at: stamp)
+        }
+    }
+
+    /// A device that babbles is told of every so often, with how much there was of it; the bytes themselves come each time.
+    private func tellSpoilt(_ source: String, _ why: String, _ stamp: Stamp) {
+        let now = stamp.moment.monotonic
+        watched[source]?.spoiltCount += 1
+        guard let entry = watched[source], entry.spoiltToldAt.map({ now - $0 >= .seconds(10) }) ?? true else { return }
+        let times = entry.spoiltCount > 1 ? "; \(entry.spoiltCount) pieces like it since that was told last" : ""
+        watched[source]?.spoiltToldAt = now
+        watched[source]?.spoiltCount = 0
+        step(source, .said(.attention(.undecodable, detail: why + times)), at: stamp)
+    }
+
+    // MARK: Time
+
+    private func tick() {
+        let now = clock()
+        for (source, entry) in watched {
+            if let due = entry.port?.deadline, due <= now.moment.monotonic { entry.port?.tick(at: now.moment.monotonic) }
+            if let due = entry.machine.deadline, due <= now.moment.monotonic { step(source, .tick, at: now) }
+        }
+        rearm()
+    }
+
+    func rearm() {
+        let deadlines = watched.values.flatMap { [$0.machine.deadline, $0.port?.deadline] }.compactMap { $0 }
+        if let next = deadlines.min() { timer?.arm(at: next) } else { timer?.disarm() }
+    }
+}
+
+extension PortRefusal {
+    init(_ error: SystemError) {
+        switch error.errno {
+        case .denied, .notPermitted, .noEntry: self = .denied(error.description)
+        case .busy: self = .busy(error.description)
+        default: self = .other(error.description)
+        }
+    }
+}
+
+extension Stamp {
+    /// The same clocks at another instant of the one that stops in system sleep.
+    func moved(to instant: Instant) -> Stamp {
+        let span = moment.monotonic - instant
+        return Stamp(
+            moment: Moment(monotonic: instant, boottime: moment.boottime - span), wall: wall - span,
+            isClockSynchronized: isClockSynchronized)
+    }
+}

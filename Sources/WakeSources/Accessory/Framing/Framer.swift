@@ -1,0 +1,69 @@
+// Cuts a stream of bytes into messages: pure, so that it is proved without a device that nothing is lost in it.
+import WakeModel
+
+/// What a framer made of bytes. Every byte that is no part of the framing itself stands in exactly one frame, in the
+/// order in which it came.
+public enum Frame: Hashable, Sendable {
+    /// Whole, without its framing, unescaped; never empty.
+    case message([UInt8])
+    /// What is no message, as it came, and why; never longer than the limit.
+    case fragment([UInt8], FramingFault)
+}
+
+/// Empty messages, such as empty lines, are none: between two ends stands nothing that could wake anybody.
+public struct Framer {
+    private var cutter: any FrameCutter
+
+    /// `limit` is the longest message in bytes. Messages of a fixed length are as long as they are.
+    public init(_ framing: Framing, limit: Int) {
+        let limit = max(1, limit)
+        switch framing {
+        case .none: cutter = DrainCutter(limit: limit)
+        case .line: cutter = DelimiterCutter(lineLimit: limit)
+        case .delimiter(let mark): cutter = DelimiterCutter(mark: mark, limit: limit)
+        case .lengthPrefix(let form): cutter = LengthCutter(form, limit: limit)
+        case .fixed(let length): cutter = FixedCutter(length: max(1, length))
+        case .idle(let gap): cutter = IdleCutter(gap: gap, limit: limit)
+        case .slip: cutter = StuffingCutter(.slip, limit: limit)
+        case .cobs: cutter = StuffingCutter(.cobs, limit: limit)
+        }
+    }
+
+    /// When ``tick(at:)`` is due; nil while no silence is waited for.
+    public var deadline: Instant? { cutter.deadline }
+
+    /// What `bytes`, read at `now`, bring to an end. However a stream is cut into calls, its frames are the same; only
+    /// without framing is a call a message.
+    public mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant) -> [Frame] {
+        var frames: [Frame] = []
+        cutter.take(bytes, at: now, into: &frames)
+        return frames
+    }
+
+    /// What the silence until `now` brings to an end.
+    public mutating func tick(at now: Instant) -> [Frame] {
+        var frames: [Frame] = []
+        cutter.tick(at: now, into: &frames)
+        return frames
+    }
+
+    /// What is left when the device goes. The framer is then as new.
+    public mutating func end() -> [Frame] {
+        var frames: [Frame] = []
+        cutter.end(into: &frames)
+        return frames
+    }
+}
+
+/// One way to cut. Only what waits for silence has a deadline.
+protocol FrameCutter: Sendable {
+    var deadline: Instant? { get }
+    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame])
+    mutating func tick(at now: Instant, into frames: inout [Frame])
+    mutating func end(into frames: inout [Frame])
+}
+
+extension FrameCutter {
+    var deadline: Instant? { nil }
+    func tick(at now: Instant, into frames: inout [Frame]) {}
+}

@@ -1,0 +1,31 @@
+// Why bytes of an accessory are no message of its framing, each with its sentence.
+import WakeModel
+
+public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
+    /// No end came within the limit; what goes on until the next end is part of it.
+    case tooLong(limit: Int)
+    /// They stand where a start mark should.
+    case noStart
+    /// The length that stands in them is not one of `possible`.
+    case badLength(Int, possible: ClosedRange<Int>)
+    /// SLIP: an escape, then this byte.
+    case badEscape(UInt8)
+    /// COBS: a code that asks for more bytes than are left.
+    case badCode(UInt8, left: Int)
+    /// The device went before their message ended.
+    case cutShort
+
+    public var description: String {
+        switch self {
+        case .tooLong(let limit): "too long: the message did not end within the limit of \(limit) bytes"
+        case .noStart: "garbage: these bytes stand before the mark that a message starts with"
+        case .badLength(let length, let possible):
+            "a length that cannot be: it makes a message of \(length) bytes, possible are "
+                + "\(possible.lowerBound) to \(possible.upperBound)"
+        case .badEscape(let byte): "a bad escape: SLIP has no 0x\([byte].hexadecimal) after 0xdb"
+        case .badCode(let code, let left):
+            "a bad code: COBS asks for \(Int(code) - 1) more bytes, \(left) are left"
+        case .cutShort: "cut short: the device went before the message ended"
+        }
+    }
+}

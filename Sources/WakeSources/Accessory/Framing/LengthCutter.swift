@@ -1,0 +1,91 @@
+// Messages that say how long they are, and finding the next one where something else stands in their place.
+import WakeModel
+
+struct LengthCutter: FrameCutter {
+    private let form: Framing.LengthPrefix
+    private let limit: Int
+    /// Bytes up to the end of the length.
+    private let header: Int
+    /// What begins where a message may begin.
+    private var open: [UInt8] = []
+    /// How long the open message is; nil until its length has come.
+    private var length: Int?
+    /// What stands before `open` and is no message, and why the first of it is none.
+    private var strays: [UInt8] = []
+    private var fault: FramingFault?
+
+    init(_ form: Framing.LengthPrefix, limit: Int) {
+        self.form = form
+        header = max(form.offset + form.size, form.start.count)
+        self.limit = max(limit, header)
+    }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+        for byte in bytes {
+            open.append(byte)
+            if length == nil { seek(into: &frames) }
+            if open.count == length { close(into: &frames) }
+        }
+    }
+
+    /// Finds the length. What cannot begin a message is put aside a byte at a time, so that the beginning of the next is
+    /// not stepped over. While it is sought, no more than a header is open.
+    private mutating func seek(into frames: inout [Frame]) {
+        while !open.isEmpty {
+            guard zip(open, form.start).allSatisfy(==) else {
+                putAside(.noStart, into: &frames)
+                continue
+            }
+            guard open.count >= header else { return }
+            let said = said
+            if (header...limit).contains(said) {
+                tellStrays(into: &frames)
+                length = said
+                return
+            }
+            putAside(.badLength(said, possible: header...limit), into: &frames)
+        }
+    }
+
+    /// Bytes of the whole message, as it says itself.
+    private var said: Int {
+        let digits = open[form.offset..<(form.offset + form.size)]
+        let value =
+            switch form.endian {
+            case .big: digits.reduce(0) { $0 << 8 | Int($1) }
+            case .little: digits.reversed().reduce(0) { $0 << 8 | Int($1) }
+            }
+        return value + form.extra
+    }
+
+    private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {
+        // Garbage, and a message that lies, are two things; what follows a lie until the next start belongs to it.
+        if fault == .noStart, reason != .noStart { tellStrays(into: &frames) }
+        fault = fault ?? reason
+        strays.append(open.removeFirst())
+        if strays.count == limit {
+            let reason = fault
+            tellStrays(into: &frames)
+            fault = reason
+        }
+    }
+
+    private mutating func tellStrays(into frames: inout [Frame]) {
+        if let fault { frames.appendPieces(of: strays, limit: limit, fault) }
+        strays.removeAll(keepingCapacity: true)
+        fault = nil
+    }
+
+    private mutating func close(into frames: inout [Frame]) {
+        frames.append(.message(open))
+        open.removeAll(keepingCapacity: true)
+        length = nil
+    }
+
+    mutating func end(into frames: inout [Frame]) {
+        tellStrays(into: &frames)
+        frames.appendPieces(of: open, limit: limit, .cutShort)
+        open.removeAll()
+        length = nil
+    }
+}

@@ -1,0 +1,47 @@
+// The bytes of a message that has not ended yet, and what becomes of them when it ends, goes on too long, or is cut.
+
+struct OpenMessage: Sendable {
+    let limit: Int
+    var bytes: [UInt8] = []
+    /// Pieces of it were let go already.
+    private(set) var isTooLong = false
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Lets a piece go: bytes that are part of the message whatever comes next. The caller keeps at least one byte of
+    /// the message behind, so that its end is told as too long as well.
+    mutating func shed(into frames: inout [Frame]) {
+        frames.append(.fragment(Array(bytes.prefix(limit)), .tooLong(limit: limit)))
+        bytes.removeFirst(limit)
+        isTooLong = true
+    }
+
+    /// It ended, and `bytes` are all there is of it.
+    mutating func close(into frames: inout [Frame]) {
+        if isTooLong { return tell(.tooLong(limit: limit), into: &frames) }
+        if !bytes.isEmpty { frames.append(.message(bytes)) }
+        clear()
+    }
+
+    /// It is none.
+    mutating func tell(_ fault: FramingFault, into frames: inout [Frame]) {
+        frames.appendPieces(of: bytes, limit: limit, fault)
+        clear()
+    }
+
+    mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+        isTooLong = false
+    }
+}
+
+extension [Frame] {
+    /// Adds `bytes`, where there are any, as fragments of at most `limit`.
+    mutating func appendPieces(of bytes: [UInt8], limit: Int, _ fault: FramingFault) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            append(.fragment([UInt8](rest.prefix(limit)), fault))
+            rest = rest.dropFirst(limit)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Messages whose end is a byte that they cannot hold, because it is written in another way in them: SLIP and COBS.
+import WakeModel
+
+struct StuffingCutter: FrameCutter {
+    enum Stuffing: Sendable { case slip, cobs }
+
+    private let stuffing: Stuffing
+    /// As it came. Decoded at its end only, so that what cannot be decoded is told as it came.
+    private var open: OpenMessage
+
+    init(_ stuffing: Stuffing, limit: Int) {
+        self.stuffing = stuffing
+        open = OpenMessage(limit: limit)
+    }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+        for byte in bytes {
+            if byte == stuffing.mark {
+                close(into: &frames)
+            } else {
+                open.bytes.append(byte)
+                if open.bytes.count > stuffing.longest(of: open.limit) { open.shed(into: &frames) }
+            }
+        }
+    }
+
+    private mutating func close(into frames: inout [Frame]) {
+        guard !open.isTooLong else { return open.close(into: &frames) }
+        do {
+            let message = try stuffing.decoded(open.bytes)
+            guard message.count <= open.limit else { return open.tell(.tooLong(limit: open.limit), into: &frames) }
+            if !message.isEmpty { frames.append(.message(message)) }
+            open.clear()
+        } catch { open.tell(error.fault, into: &frames) }
+    }
+
+    mutating func end(into frames: inout [Frame]) { open.tell(.cutShort, into: &frames) }
+}
+
+extension StuffingCutter.Stuffing {
+    struct Undecodable: Error { var fault: FramingFault }
+
+    /// What a message ends with.
+    var mark: UInt8 {
+        switch self {
+        case .slip: 0xc0
+        case .cobs: 0
+        }
+    }
+
+    /// As many bytes as a message of `limit` may take in this writing.
+    func longest(of limit: Int) -> Int {
+        switch self {
+        case .slip: 2 * limit
+        case .cobs: limit + limit / 254 + 1
+        }
+    }
+
+    func decoded(_ bytes: [UInt8]) throws(Undecodable) -> [UInt8] {
+        switch self {
+        case .slip: try Self.unescaped(bytes)
+        case .cobs: try Self.unstuffed(bytes)
+        }
+    }
+
+    /// RFC 1055: db dc stands for c0, db dd for db.
+    private static func unescaped(_ bytes: [UInt8]) throws(Undecodable) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(bytes.count)
+        var isEscaped = false
+        for byte in bytes {
+            switch (isEscaped, byte) {
+            case (false, 0xdb): isEscaped = true
+            case (false, _): message.append(byte)
+            case (true, 0xdc), (true, 0xdd):
+                message.append(byte == 0xdc ? 0xc0 : 0xdb)
+                isEscaped = false
+            case (true, _): throw Undecodable(fault: .badEscape(byte))
+            }
+        }
+        // The escape stands before the mark itself.
+        if isEscaped { throw Undecodable(fault: .badEscape(0xc0)) }
+        return message
+    }
+
+    /// A code, then one byte less than it says; a zero follows where the code is not 255 and this is not the end.
+    private static func unstuffed(_ bytes: [UInt8]) throws(Undecodable) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(bytes.count)
+        var place = 0
+        while place < bytes.count {
+            let code = bytes[place]
+            let next = place + Int(code)
+            guard next <= bytes.count else {
+                throw Undecodable(fault: .badCode(code, left: bytes.count - place - 1))
+            }
+            message.append(contentsOf: bytes[(place + 1)..<next])
+            if code < 0xff, next < bytes.count { message.append(0) }
+            place = next
+        }
+        return message
+    }
+}

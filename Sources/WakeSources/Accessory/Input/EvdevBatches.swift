@@ -1,0 +1,131 @@
+// An input device's events, gathered into what happened together, and put right where the kernel dropped some.
+import WakeModel
+import WakeSystem
+
+/// What an input device told together: the events up to a SYN_REPORT, which is left out.
+public struct InputBatch: Hashable, Sendable {
+    public var events: [InputEvent]
+    /// On CLOCK_MONOTONIC, by the kernel.
+    public var time: Instant
+    /// These events never came: they lead from what was known to how the device stands after a loss.
+    public var isResynchronized: Bool
+    /// There was more of it than fits; the rest comes in the next one.
+    public var continues: Bool
+
+    public init(events: [InputEvent], time: Instant, isResynchronized: Bool = false, continues: Bool = false) {
+        self.events = events
+        self.time = time
+        self.isResynchronized = isResynchronized
+        self.continues = continues
+    }
+}
+
+/// When events were lost that nobody can count.
+public struct InputLoss: Hashable, Sendable {
+    public var from: Instant
+    public var to: Instant
+
+    public init(from: Instant, to: Instant) {
+        self.from = from
+        self.to = to
+    }
+}
+
+/// Where the reader is too slow, the kernel says SYN_DROPPED: everything up to the next SYN_REPORT is then half of something,
+/// and keys may have gone up that nobody told. So that is dropped, and all that comes until the node was asked how the
+/// device stands, because the answer is more recent than what was read before it.
+///
+/// A device that floods its reader makes this happen again and again; so many answers a second are taken in, and until
+/// the next is due everything is dropped. Nothing here repeats by itself.
+public struct EvdevBatches: Sendable {
+    private enum Phase { case following, dropping, waiting }
+
+    private let eventLimit: Int
+    private let answersASecond: Int
+    private var known: InputState
+    private var gathered: [InputEvent] = []
+    private var phase = Phase.following
+    /// Up to when nothing was lost.
+    private var whole: Instant
+    /// When the last answers were taken in, the oldest first.
+    private var answered: [Instant] = []
+
+    /// - Parameters:
+    ///   - known: how the device stood when it was opened.
+    ///   - eventLimit: events in one batch at most; what is longer is cut.
+    public init(known: InputState, at now: Instant, eventLimit: Int = 256, answersASecond: Int = 4) {
+        self.known = known
+        whole = now
+        self.eventLimit = max(eventLimit, 1)
+        self.answersASecond = max(answersASecond, 1)
+    }
+
+    /// The batches that these events complete.
+    public mutating func take(_ events: [InputEvent]) -> [InputBatch] {
+        var batches: [InputBatch] = []
+        for event in events {
+            switch phase {
+            case .following: follow(event, &batches)
+            case .dropping: if event.isReport { phase = .waiting }
+            case .waiting: break
+            }
+        }
+        return batches
+    }
+
+    /// From when on the node is to be asked for its state, and `resynchronize` be told; nil where nothing is missing. It lies
+    /// in the future only after too many answers. Read until it would block first: half of what belongs together would else
+    /// be taken in after the answer.
+    public var stateDue: Instant? {
+        guard phase == .waiting else { return nil }
+        guard answered.count == answersASecond, let oldest = answered.first else { return whole }
+        return oldest + .seconds(1)
+    }
+
+    /// Takes in how the device stands: the events that lead there, and from when to when there may have been others. What
+    /// comes before it is due is not taken.
+    public mutating func resynchronize(with state: InputState, at now: Instant) -> (
+        batches: [InputBatch], loss: InputLoss?
+    ) {
+        guard let due = stateDue, now >= due else { return ([], nil) }
+        let events = state.events(from: known, at: now)
+        let loss = InputLoss(from: whole, to: now)
+        known = state
+        whole = now
+        phase = .following
+        answered = answered.suffix(answersASecond - 1) + [now]
+        return (pieces(of: events, at: now), loss)
+    }
+
+    /// The form of events in an event line: 8 bytes each, type, code and value, the lowest byte of each first.
+    public static func bytes(of events: [InputEvent]) -> [UInt8] { events.flatMap(\.bytes) }
+
+    private mutating func follow(_ event: InputEvent, _ batches: inout [InputBatch]) {
+        if event.isDropped {
+            gathered = []
+            phase = .dropping
+        } else if event.isReport {
+            finish(at: event.time, continues: false, &batches)
+        } else {
+            // Not before one more is there: what ends just at the limit does not go on.
+            if gathered.count == eventLimit { finish(at: event.time, continues: true, &batches) }
+            gathered.append(event)
+        }
+    }
+
+    private mutating func finish(at time: Instant, continues: Bool, _ batches: inout [InputBatch]) {
+        whole = max(whole, time)
+        guard !gathered.isEmpty else { return }
+        for event in gathered { known.apply(event) }
+        batches.append(InputBatch(events: gathered, time: time, continues: continues))
+        gathered = []
+    }
+
+    private func pieces(of events: [InputEvent], at time: Instant) -> [InputBatch] {
+        stride(from: 0, to: events.count, by: eventLimit).map { start in
+            let end = min(start + eventLimit, events.count)
+            return InputBatch(
+                events: Array(events[start..<end]), time: time, isResynchronized: true, continues: end < events.count)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// How long things are waited for with an accessory's node, and how often they are tried.
+import WakeModel
+
+public struct PortPatience: Hashable, Sendable {
+    /// Udev and the node's permissions may need a moment: so many tries, so far apart, before anybody is told.
+    public var quickTries = 6
+    public var quickWait = TimeSpan.milliseconds(200)
+    /// After those each wait is twice the one before, up to the longest.
+    public var slowWait = TimeSpan.seconds(1)
+    public var longestWait = TimeSpan.seconds(30)
+    /// A node that hung up while udev still shows the device.
+    public var afterLoss = TimeSpan.milliseconds(500)
+    /// More arrivals than the limit within the window, and it is unstable: it must stay for longer then.
+    public var flapLimit = 5
+    public var flapWindow = TimeSpan.seconds(60)
+    public var flapSettle = TimeSpan.seconds(10)
+    /// What is said before it has settled is held up to here; whoever says more is there.
+    public var heldEvents = 256
+    public var heldBytes = 64 << 10
+
+    public init() {}
+
+    func wait(after attempts: Int) -> TimeSpan {
+        guard attempts >= quickTries else { return quickWait }
+        let doublings = min(attempts - quickTries, 20)
+        return min(slowWait * (1 << Int64(doublings)), longestWait)
+    }
+}

@@ -1,0 +1,169 @@
+// What handlers believe of an accessory: told only once it has stayed for a while, and not told of an absence so short that it
+// was no absence.
+import WakeModel
+
+struct PortPresence: Hashable, Sendable {
+    struct Held: Hashable, Sendable {
+        var kind: DeviceEvent.Kind
+        var at: Stamp
+    }
+
+    /// It is away, and nobody knows yet.
+    struct Absence: Hashable, Sendable {
+        var since: Stamp
+        var reason: String
+        var until: Instant
+    }
+
+    /// Handlers know it as connected.
+    var isTold = false
+    /// It is there, and has to stay until then.
+    var settlesAt: Instant?
+    /// When it came up, while it settles.
+    var upSince: Stamp?
+    var absence: Absence?
+    /// What it said while it settles.
+    var held: [Held] = []
+    var heldBytes = 0
+    /// Plugs and unplugs that nobody was told of.
+    var folded: UInt32 = 0
+    /// When its node was let go for others.
+    var letGoAt: Stamp?
+    /// What was perhaps lost before it came up; told before that is.
+    var heldGap: Gap?
+    /// While it is listened to.
+    var heardSince: WallTime?
+    /// When it was listened to last.
+    var heardUntil: WallTime?
+
+    var deadline: Instant? { settlesAt ?? absence?.until }
+}
+
+extension PortMachine {
+    /// It is there, and open where it is to be opened.
+    mutating func comeUp(_ step: inout PortStep) {
+        noteGap(&step)
+        if presence.isTold, presence.absence == nil { return returnFromLetGo(&step) }
+        presence.upSince = step.stamp
+        let settle = isFlapping ? max(plan.settle, patience.flapSettle) : plan.settle
+        presence.settlesAt = step.now + settle
+    }
+
+    /// Between two times of listening something may have been said.
+    private mutating func noteGap(_ step: inout PortStep) {
+        guard phase == .open else { return }
+        presence.heardSince = step.stamp.wall
+        guard let from = deafSince else { return }
+        let to = step.stamp.wall
+        presence.heldGap = Gap(cause: .link, count: nil, first: nil, last: nil, from: min(from, to), to: to)
+        deafSince = nil
+    }
+
+    private mutating func returnFromLetGo(_ step: inout PortStep) {
+        if let letGoAt = presence.letGoAt {
+            presence.letGoAt = nil
+            step.raise(.disconnected(reason: "detached", folded: 0), at: letGoAt)
+            raiseGap(&step)
+            step.raise(.connected(folded: 0))
+        }
+        raiseGap(&step)
+    }
+
+    /// What time alone brings about.
+    mutating func settle(_ step: inout PortStep) {
+        if let due = presence.settlesAt, step.now >= due { announce(&step) }
+        if presence.settlesAt == nil, let absence = presence.absence, step.now >= absence.until { tellGone(&step) }
+    }
+
+    mutating func tell(_ kind: DeviceEvent.Kind, _ step: inout PortStep) {
+        guard presence.settlesAt != nil else { return step.raise(kind) }
+        presence.held.append(.init(kind: kind, at: step.stamp))
+        if case .data(_, let bytes) = kind { presence.heldBytes += bytes.count }
+        if presence.held.count >= patience.heldEvents || presence.heldBytes >= patience.heldBytes { announce(&step) }
+    }
+
+    /// It has stayed, or has said something that must be told.
+    private mutating func announce(_ step: inout PortStep) {
+        let at = presence.upSince ?? step.stamp
+        if presence.absence != nil {
+            // Its unplug stands in what its plug folds.
+            presence.folded += 1
+            presence.absence = nil
+        }
+        raiseGap(&step)
+        step.raise(.connected(folded: presence.folded), at: at)
+        for held in presence.held { step.raise(held.kind, at: held.at) }
+        presence.held = []
+        presence.heldBytes = 0
+        presence.folded = 0
+        presence.settlesAt = nil
+        presence.isTold = true
+    }
+
+    private mutating func raiseGap(_ step: inout PortStep) {
+        if let gap = presence.heldGap { step.raise(.gap(gap)) }
+        presence.heldGap = nil
+    }
+
+    /// What it said is told before anything that takes it away.
+    mutating func announceHeld(_ step: inout PortStep) {
+        if presence.settlesAt != nil, !presence.held.isEmpty { announce(&step) }
+    }
+
+    /// It went, or its node failed. Back within the grace, it was never away.
+    mutating func goDown(_ reason: String, _ step: inout PortStep) {
+        announceHeld(&step)
+        if presence.settlesAt != nil { return forgetVisit(&step) }
+        guard presence.isTold else { return }
+        if presence.absence != nil {
+            presence.absence?.reason = reason
+            return
+        }
+        let grace = isFlapping ? max(plan.replugGrace, patience.flapSettle) : plan.replugGrace
+        let since = presence.letGoAt ?? step.stamp
+        presence.letGoAt = nil
+        presence.absence = .init(since: since, reason: reason, until: step.now + grace)
+        // Back within the grace, handlers take it for one that was heard all the time.
+        if phase == .away, plan.node != .none { deafSince = deafSince ?? step.stamp.wall }
+    }
+
+    /// It came and went before anybody was told.
+    private mutating func forgetVisit(_ step: inout PortStep) {
+        if let up = presence.upSince {
+            let stay = step.now - up.moment.monotonic
+            step.tell(
+                "it was there for \(stay.wholeMilliseconds) ms only, which nobody was told; where another program took it, such "
+                    + "as brltty, 'wakebridge doctor' says so")
+        }
+        presence.settlesAt = nil
+        presence.upSince = nil
+        presence.folded += 2
+        deafSince = presence.heldGap?.from ?? deafSince
+        presence.heldGap = nil
+    }
+
+    private mutating func tellGone(_ step: inout PortStep) {
+        guard let absence = presence.absence else { return }
+        step.raise(.disconnected(reason: absence.reason, folded: presence.folded), at: absence.since)
+        presence.folded = 0
+        presence.absence = nil
+        presence.isTold = false
+        // What is not plugged in says nothing.
+        if phase == .away { deafSince = nil }
+    }
+
+    /// By the user's will: no grace.
+    mutating func endPresence(_ reason: String, _ step: inout PortStep) {
+        announceHeld(&step)
+        if presence.settlesAt != nil {
+            presence.settlesAt = nil
+            deafSince = presence.heldGap?.from ?? deafSince
+            presence.heldGap = nil
+        }
+        guard presence.isTold else { return }
+        if presence.absence != nil { return tellGone(&step) }
+        step.raise(.disconnected(reason: reason, folded: 0), at: presence.letGoAt ?? step.stamp)
+        presence.letGoAt = nil
+        presence.isTold = false
+    }
+}

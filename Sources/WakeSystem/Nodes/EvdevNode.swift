@@ -1,0 +1,148 @@
+// An input device's events, by evdev, with the kernel's own times, and how the device stands where events were lost.
+import CLinux
+import Glibc
+import WakeModel
+
+/// An open evdev node. Taken exclusively, nobody else hears of the device's events, the console and the desktop included; a
+/// key that is held just then stays held for them.
+public struct EvdevNode: ~Copyable {
+    public let path: String
+    private let descriptor: FileDescriptor
+    private let isExclusive: Bool
+    /// Part of an event, where a read ends in one; the kernel's never do.
+    private var rest: [UInt8]
+    /// Whether the kernel stamps events with CLOCK_MONOTONIC; where it cannot, their time is that of reading.
+    private let hasKernelTime: Bool
+
+    /// What the loop watches.
+    public var raw: Int32 { descriptor.raw }
+
+    /// EBUSY where it is to be taken exclusively and another program has done so.
+    public init(opening path: String, isExclusive: Bool) throws(SystemError) {
+        let opened = try FileDescriptor.openNode(path)
+        _ = try Self.codes(0, of: opened, path)
+        // Setting the clock throws away what has come, as a loss that is told; so it comes before the first read.
+        let isStamped = clinux_evdev_set_clock(opened.raw, CLOCK_MONOTONIC) >= 0
+        if isExclusive { try Self.grab(opened, path) }
+        self.path = path
+        self.isExclusive = isExclusive
+        hasKernelTime = isStamped
+        rest = []
+        descriptor = opened
+    }
+
+    private static func grab(_ descriptor: borrowing FileDescriptor, _ path: String) throws(SystemError) {
+        let number = descriptor.raw
+        switch attemptC({ clinux_evdev_grab(number, true) }) {
+        case .value: return
+        case .failure(.busy): throw SystemError.taken(path)
+        case .failure(let errno): throw SystemError("take for itself", path, errno)
+        }
+    }
+
+    /// A child that was born frozen keeps a copy of the descriptor until it is thawed: nobody else is to wait for that.
+    deinit { if isExclusive { _ = clinux_evdev_grab(descriptor.raw, false) } }
+
+    /// Some events, in the order they came; a report may be spread over several reads.
+    public mutating func read() throws(SystemError) -> NodeReading<[InputEvent]> {
+        switch try descriptor.readNode(path, limit: 64 * InputEvent.kernelSize) {
+        case .content(let bytes):
+            rest += bytes
+            let events = InputEvent.take(from: &rest)
+            return .content(hasKernelTime ? events : Self.stamped(events))
+        case .wouldBlock: return .wouldBlock
+        case .closed: return .closed
+        }
+    }
+
+    /// Sends events to the device, lights for instance; a report must be ended by the caller. Some of them may be taken only:
+    /// `.wrote` counts events.
+    public borrowing func write(_ events: [InputEvent]) throws(SystemError) -> WriteResult {
+        switch try descriptor.writeNode(events.flatMap(\.kernelBytes)[...], path) {
+        case .wrote(let count): .wrote(count / InputEvent.kernelSize)
+        case .wouldBlock: .wouldBlock
+        case .closed: .closed
+        }
+    }
+
+    /// How the device stands now. Events of keys, switches and lights that wait to be read are thrown away by asking, because
+    /// this tells more recent; those of axes are not, and end where this says.
+    public borrowing func state() throws(SystemError) -> InputState {
+        var state = InputState()
+        state.keys = try standing(InputType.key)
+        state.switches = try standing(InputType.switch)
+        state.leds = try standing(InputType.led)
+        try readAxes(into: &state)
+        return state
+    }
+
+    private static func stamped(_ events: [InputEvent]) -> [InputEvent] {
+        let now = SystemClock.monotonic()
+        return events.map { InputEvent(type: $0.type, code: $0.code, value: $0.value, time: now) }
+    }
+}
+
+extension EvdevNode {
+    /// Room for the 768 keys that there can be.
+    private static let bitBytes = 96
+    private static let slotLimit: Int32 = 64
+
+    private static func codes(
+        _ type: UInt16, of descriptor: borrowing FileDescriptor, _ path: String
+    ) throws(SystemError) -> [UInt16] {
+        var bits = [UInt8](repeating: 0, count: bitBytes)
+        let number = descriptor.raw
+        switch attemptC({ clinux_evdev_codes(number, Int32(type), &bits, bitBytes) }) {
+        case .value: return codes(bits)
+        case .failure(let errno) where type == 0 && [ENOTTY, EINVAL].contains(errno.code):
+            throw SystemError("open", path, errno, advice: "it is no evdev node")
+        // It has none of that type, and does not know the question.
+        case .failure(let errno) where [ENOTTY, EINVAL].contains(errno.code): return []
+        case .failure(let errno): throw SystemError("ask the abilities of", path, errno)
+        }
+    }
+
+    private static func codes(_ bits: [UInt8]) -> [UInt16] {
+        (0..<UInt16(bits.count * 8)).filter { bits[Int($0 >> 3)] >> ($0 & 7) & 1 == 1 }
+    }
+
+    private borrowing func standing(_ type: UInt16) throws(SystemError) -> Set<UInt16> {
+        guard try !Self.codes(type, of: descriptor, path).isEmpty else { return [] }
+        var bits = [UInt8](repeating: 0, count: Self.bitBytes)
+        let number = raw
+        switch attemptC({ clinux_evdev_standing(number, Int32(type), &bits, Self.bitBytes) }) {
+        case .value: return Set(Self.codes(bits))
+        case .failure(let errno) where [ENOTTY, EINVAL].contains(errno.code): return []
+        case .failure(let errno): throw SystemError("ask the state of", path, errno)
+        }
+    }
+
+    private borrowing func readAxes(into state: inout InputState) throws(SystemError) {
+        let codes = try Self.codes(InputType.absolute, of: descriptor, path)
+        let slotCount = codes.contains(InputState.slotAxis) ? try axis(InputState.slotAxis).maximum : -1
+        for code in codes {
+            guard InputState.slotCodes.contains(code) else {
+                state.axes[code] = try axis(code).value
+                continue
+            }
+            guard slotCount >= 0 else { continue }
+            state.slots[code] = try slots(code, count: Int(min(slotCount, Self.slotLimit - 1)) + 1)
+        }
+    }
+
+    private borrowing func axis(_ code: UInt16) throws(SystemError) -> (value: Int32, maximum: Int32) {
+        var (value, maximum): (Int32, Int32) = (0, 0)
+        let number = raw
+        let answer = attemptC { clinux_evdev_axis(number, Int32(code), &value, &maximum) }
+        _ = try answer.get("ask the axes of", path)
+        return (value, maximum)
+    }
+
+    private borrowing func slots(_ code: UInt16, count: Int) throws(SystemError) -> [Int32] {
+        var values = [Int32](repeating: 0, count: count)
+        let number = raw
+        let answer = attemptC { clinux_evdev_slots(number, Int32(code), &values, count) }
+        _ = try answer.get("ask the contacts of", path)
+        return values
+    }
+}

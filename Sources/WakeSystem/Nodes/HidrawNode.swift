@@ -1,0 +1,70 @@
+// A HID device's reports as they come and go, by hidraw: nothing is interpreted on the way.
+import CLinux
+import Glibc
+
+/// One report as the device sent it.
+public struct HidReport: Hashable, Sendable {
+    /// Which of its reports it is; 0 where the device does not number them.
+    public var number: UInt8
+    /// All of it, its number included where it has one.
+    public var bytes: [UInt8]
+
+    public init(number: UInt8, bytes: [UInt8]) {
+        self.number = number
+        self.bytes = bytes
+    }
+}
+
+/// An open hidraw node. The kernel keeps 64 reports for its reader, and drops what comes then without a word: a device of
+/// 1 kHz must be read every 64 ms. There is no way to have the node alone.
+public struct HidrawNode: ~Copyable {
+    public let path: String
+    public let reports: ReportDescriptor
+    private let descriptor: FileDescriptor
+
+    /// What the loop watches.
+    public var raw: Int32 { descriptor.raw }
+    /// False as well where the descriptor has a fault; `reports.fault` tells.
+    public var numbersReports: Bool { reports.numbersReports }
+
+    /// The kernel's HID_MAX_BUFFER_SIZE: what does not fit into a read is lost.
+    private static let reportLimit = 16_384
+    private static let descriptorLimit = 4_096
+
+    public init(opening path: String) throws(SystemError) {
+        let opened = try FileDescriptor.openNode(path)
+        reports = ReportDescriptor(try Self.readDescriptor(opened, path))
+        self.path = path
+        descriptor = opened
+    }
+
+    /// The next report.
+    public borrowing func read() throws(SystemError) -> NodeReading<HidReport> {
+        switch try descriptor.readNode(path, limit: Self.reportLimit) {
+        case .content(let bytes):
+            .content(HidReport(number: numbersReports ? bytes.first ?? 0 : 0, bytes: bytes))
+        case .wouldBlock: .wouldBlock
+        case .closed: .closed
+        }
+    }
+
+    /// Writes one output report: its first byte is its number, or 0 where the device does not number them, which is then
+    /// not sent. It is taken whole or not at all. The driver waits for the device, up to 5 s for one that does not listen:
+    /// there is no other way.
+    public borrowing func write(_ report: [UInt8]) throws(SystemError) -> WriteResult {
+        try descriptor.writeNode(report[...], path)
+    }
+
+    private static func readDescriptor(
+        _ descriptor: borrowing FileDescriptor, _ path: String
+    ) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: descriptorLimit)
+        let number = descriptor.raw
+        switch attemptC({ clinux_hidraw_descriptor(number, &bytes, descriptorLimit) }) {
+        case .value(let count): return Array(bytes.prefix(count))
+        case .failure(let errno):
+            let advice = [ENOTTY, EINVAL].contains(errno.code) ? "it is no hidraw node" : nil
+            throw SystemError("read the report descriptor of", path, errno, advice: advice)
+        }
+    }
+}

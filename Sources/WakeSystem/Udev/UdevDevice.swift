@@ -1,0 +1,175 @@
+// One device of libudev, and what is copied out of it: its properties, and those of the devices that it is part of.
+import CUdev
+import Glibc
+
+struct UdevDevice: ~Copyable {
+    private let handle: OpaquePointer
+
+    init(owning handle: OpaquePointer) { self.handle = handle }
+
+    /// Nil where there is none, or none any more.
+    init?(_ context: borrowing UdevContext, at path: String) {
+        guard let made = udev_device_new_from_syspath(context.handle, path) else { return nil }
+        handle = made
+    }
+
+    deinit { _ = udev_device_unref(handle) }
+
+    /// Its rules have run. For a device without a node udevd keeps no word of that.
+    var isInitialized: Bool { udev_device_get_is_initialized(handle) > 0 || udev_device_get_devnode(handle) == nil }
+
+    /// All that is to be known of it; nil where it is no accessory.
+    borrowing func record() -> UdevRecord? {
+        let device = UdevFacts(handle)
+        guard let path = device.path, let subsystem = device.subsystem else { return nil }
+        let action = UdevRecord.Action(Self.text(udev_device_get_action(handle), limit: Self.longestName))
+        // Of what is gone little can be asked any more; whoever never heard of it will not miss it.
+        guard device.mayBeAccessory(subsystem), action == .remove || device.isAttachedHardware(subsystem) else {
+            return nil
+        }
+        return UdevRecord(
+            action: action, path: path, subsystem: subsystem,
+            node: Self.text(udev_device_get_devnode(handle), limit: Int(PATH_MAX)),
+            sequence: udev_device_get_seqnum(handle), properties: device.allProperties())
+    }
+
+    static let longestName = 256
+
+    /// A copy of at most `limit` bytes of C's text, repaired where it is not UTF-8: much of it was written by devices.
+    static func text(_ start: UnsafePointer<CChar>?, limit: Int) -> String? {
+        guard let start else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: start, count: strnlen(start, limit))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// What can be asked of a device that somebody else owns: of the one that a record is made of, and of its parents, which
+/// libudev keeps for as long as it.
+private struct UdevFacts {
+    let handle: OpaquePointer
+
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    private static let longestValue = 2_048
+    private static let mostProperties = 512
+
+    /// Nil for a path that no kernel makes.
+    var path: String? {
+        let path = UdevDevice.text(udev_device_get_syspath(handle), limit: Int(PATH_MAX))
+        return path.flatMap { $0.utf8.count < Int(PATH_MAX) ? $0 : nil }
+    }
+    var subsystem: String? { name(udev_device_get_subsystem(handle)) }
+    private var type: String? { name(udev_device_get_devtype(handle)) }
+    private var sysname: String { name(udev_device_get_sysname(handle)) ?? "" }
+    private var parent: UdevFacts? { udev_device_get_parent(handle).map(UdevFacts.init) }
+
+    private func name(_ start: UnsafePointer<CChar>?) -> String? {
+        UdevDevice.text(start, limit: UdevDevice.longestName)
+    }
+
+    /// By name alone.
+    func mayBeAccessory(_ subsystem: String) -> Bool {
+        switch subsystem {
+        // The others are what event nodes stand on, and the older mouse and joystick nodes.
+        case "input": sysname.hasPrefix("event")
+        case "usb": type == "usb_device"
+        // The others are triggers.
+        case "iio": sysname.hasPrefix("iio:device")
+        default: true
+        }
+    }
+
+    /// By what /sys says, while it is there.
+    func isAttachedHardware(_ subsystem: String) -> Bool {
+        switch subsystem {
+        case "tty": isRealLine
+        // Class 9 is a hub: its ports count, itself is no accessory.
+        case "usb": property("TYPE")?.hasPrefix("9/") != true
+        default: true
+        }
+    }
+
+    /// Consoles, virtual terminals and pseudo-terminals are part of nothing, and the kernel lists serial ports for which it
+    /// found no chip: their type is 0, PORT_UNKNOWN. A Bluetooth line has a parent only while somebody has it open.
+    private var isRealLine: Bool {
+        if sysname.hasPrefix("rfcomm") { return true }
+        return parent != nil && attribute("type") != "0"
+    }
+
+    /// Only what describes the message, not the device.
+    private static func isOfMessage(_ key: String) -> Bool {
+        ["ACTION", "SEQNUM", "SYNTH_UUID"].contains(key) || key.hasPrefix("SYNTH_ARG_")
+    }
+
+    /// What every device says of itself, and nobody inherits.
+    private static let ownOnly: Set<String> = [
+        "DEVPATH", "DEVNAME", "DEVMODE", "MAJOR", "MINOR", "USEC_INITIALIZED", "SUBSYSTEM", "DEVTYPE", "DRIVER",
+        "MODALIAS",
+        "TAGS", "CURRENT_TAGS", "DEVLINKS", "DEVPATH_OLD", "UDEV_DATABASE_VERSION", "ID_PROCESSING",
+    ]
+
+    /// Devices that a node is part of, and not merely behind: no hub, no controller.
+    private static let lending: Set<String> = [
+        "hid", "input", "usb", "usb-serial", "bluetooth", "serio", "serial", "serial-base", "platform", "amba", "pnp",
+        "acpi",
+        "i2c", "spi", "iio", "rmi4",
+    ]
+
+    func allProperties() -> [String: String] {
+        var properties: [String: String] = [:]
+        lend(to: &properties) { key in !Self.isOfMessage(key) }
+        lendAttributes(to: &properties)
+        var device = self
+        while !device.isOutermost, let parent = device.parent {
+            device = parent
+            guard let subsystem = device.subsystem, Self.lending.contains(subsystem) else { continue }
+            device.lend(to: &properties) { key in !Self.isOfMessage(key) && !Self.ownOnly.contains(key) }
+            device.lendAttributes(to: &properties)
+        }
+        return properties
+    }
+
+    /// Beyond it are hubs and controllers, or the radio, whose names and serial numbers are not the accessory's.
+    private var isOutermost: Bool {
+        switch subsystem {
+        case "usb": type == "usb_device"
+        case "bluetooth": true
+        default: false
+        }
+    }
+
+    private func lend(to properties: inout [String: String], where isWanted: (String) -> Bool) {
+        var entry = udev_device_get_properties_list_entry(handle)
+        while let current = entry, properties.count < Self.mostProperties {
+            if let key = name(udev_list_entry_get_name(current)), isWanted(key), properties[key] == nil {
+                properties[key] = UdevDevice.text(udev_list_entry_get_value(current), limit: Self.longestValue) ?? ""
+            }
+            entry = udev_list_entry_get_next(current)
+        }
+    }
+
+    /// Under the names that udev's own rules use, where those have not run or were not asked.
+    private func lendAttributes(to properties: inout [String: String]) {
+        let names: KeyValuePairs<String, String>
+        switch (subsystem, type) {
+        case ("usb", "usb_device"):
+            names = [
+                "idVendor": "ID_VENDOR_ID", "idProduct": "ID_MODEL_ID", "serial": "ID_SERIAL_SHORT",
+                "manufacturer": "ID_VENDOR", "product": "ID_MODEL",
+            ]
+        case ("usb", "usb_interface"): names = ["bInterfaceNumber": "ID_USB_INTERFACE_NUM"]
+        // Several lines of one interface.
+        case ("usb-serial", _): names = ["port_number": "USB_SERIAL_PORT"]
+        default: return
+        }
+        for (attribute, key) in names where properties[key] == nil { properties[key] = self.attribute(attribute) }
+    }
+
+    private func property(_ key: String) -> String? {
+        UdevDevice.text(udev_device_get_property_value(handle, key), limit: Self.longestValue)
+    }
+
+    private func attribute(_ name: String) -> String? {
+        UdevDevice.text(udev_device_get_sysattr_value(handle, name), limit: Self.longestValue)
+    }
+}

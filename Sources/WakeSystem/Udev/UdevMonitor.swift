@@ -1,0 +1,88 @@
+// What udev announces: its messages over netlink, each sent when the rules for a device have run.
+import CUdev
+import Glibc
+
+/// Watch `raw` for readability and read until there is nothing; also when only an error is signalled, for that is how an
+/// overflow shows.
+public struct UdevMonitor: ~Copyable {
+    public enum Reception: Hashable, Sendable {
+        case record(UdevRecord)
+        case nothing
+        /// Messages were lost: more came than the socket holds, or one could not be read. What is attached is known again
+        /// after `discard()` and an enumeration.
+        case overflow
+    }
+
+    /// Of the kernel's memory, taken only while nobody reads.
+    static let bufferBytes = 16 << 20
+
+    private let handle: MonitorHandle
+    public var raw: Int32 { udev_monitor_get_fd(handle.monitor) }
+
+    /// Hears from here on of these subsystems. The kernel drops the rest, so that nobody is woken for it.
+    public init(subsystems: [String] = UdevRecord.accessorySubsystems) throws(SystemError) {
+        let made = try MonitorHandle()
+        try Self.prepare(made.monitor, subsystems)
+        handle = made
+    }
+
+    private static func prepare(_ monitor: OpaquePointer, _ subsystems: [String]) throws(SystemError) {
+        for subsystem in subsystems {
+            let type = subsystem == "usb" ? "usb_device" : nil
+            _ = try attemptC { udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, type) }
+                .get("listen for the devices of", subsystem)
+        }
+        enlarge(udev_monitor_get_fd(monitor))
+        _ = try attemptC { udev_monitor_enable_receiving(monitor) }.get("listen to", "udev")
+    }
+
+    /// Beyond the system's limit where we may; where we may not, as far as it goes: an overflow is survived, only costlier.
+    private static func enlarge(_ descriptor: Int32) {
+        var bytes = Int32(bufferBytes)
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        guard setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, size) != 0 else { return }
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, size)
+    }
+
+    /// The next announcement of an accessory, without waiting for one.
+    public mutating func receive() -> Reception {
+        while true {
+            guard let device = udev_monitor_receive_device(handle.monitor) else {
+                let failure = Errno.last
+                precondition(failure != .badDescriptor, "somebody closed the descriptor of udev's monitor")
+                if failure == .interrupted { continue }
+                return failure == .wouldBlock ? .nothing : .overflow
+            }
+            if let record = UdevDevice(owning: device).record() { return .record(record) }
+        }
+    }
+
+    /// Throws away all that waits, before an enumeration that is to replace it. What udev announced before was true before,
+    /// so the enumeration knows it; read later, it could bring back a device whose end was among what was lost.
+    public mutating func discard() {
+        var byte: UInt8 = 0
+        // More than ever fit at once: where messages come faster than they are thrown away, the older ones are gone by then.
+        for _ in 0..<(Self.bufferBytes / 128) {
+            guard recv(raw, &byte, 1, Int32(MSG_DONTWAIT)) < 0 else { continue }
+            let failure = Errno.last
+            guard failure == .interrupted || failure == Errno(code: ENOBUFS) else { return }
+        }
+    }
+}
+
+/// The monitor with the context that it is made of.
+private struct MonitorHandle: ~Copyable {
+    private let context: UdevContext
+    let monitor: OpaquePointer
+
+    init() throws(SystemError) {
+        let context = try UdevContext()
+        guard let made = udev_monitor_new_from_netlink(context.handle, "udev") else {
+            throw SystemError("listen to", "udev", .last)
+        }
+        self.context = context
+        monitor = made
+    }
+
+    deinit { _ = udev_monitor_unref(monitor) }
+}

@@ -1,0 +1,85 @@
+// wakebridge udev-rules: the udev rules that the known accessories need, printed to be put where udev reads them.
+import WakeDaemon
+import WakeModel
+import WakeProfiles
+import WakeWords
+
+extension Verb {
+    static var udevRules: Verb {
+        Verb(
+            name: "udev-rules", summary: "print the udev rules that the accessories of the profiles need",
+            synopsis: ["[--profile PROFILE …] [--group GROUP] [--json]", "--braille"],
+            detail: """
+                Changes nothing. The rules let a group open the nodes of the accessories, keep ModemManager off them and
+                their USB devices awake. They are put into effect by:
+                  wakebridge udev-rules | sudo tee /etc/udev/rules.d/70-wakebridge.rules
+                  sudo udevadm control --reload && sudo udevadm trigger
+                'make install' installs those of the shipped profiles, and the second file, which --braille prints; these
+                go before them. The service runs as root and needs no group; 'run' and 'scan' without root do:
+                  sudo groupadd --system wakebridge && sudo usermod -aG wakebridge "$USER"
+                """,
+            flags: [
+                Flag("profile", short: "p", value: "PROFILE", "of this one only; of several, given several times"),
+                Flag("group", short: "g", value: "GROUP", "who may open the accessories (\(UdevRules.group))"),
+                Flag("braille", "the file that keeps brltty off, and comes after brltty's own rules"),
+                Flag("json", "print the rules, the group and the profiles as JSON"),
+            ]
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            if words.has("braille") { return try printBraille(words) }
+            try printRules(words)
+            return 0
+        }
+    }
+}
+
+private func printBraille(_ words: ParsedWords) throws(Complaint) -> Int32 {
+    if let other = words.options.first(where: { $0.name != "braille" }) {
+        throw .usage("--braille goes without --\(other.name)")
+    }
+    Console.print(UdevRules.braille)
+    return 0
+}
+
+private func printRules(_ words: ParsedWords) throws(Complaint) {
+    let group = words.value("group") ?? UdevRules.group
+    let profiles = try accessories(words)
+    let rules: UdevRules
+    do throws(UdevRulesFault) { rules = try UdevRules(profiles, group: group) } catch {
+        throw .failure("cannot make udev rules: \(error.description)")
+    }
+    guard words.has("json") else { return Console.print(rules.text) }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("group", group)
+    writer.key("profiles")
+    writer.beginArray()
+    for profile in profiles { writer.string(profile.name) }
+    writer.endArray()
+    writer.field("rules", rules.text)
+    writer.endObject()
+    writer.newline()
+    Console.print(writer.bytes)
+}
+
+/// Those that were named, or all.
+private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
+    let all = ProfileLibrary.loaded().all.filter { $0.mode == .externalAccessory }
+    let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
+    if wanted.isEmpty { return all }
+    for name in wanted where !all.contains(where: { $0.name == name }) {
+        let near = suggestion(for: name, among: all.map(\.name))
+        throw .failure("there is no profile of an accessory named '\(name)'.\(near)")
+    }
+    return all.filter { wanted.contains($0.name) }
+}
+
+extension ProfileLibrary {
+    /// The shipped profiles and the operator's own; of those that cannot be read the faults are told.
+    static func loaded() -> ProfileLibrary {
+        let folders = ProfileFolder.shipped() + [DaemonOptions().configurationDirectory + "/Devices"]
+        let (library, errors) = ProfileFolder.load(folders)
+        for error in errors { Console.say("warning: \(error.description)") }
+        return library
+    }
+}

@@ -1,0 +1,79 @@
+// What profiles of accessories say is read into a plan; what they leave out has its default.
+import Testing
+import WakeModel
+
+@testable import WakeProfiles
+
+private func plan(_ keys: String) throws -> AccessoryPlan? {
+    let text = "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, \(keys)}"
+    let (library, errors) = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))])
+    #expect(errors.map(\.description) == [])
+    return try library[#require(library.index(named: "p"))].accessory
+}
+
+@Suite("Accessory plans")
+struct AccessoryTests {
+    @Test("the node follows from the streams, and stands alone where there are none")
+    func node() throws {
+        #expect(try plan("streams: {serial: {name: \"s\"}}") == AccessoryPlan(node: .serial))
+        #expect(
+            try plan("streams: {\"report-1\": {name: \"a\"}, \"report-2\": {name: \"b\"}}") == AccessoryPlan(node: .hid)
+        )
+        #expect(try plan("streams: {input: {name: \"s\"}}") == AccessoryPlan(node: .input))
+        for node in AccessoryNode.allCases {
+            #expect(try plan("node: \"\(node.rawValue)\"") == AccessoryPlan(node: node))
+        }
+        #expect(try plan("node: \"serial\", streams: {serial: {name: \"s\"}}") == AccessoryPlan(node: .serial))
+    }
+
+    @Test("a Bluetooth profile has no plan")
+    func bluetooth() throws {
+        let library = ProfileLibrary.load(try shippedSources()).library
+        let index = try #require(library.index(named: "heart-rate-monitor"))
+        #expect(library[index].accessory == nil)
+    }
+
+    @Test("every setting of the line, of sharing and of times is read")
+    func line() throws {
+        let read = try plan(
+            """
+            node: "serial", sharing: "shared", on_suspend: "detach", settle: "250ms", replug_grace: "0",
+            serial: { baud: 3000000, data_bits: 7, parity: "even", stop_bits: 2, flow: "software", dtr: "low", rts: "high" }
+            """)
+        var expected = AccessoryPlan(node: .serial)
+        expected.line = LineSettings(
+            baud: 3_000_000, dataBits: 7, parity: .even, stopBits: 2, flow: .software, dtr: .low, rts: .high)
+        (expected.sharing, expected.onSuspend) = (.shared, .detach)
+        (expected.settle, expected.replugGrace) = (.milliseconds(250), .zero)
+        #expect(read == expected)
+    }
+
+    @Test(
+        "every kind of framing is read",
+        arguments: [
+            ("kind: \"none\"", .none, 4_096),
+            ("kind: \"line\", limit: 82", .line, 82),
+            ("kind: \"delimiter\", delimiter: \"0D0a\"", .delimiter([13, 10]), 4_096),
+            ("kind: \"fixed\", length: 12", .fixed(12), 12),
+            ("kind: \"idle\", gap: \"20ms\", limit: 256", .idle(.milliseconds(20)), 256),
+            ("kind: \"slip\"", .slip, 4_096),
+            ("kind: \"cobs\", limit: 16384", .cobs, 16_384),
+            (
+                "kind: \"length-prefix\", size: 2",
+                .lengthPrefix(.init(start: [], offset: 0, size: 2, endian: .little, extra: 2)), 4_096
+            ),
+            (
+                "kind: \"length-prefix\", start: \"b562\", offset: 4, size: 2, extra: 8",
+                .lengthPrefix(.init(start: [0xb5, 0x62], offset: 4, size: 2, endian: .little, extra: 8)), 4_096
+            ),
+            (
+                "kind: \"length-prefix\", start: \"7e\", size: 2, endian: \"big\", extra: 4, limit: 100",
+                .lengthPrefix(.init(start: [0x7e], offset: 1, size: 2, endian: .big, extra: 4)), 100
+            ),
+        ] as [(String, Framing, Int)])
+    func framing(keys: String, framing: Framing, limit: Int) throws {
+        let read = try plan("node: \"serial\", framing: {\(keys)}")
+        #expect(read?.framing == framing)
+        #expect(read?.frameLimit == limit)
+    }
+}

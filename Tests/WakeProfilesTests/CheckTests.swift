@@ -1,0 +1,108 @@
+// Checks of messages against published values, and what a damaged message is told as; input events without a field list.
+import Testing
+import WakeModel
+
+@testable import WakeProfiles
+
+/// What a profile with this stream makes of bytes: JSON text, the fault's sentence, or nil for raw bytes only.
+private func decoded(_ bytes: [UInt8], _ channel: Channel, _ streams: String) throws -> String? {
+    let text =
+        "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {properties: {A: \"b\"}}, streams: {\(streams)}}"
+    let (library, errors) = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))])
+    #expect(errors.map(\.description) == [])
+    let index = try #require(library.index(named: "p"))
+    var writer = JSONWriter()
+    do {
+        guard try library.decode(bytes, from: channel, profile: index, into: &writer) else { return nil }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    } catch {
+        #expect(writer.bytes.isEmpty, "a fault must leave nothing written")
+        return error.description
+    }
+}
+
+@Suite("Checks")
+struct CheckTests {
+    private let digits = Array("123456789".utf8)
+
+    /// The values that catalogues of checksums print for "123456789".
+    @Test(
+        "each check takes the value that is published for it, in its order of bytes, and keeps it from the fields",
+        arguments: [
+            ("sum8", "dd"), ("xor8", "31"), ("crc16-ccitt", "29b1"), ("crc16-modbus", "374b"), ("crc32", "2639f4cb"),
+        ])
+    func published(check: String, value: String) throws {
+        let end = try #require([UInt8](hexadecimal: value))
+        let stream = "serial: {name: \"s\", check: \"\(check)\", fields: [{name: \"text\", type: \"utf8\"}]}"
+        #expect(try decoded(digits + end, .serial, stream) == #"{"text":"123456789"}"#)
+        var damaged = digits
+        damaged[3] ^= 1
+        let sentence = try #require(try decoded(damaged + end, .serial, stream))
+        #expect(sentence.hasPrefix("a wrong check: \(check) says \(value), the bytes make "))
+        if end.count > 1 {
+            let reversed: [UInt8] = end.reversed()
+            #expect(try decoded(digits + reversed, .serial, stream)?.hasPrefix("a wrong check") == true)
+        }
+        #expect(
+            try decoded([], .serial, stream) == "no check: \(check) needs \(end.count) bytes, 0 are there")
+    }
+
+    @Test("an NMEA sentence reaches the fields whole; one that is damaged, cut or without its check says what it is")
+    func nmea() throws {
+        let stream = "serial: {name: \"s\", check: \"nmea\", fields: [{name: \"text\", type: \"utf8\"}]}"
+        func told(_ text: String) throws -> String? { try decoded(Array(text.utf8), .serial, stream) }
+        let none = "no check: nmea asks for $…*hh, the text and two hexadecimal digits"
+        #expect(try told("$GPGLL,4916.45,N*11") == "a wrong check: nmea says 11, the bytes make 3b")
+        #expect(try told("$GPGLL,4916.45,N*3b") == #"{"text":"$GPGLL,4916.45,N*3b"}"#)
+        #expect(try told("!A*41") == #"{"text":"!A*41"}"#)
+        #expect(try told("$PX*0a") == "a wrong check: nmea says 0a, the bytes make 08")
+        for text in ["", "$", "*00", "$GPGLL,4916.45,N", "$GPGLL,4916.45,N*6", "$GPGLL*xx", "GPGLL,4916.45,N*3b"] {
+            #expect(try told(text) == none, "\(text)")
+        }
+        #expect(try told("$*00") == #"{"text":"$*00"}"#)
+    }
+
+    @Test("a check without fields makes no value, and still tells a damaged message")
+    func checkAlone() throws {
+        let stream = "serial: {name: \"s\", check: \"xor8\"}"
+        #expect(try decoded([1, 2, 3], .serial, stream) == nil)
+        #expect(try decoded([1, 2, 4], .serial, stream) == "a wrong check: xor8 says 04, the bytes make 03")
+    }
+
+    @Test("a stream with a name alone is raw")
+    func nameAlone() throws {
+        #expect(try decoded([1, 2, 3], .serial, "serial: {name: \"s\"}") == nil)
+        #expect(try decoded([1, 2, 3], .report(1), "\"report-1\": {name: \"s\"}") == nil)
+    }
+
+    @Test("input events without fields come out as numbers, and what is no whole batch says so")
+    func inputEvents() throws {
+        let stream = "input: {name: \"keys\"}"
+        let batch: [UInt8] = [4, 0, 4, 0, 30, 0, 7, 0, 1, 0, 30, 0, 1, 0, 0, 0, 2, 0, 1, 0, 0xfe, 0xff, 0xff, 0xff]
+        #expect(try decoded(batch, .input, stream) == #"{"events":[[4,4,458782],[1,30,1],[2,1,-2]]}"#)
+        #expect(try decoded([], .input, stream) == #"{"events":[]}"#)
+        let fault = "not input events: 23 bytes, where each event has 8"
+        #expect(try decoded(batch.dropLast(), .input, stream) == fault)
+        let highest: [UInt8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0x80]
+        #expect(try decoded(highest, .input, stream) == #"{"events":[[65535,65535,-2147483648]]}"#)
+    }
+
+    @Test("no bytes crash a check, and none is taken whose check was changed")
+    func random() throws {
+        var state: UInt64 = 42
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        for check in MessageCheck.allCases {
+            for _ in 0..<2_000 {
+                let bytes = (0...random(12)).map { _ in UInt8(random(256)) }
+                guard let message = try? check.verified(bytes) else { continue }
+                #expect(bytes.starts(with: message))
+                var changed = bytes
+                changed[random(bytes.count)] ^= UInt8(1 << random(8))
+                #expect(throws: DecodeFault.self) { try check.verified(changed) }
+            }
+        }
+    }
+}

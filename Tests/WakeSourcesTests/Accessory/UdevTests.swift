@@ -1,0 +1,222 @@
+// Real libudev: devices made up by umockdev and messages over real netlink, heard by a program that listens as the bridge does.
+import Glibc
+import TestBench
+import Testing
+import WakeSystem
+
+/// Namespaces of its own, so that what udevd would keep in /run can be written there.
+private let canMakeUp: Bool = {
+    guard Machine.isRoot, run("umockdev-wrapper true").status == 0 else { return false }
+    return run("unshare --mount --net mount -t tmpfs tmpfs /run").status == 0
+}()
+private let missing: Comment = "needs root, namespaces and the Debian packages umockdev and gir1.2-umockdev-1.0"
+
+private let captures = environment("WAKEBRIDGE_CAPTURES") ?? "\(packageFolder)/../shared/captures"
+private let hasCaptures = access("\(captures)/usb", R_OK) == 0
+private let missingCaptures = Comment(rawValue: "no captures at \(captures); WAKEBRIDGE_CAPTURES says where they are")
+
+private func run(_ command: String) -> (status: Int32, output: String) {
+    guard let child = try? Child(["sh", "-c", command]) else { return (-1, "") }
+    let (status, output, talk) = child.finish()
+    return (status, output + talk)
+}
+
+/// Plays a story; returns the lines that the listener printed up to the last one expected.
+private func play(_ story: String, preloading: Bool = true) throws -> [String] {
+    let file = makeDirectory("/tmp/wakebridge-udev-XXXXXX") + "/story"
+    defer { Directory.removeTree(String(file.dropLast("/story".count))) }
+    put(story, at: file)
+    let driver = "\(packageFolder)/Tests/WakeSourcesTests/Accessory/devices.py"
+    let wrapper = preloading ? "umockdev-wrapper " : ""
+    let command =
+        "mount -t tmpfs tmpfs /run && exec \(wrapper)/usr/bin/python3 '\(driver)' '\(Built.udevProbe)' <'\(file)'"
+    let (exit, output, talk) = try Child(["unshare", "--mount", "--net", "sh", "-c", command]).finish()
+    #expect(exit == 0, "\(output)\n\(talk)")
+    return output.split(separator: "\n").map(String.init)
+}
+
+private let socket = "/sys/devices/usb1/1-4"
+private let board = """
+    device usb usb1 - DEVTYPE=usb_device TYPE=9/0/1 a:idVendor=1d6b a:idProduct=0002 a:serial=HUB
+    device usb 1-4 /sys/devices/usb1 DEVTYPE=usb_device a:idVendor=2341 a:idProduct=0043 a:serial=7583%201 a:product=Uno
+    device usb 1-4:1.0 \(socket) DEVTYPE=usb_interface a:bInterfaceNumber=00
+    device tty ttyACM0 \(socket)/1-4:1.0 DEVNAME=/dev/ttyACM0 MAJOR=166 MINOR=0
+
+    """
+
+@Suite("Hearing udev", .enabled(if: canMakeUp, missing))
+struct UdevTests {
+    @Test("what is attached already is found, with what udev's rules said, once they have run")
+    func finds() throws {
+        let lines = try play(
+            """
+            \(board)
+            device tty ttyACM1 \(socket)/1-4:1.0 DEVNAME=/dev/ttyACM1 MAJOR=166 MINOR=1
+            ready c166:0 1234 ID_MM_DEVICE_IGNORE=1 ID_PATH=p1
+            listen
+            expect ready
+            tell show \(socket)/1-4:1.0/ttyACM0 ID_MM_DEVICE_IGNORE
+            expect shown
+            tell show \(socket)/1-4:1.0/ttyACM0 USEC_INITIALIZED
+            expect shown
+            """)
+        let found = lines.filter { $0.hasPrefix("attached") }
+        #expect(
+            found == ["attached \(socket)/1-4:1.0/ttyACM0 /dev/ttyACM0 /accessory/2341:0043:7583_1:00 synthesized"])
+        #expect(lines.contains("shown ID_MM_DEVICE_IGNORE 1 1") && lines.contains("shown USEC_INITIALIZED 4 1234"))
+    }
+
+    @Test("a device that is plugged in, changes and is unplugged is heard, with what it is part of and nothing beyond")
+    func hears() throws {
+        let line = "\(socket)/1-4:1.0/ttyACM0"
+        let hidraw = "\(socket)/1-4:1.0/0003:2341:0043.0001/hidraw0"
+        let lines = try play(
+            """
+            listen
+            expect ready
+            \(board)
+            expect attached \(line)
+            device hid 0003:2341:0043.0001 \(socket)/1-4:1.0 HID_ID=0003:00002341:00000043 HID_NAME=Uno%20HID
+            device hidraw hidraw0 \(socket)/1-4:1.0/0003:2341:0043.0001 DEVNAME=/dev/hidraw0 MAJOR=240 MINOR=0
+            expect attached \(hidraw)
+            tell show \(hidraw) HID_NAME
+            expect shown
+            tell show \(hidraw) MODALIAS
+            expect shown
+            property \(line) ID_MM_CANDIDATE 1
+            event \(line) change
+            expect changed \(line)
+            event \(line) bind
+            event \(line) odd
+            remove \(hidraw)
+            expect detached
+            remove \(line)
+            expect detached
+            """)
+        #expect(
+            lines.filter { !$0.hasPrefix("made") } == [
+                "ready", "attached \(socket) - /accessory/2341:0043:7583_1 announced",
+                "attached \(line) /dev/ttyACM0 /accessory/2341:0043:7583_1:00 announced",
+                "attached \(hidraw) /dev/hidraw0 /accessory/2341:0043:7583_1:00 announced",
+                "shown HID_NAME 7 Uno HID", "shown MODALIAS 3 nil", "changed \(line) /dev/ttyACM0",
+                "detached \(hidraw) announced", "detached \(line) announced",
+            ])
+    }
+
+    @Test("consoles, virtual terminals, lines without a chip, hubs and mice's own nodes are no accessories")
+    func passesOver() throws {
+        let lines = try play(
+            """
+            listen
+            expect ready
+            device tty console - DEVNAME=/dev/console MAJOR=5 MINOR=1
+            device tty tty1 - DEVNAME=/dev/tty1 MAJOR=4 MINOR=1
+            device platform serial8250 -
+            device tty ttyS1 /sys/devices/serial8250 DEVNAME=/dev/ttyS1 MAJOR=4 MINOR=65 a:type=0
+            device usb usb1 - DEVTYPE=usb_device TYPE=9/0/1 a:idVendor=1d6b a:idProduct=0002
+            device input input3 /sys/devices/usb1 NAME="Keys"
+            device input mouse0 /sys/devices/usb1/input3 DEVNAME=/dev/input/mouse0 MAJOR=13 MINOR=32
+            device net eth0 -
+            device tty rfcomm0 - DEVNAME=/dev/rfcomm0 MAJOR=216 MINOR=0
+            device amba fe201000.serial -
+            device tty ttyAMA0 /sys/devices/fe201000.serial DEVNAME=/dev/ttyAMA0 MAJOR=204 MINOR=64 a:type=32
+            expect ttyAMA0
+            """)
+        #expect(
+            lines.filter { $0.hasPrefix("attached") } == [
+                "attached /sys/devices/rfcomm0 /dev/rfcomm0 /accessory/platform:rfcomm0:@rfcomm announced",
+                "attached /sys/devices/fe201000.serial/ttyAMA0 /dev/ttyAMA0 /accessory/platform:ttyAMA0:@fe201000.serial announced",
+            ])
+    }
+
+    @Test("broken and endless text of a device is repaired and cut, and the listener goes on")
+    func survivesText() throws {
+        let long = String(repeating: "x", count: 3_000)
+        let lines = try play(
+            """
+            listen
+            expect ready
+            device usb usb1 - DEVTYPE=usb_device TYPE=9/0/1
+            device usb 1-4 /sys/devices/usb1 DEVTYPE=usb_device LONG=\(long) a:idVendor=2341 a:idProduct=0043 a:serial=%ff%fe/%01 a:product=%c3
+            expect attached
+            tell show \(socket) LONG
+            expect shown
+            tell show \(socket) ID_MODEL
+            expect shown
+            """)
+        #expect(lines.contains { $0.hasPrefix("attached") && $0.contains("/accessory/2341:0043:") })
+        #expect(lines.contains { $0.hasPrefix("shown LONG 2048 xxx") })
+        #expect(lines.contains("shown ID_MODEL 1 \u{FFFD}"), "\(lines)")
+    }
+
+    @Test("what nobody announced is made up for by an enumeration: who came, who went, who was replaced")
+    func reconciles() throws {
+        let line = "\(socket)/1-4:1.0/ttyACM0"
+        let lines = try play(
+            """
+            listen
+            expect ready
+            \(board)
+            expect attached \(line)
+            ready c166:0 1000
+            ready c166:1 1001
+            tell reconcile
+            expect reconciled
+            device tty ttyACM1 \(socket)/1-4:1.0 DEVNAME=/dev/ttyACM1 MAJOR=166 MINOR=1
+            expect attached \(socket)/1-4:1.0/ttyACM1
+            vanish \(socket)/1-4:1.0/ttyACM1
+            ready c166:0 2000
+            tell reconcile
+            expect reconciled
+            """)
+        #expect(
+            lines.suffix(4) == [
+                "detached \(socket)/1-4:1.0/ttyACM1 synthesized", "detached \(line) synthesized",
+                "attached \(line) /dev/ttyACM0 /accessory/2341:0043:7583_1:00 synthesized", "reconciled",
+            ], "\(lines)")
+    }
+
+    @Test("more messages than the kernel holds are an overflow, and an enumeration follows")
+    func overflows() throws {
+        let lines = try play(
+            """
+            listen
+            expect ready
+            flood 1
+            expect attached /sys/devices/virtual/power/ghost1
+            flood 60000
+            expect overflow
+            expect detached /sys/devices/virtual/power/ghost1
+            tell count
+            expect count 0
+            flood 1
+            expect attached /sys/devices/virtual/power/ghost1
+            """, preloading: false)
+        #expect(lines.count { $0 == "overflow" } == 1)
+        #expect(
+            lines.last == "attached /sys/devices/virtual/power/ghost1 - /accessory/platform:ghost1:@power announced")
+    }
+
+    @Test(
+        "real devices are who they are: a keyboard, a security key, a shortcut remote",
+        .enabled(if: hasCaptures, missingCaptures))
+    func realDevices() throws {
+        let remote = "/sys/devices/pci0000:00/0000:00:14.0/usb3/3-8/3-8.2/3-8.2.3/3-8.2.3:1.2/0003:28BD:0202.000E"
+        let lines = try play(
+            """
+            listen
+            expect ready
+            load \(captures)/usb/usbkbd.umockdev
+            load \(captures)/usb/fido2.umockdev
+            load \(captures)/hid/xp-pen-ack05.udevadm
+            device hidraw hidraw9 \(remote) DEVNAME=/dev/hidraw9 MAJOR=240 MINOR=9
+            expect hidraw9
+            """)
+        let attached = lines.filter { $0.hasPrefix("attached") }.map {
+            $0.split(separator: " ")[2...3].joined(separator: " ")
+        }
+        print(attached)
+        #expect(attached.contains("/dev/input/event5 /accessory/05f3:0007:@0000-00-1a.0-usb-1.5.4.2:00"), "\(attached)")
+        #expect(attached.contains("/dev/hidraw9 /accessory/28bd:0202:@0000-00-14.0-usb-8.2.3:02"), "\(attached)")
+    }
+}
