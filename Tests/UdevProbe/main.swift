@@ -4,8 +4,8 @@ import Glibc
 import WakeSources
 import WakeSystem
 
-var monitor = try UdevMonitor()
-var devices = AttachedDevices()
+nonisolated(unsafe) var monitor = try UdevMonitor()
+nonisolated(unsafe) var devices = AttachedDevices()
 
 func say(_ words: String...) {
     print(words.joined(separator: " "))

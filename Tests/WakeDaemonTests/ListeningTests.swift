@@ -1,4 +1,4 @@
-// From when on a peripheral may not have been heard, by what an earlier life of the bridge has left.
+// From when on a device may not have been heard, by what an earlier life of the bridge has left.
 import Testing
 import WakeModel
 
@@ -17,8 +17,14 @@ struct ListeningTests {
             (.since(time(2_000)), nil, 1_000), (nil, nil, 968), (nil, 990, 990),
         ]
         for row in rows {
-            let until = Bridge.heardUntil(row.known, row.lastWord.map(time), time(1_000))
+            let until = Bridge.heardUntil(row.known, row.lastWord.map(time), time(1_000), .bluetoothCentral)
             #expect(until == time(row.until), "\(row)")
         }
+    }
+
+    @Test("what came by a node was read as it came, until the life ended")
+    func ofAccessories() {
+        let known = Listening.since(time(100))
+        #expect(Bridge.heardUntil(known, nil, time(1_000), .externalAccessory) == time(1_000))
     }
 }

@@ -58,7 +58,7 @@ struct PortBench {
     /// `+`, `-unplugged`, `gap`, `:text`, `!flapping`; with the flips folded where there are any.
     var story: [String] { told.map { Self.word($0.kind) } }
 
-    private static func word(_ kind: DeviceEvent.Kind) -> String {
+    static func word(_ kind: DeviceEvent.Kind) -> String {
         switch kind {
         case .connected(let folded): folded > 0 ? "+\(folded)" : "+"
         case .disconnected(let reason, let folded): "-\(reason)" + (folded > 0 ? " \(folded)" : "")
