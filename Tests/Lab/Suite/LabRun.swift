@@ -80,7 +80,7 @@ struct LabRun: Sendable {
                 environment(name).map { "\(name)='\($0)'" }
             }
             let command = (["env"] + settings + words + scenarios.map(\.name)).joined(separator: " ")
-            let limit = environment("LAB_LIMIT") ?? "1500"
+            let limit = environment("LAB_LIMIT") ?? "2700"
             child = scenarios.isEmpty ? nil : try? Child([sources + "/machine.sh", "-t", limit, folder, command])
         }
 
