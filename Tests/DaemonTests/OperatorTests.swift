@@ -75,7 +75,7 @@ struct OperatorTests {
         kill(terminals[0].process, SIGINT)
         try #require(daemon.wait { terminals[0].isOver })
         usleep(200_000)
-        #expect(try daemon.json("why", "log")["why"]?.string == "attached")
+        #expect(daemon.wait { (try? daemon.json("why", "log")["why"]?.string) == "attached" })
         try daemon.tool("stop", "log")
         #expect(daemon.wait { terminals[1].isOver } && terminals[1].exit == 1)
         #expect(terminals[1].talk.contains("let go of log"), "\(terminals[1].talk)")

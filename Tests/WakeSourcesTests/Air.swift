@@ -200,7 +200,16 @@ final class Air: BluetoothHost {
         #expect(condition())
     }
 
-    func checkBooks() {
+    /// So many values in all: two processes pass them on, so they are waited for; no more come then.
+    func expectValues(_ count: Int) throws {
+        try turn { values == count }
+        try drain()
+        #expect(values == count)
+    }
+
+    func checkBooks() throws {
+        try turn { !accounts.values.contains { $0.isAwaited } }
+        try drain()
         for source in accounts.keys.sorted() {
             accounts[source]?.close()
             let complaints = accounts[source]?.complaints ?? []
