@@ -50,10 +50,8 @@ struct AdoptionTests {
         try air.say()
         try air.tell("set 1 Trusted no")
         try air.turn { air.connected.count == 1 }
-        try air.turn { (try? air.bluez.tell("calls Disconnect")) == "1" }
-        try air.drain(.milliseconds(50))
+        try air.expectOneCall(of: "Disconnect", quiet: .milliseconds(50))
         #expect(try air.bluez.tell("calls StopNotify") == "1")
-        #expect(try air.bluez.tell("calls Disconnect") == "1")
         try air.say()
         #expect(try air.bluez.tell("calls Connect") == "0")
         // Bluetoothd keeps what was disconnected then off the accept list.
@@ -215,9 +213,7 @@ struct AdoptionTests {
         try air.populate(1)
         air.source?.set(.closed, of: strap)
         try air.turn { air.reasons == ["session-closed"] }
-        try air.turn { (try? air.bluez.tell("calls Disconnect")) == "1" }
-        try air.drain(.milliseconds(200))
-        #expect(try air.bluez.tell("calls Disconnect") == "1")
+        try air.expectOneCall(of: "Disconnect", quiet: .milliseconds(200))
     }
 
     @Test("opened or trusted again while its adapter is off, it is dialled when that is back, however much later")

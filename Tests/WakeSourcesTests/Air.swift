@@ -207,6 +207,13 @@ final class Air: BluetoothHost {
         #expect(values == count)
     }
 
+    /// Bluetoothd is called so once, and not again before it has been quiet for so long.
+    func expectOneCall(of member: String, quiet: TimeSpan) throws {
+        try turn { (try? bluez.tell("calls \(member)")) == "1" }
+        try drain(quiet)
+        #expect(try bluez.tell("calls \(member)") == "1")
+    }
+
     func checkBooks() throws {
         try turn { !accounts.values.contains { $0.isAwaited } }
         try drain()
