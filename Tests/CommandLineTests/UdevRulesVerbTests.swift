@@ -19,7 +19,7 @@ import WakeSystem
 
     private func profile(_ name: String, _ properties: String?) throws {
         let (mode, match) =
-            properties.map { ("external-accessory", "{ properties: \($0) }") }
+            properties.map { ("external-accessory", "{ properties: \($0) }, node: \"serial\"") }
             ?? ("bluetooth-central", #"{ services: ["180d"] }"#)
         try Directory.create("\(folder)/\(name)", mode: 0o755)
         put(
