@@ -19,7 +19,7 @@ import WakeSystem
 
     private func profile(_ name: String, _ properties: String?) throws {
         let (mode, match) =
-            properties.map { ("external-accessory", "{ properties: \($0) }, node: \"serial\"") }
+            properties.map { ("external-accessory", "{ properties: \($0) }") }
             ?? ("bluetooth-central", #"{ services: ["180d"] }"#)
         let node = properties == nil ? "" : ", node: \"serial\""
         try Directory.create("\(folder)/\(name)", mode: 0o755)
