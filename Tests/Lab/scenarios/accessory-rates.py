@@ -13,11 +13,11 @@ LINES, REPORTS = RATE * SECONDS // SIZE, 1000 * SECONDS
 
 
 def paced(count, seconds, say):
-    """Says so many in so many seconds, a few late ones at once at most: a device has a clock of its own."""
+    """Says so many in so many seconds; what is late is caught up with, up to half of what hidraw keeps for a reader."""
     due, step = now(), seconds / count
     for number in range(count):
         say(number)
-        due = max(due + step, now() - 0.01)
+        due = max(due + step, now() - 0.03)
         time.sleep(max(0, due - now()))
 
 
