@@ -65,8 +65,6 @@ public struct Profile: Hashable, Sendable {
     /// A handful: looking through them is quicker than hashing a channel.
     var programs: [ChannelProgram]
     var advertisement: AdvertisementProgram
-    /// What is opened of an accessory, and how it is listened to; nil for peripherals.
-    public var accessory: AccessoryPlan?
 
     func matches(services: Set<BluetoothUUID>, name: String?, properties: [(String, String)]) -> Bool {
         if let prefix = match.namePrefix, !(name ?? "").hasPrefix(prefix) { return false }

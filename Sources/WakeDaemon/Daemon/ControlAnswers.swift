@@ -99,8 +99,9 @@ final class ControlAnswers {
     private func devices() -> [DeviceStatus] {
         bridge.catalog.devices.compactMap { $0 }.map { entry in
             let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
+            let watch = live?.watch(of: entry.device.mode)
             return DeviceStatus(
-                device: entry.device, match: match(entry), link: link, why: live?.watch(of: entry.device.mode)?.hindrance(of: entry.device.source),
+                device: entry.device, match: match(entry), link: link, why: watch?.hindrance(of: entry.device.source),
                 lastData: entry.lastData, session: live?.session(of: entry.device))
         }
     }

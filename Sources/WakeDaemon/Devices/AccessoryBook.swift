@@ -14,7 +14,8 @@ struct AccessoryBook {
         do throws(SystemError) {
             var complaints: [String] = []
             let text = String(decoding: try File.bytes(at: path, limit: 4 << 20), as: UTF8.self)
-            let registry = AccessoryRegistry(lines: text.split(separator: "\n"), complaints: &complaints)
+            let registry = AccessoryRegistry(
+                lines: text.split(separator: "\n").map(String.init), complaints: &complaints)
             for complaint in complaints { Log("accessories").error("\(complaint); see \(path)") }
             return registry
         } catch {

@@ -36,7 +36,9 @@ final class AccessoryWatch: AccessoryHost {
 
     func plan(for record: UdevRecord) -> AccessoryMatch? {
         let profiles = bridge.catalog.profiles
-        let index = profiles.matchAccessory(properties: record.properties) { $0.accessory.map { record.fits($0) } ?? false }
+        let index = profiles.matchAccessory(properties: record.properties) {
+            $0.accessory.map { record.fits($0) } ?? false
+        }
         guard let index, let plan = profiles[index].accessory else { return nil }
         return AccessoryMatch(profile: profiles[index].name, plan: plan)
     }

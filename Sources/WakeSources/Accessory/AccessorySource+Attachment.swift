@@ -73,7 +73,8 @@ extension AccessorySource {
             watched[source] = Watched(
                 device: device, match: match,
                 machine: PortMachine(
-                    match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard?.time, patience: patience))
+                    match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard?.time, patience: patience
+                ))
         }
         watched[source]?.device = device
         host?.accessory(knows: device)

@@ -130,7 +130,9 @@ public final class AccessorySource {
     }
 
     private func tellListening(to source: String) {
-        guard let listening = watched[source]?.machine.listening, watched[source]?.listening != listening else { return }
+        guard let listening = watched[source]?.machine.listening, watched[source]?.listening != listening else {
+            return
+        }
         watched[source]?.listening = listening
         host?.accessory(source, isHeard: listening)
     }
@@ -205,7 +207,9 @@ public final class AccessorySource {
     private func tick() {
         let now = clock()
         for (source, entry) in watched {
-            if let due = entry.port?.deadline, due <= now.moment.monotonic { entry.port?.tick(at: now.moment.monotonic) }
+            if let due = entry.port?.deadline, due <= now.moment.monotonic {
+                entry.port?.tick(at: now.moment.monotonic)
+            }
             if let due = entry.machine.deadline, due <= now.moment.monotonic { step(source, .tick, at: now) }
         }
         rearm()

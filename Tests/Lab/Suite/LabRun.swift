@@ -84,7 +84,7 @@ struct LabRun: Sendable {
             let words = [venv + "/bin/python", sources + "/guest.py", folder, programs.joined(separator: "/")]
             let settings = handedOn.compactMap { name in environment(name).map { "\(name)='\($0)'" } }
             let command = (["env"] + settings + words + scenarios.map(\.name)).joined(separator: " ")
-            let limit = environment("LAB_LIMIT") ?? "1500"
+            let limit = environment("LAB_LIMIT") ?? "2700"
             child = scenarios.isEmpty ? nil : try? Child([sources + "/machine.sh", "-t", limit, folder, command])
         }
 

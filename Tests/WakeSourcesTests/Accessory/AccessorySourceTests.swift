@@ -1,0 +1,154 @@
+// Accessories from udev's word to the event and back, over real terminals.
+import Glibc
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+private let serialSource = "/accessory/2341:0043:A1:00"
+
+private func descriptors() -> Int { names(in: "/proc/self/fd").count }
+
+@Suite("Accessory source")
+struct AccessorySourceTests {
+    @Test(
+        "plugged in, a device that a profile knows is connected, heard in whole messages, and disconnected when it goes"
+    )
+    func lives() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        #expect(bench.known[serialSource]?.alias == "sensor-A1")
+        #expect(bench.known[serialSource]?.profile == "sensor")
+        gadget.say("one\r\ntw")
+        #expect(try bench.turn { bench.story().count == 2 })
+        gadget.say("o\n")
+        #expect(try bench.turn { bench.story() == ["+", ":one", ":two"] })
+        bench.unplug(serial: "A1")
+        #expect(try bench.turn { bench.story().last == "-unplugged" })
+        guard case .until = bench.heard[serialSource] else {
+            Issue.record("it is not listened to any more")
+            return
+        }
+    }
+
+    @Test("what stands in the line when the device goes is told before that, half a message as what it is")
+    func concludes() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        gadget.say("whole\nhal")
+        bench.unplug(serial: "A1")
+        #expect(try bench.turn { bench.story().last == "-unplugged" })
+        #expect(bench.story() == ["+", ":whole", "!undecodable", ":hal", "-unplugged"])
+    }
+
+    @Test("a line that hangs up is closed at once, also before udev says so")
+    func hangsUp() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        let before = descriptors()
+        gadget.hangUp()
+        #expect(try bench.turn { descriptors() <= before - 2 })
+        bench.unplug(serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+", "-unplugged"] })
+    }
+
+    @Test("a node that cannot be opened is told of, and everything else goes on")
+    func cannotOpen() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.source.take(.record(bench.record(.add, port: "1", serial: "B1", node: "/dev/wakebridge-none")))
+        bench.plug(gadget, port: "2", serial: "A1")
+        #expect(try bench.turn { bench.story("/accessory/2341:0043:B1:00") == ["!access-denied"] })
+        #expect(bench.source.hindrance(of: "/accessory/2341:0043:B1:00")?.contains("/dev/wakebridge-none") == true)
+        #expect(bench.story(serialSource) == ["+"])
+    }
+
+    @Test("handlers write to the line, more than it holds at once in order, and not to one that is gone")
+    func writes() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        var answers: [Bool] = []
+        let long = [UInt8](repeating: UInt8(ascii: "x"), count: 30_000)
+        bench.source.write(long, to: nil, of: serialSource) { answers.append((try? $0.get()) != nil) }
+        bench.source.write(Array("end".utf8), to: .serial, of: serialSource) { answers.append((try? $0.get()) != nil) }
+        bench.source.write([1], to: .input, of: serialSource) { answers.append((try? $0.get()) != nil) }
+        var heard = ""
+        #expect(
+            try bench.turn {
+                heard += gadget.heard()
+                return answers.count == 3 && heard.count >= long.count + 3
+            })
+        #expect(answers == [true, true, false])
+        #expect(heard == String(repeating: "x", count: long.count) + "end")
+        bench.unplug(serial: "A1")
+        bench.source.write([1], to: nil, of: serialSource) { answers.append((try? $0.get()) != nil) }
+        #expect(answers.last == false)
+    }
+
+    @Test("closed by the user the line is free for others, and opened again it is heard again")
+    func closes() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        bench.source.set(.closed, of: serialSource)
+        #expect(bench.story() == ["+", "-session-closed"])
+        #expect(throws: Never.self) { _ = try SerialPort(opening: gadget.node, LineSettings(), isExclusive: true) }
+        bench.source.set(.open, of: serialSource)
+        #expect(try bench.turn { bench.story() == ["+", "-session-closed", "gap", "+"] })
+    }
+
+    @Test("of two that look the same and stand on two ports each keeps its name, in whatever order they come")
+    func tellsTwins() throws {
+        let bench = try AccessoryBench()
+        let (left, right) = (try Gadget(), try Gadget())
+        bench.plug(left, port: "1")
+        #expect(try bench.turn { bench.story().count == 1 })
+        bench.plug(right, port: "2")
+        #expect(try bench.turn { bench.story().count == 2 })
+        let sources = bench.told.map(\.source)
+        #expect(Set(sources).count == 2)
+        #expect(bench.source.rename(sources[0], to: "left") && bench.source.rename(sources[1], to: "right"))
+
+        let later = try AccessoryBench(bench.registries.last ?? AccessoryRegistry())
+        later.source.take(
+            .snapshot([
+                later.record(.found, port: "2", node: right.node), later.record(.found, port: "1", node: left.node),
+            ]))
+        #expect(later.known[sources[0]]?.alias == "left" && later.known[sources[1]]?.alias == "right")
+        bench.source.end()
+        later.source.end()
+    }
+
+    @Test("one that could be either of two is nobody until people say which, and is then heard under that name")
+    func asks() throws {
+        let bench = try AccessoryBench()
+        let gadgets = [try Gadget(), try Gadget(), try Gadget()]
+        for (index, port) in ["1", "2"].enumerated() {
+            bench.plug(gadgets[index], port: port)
+            #expect(try bench.turn { bench.story().count == index + 1 })
+        }
+        let sources = bench.told.map(\.source)
+        for port in ["1", "2"] { bench.unplug(port: port) }
+        #expect(try bench.turn { bench.story().count == 4 })
+        bench.plug(gadgets[2], port: "7")
+        try bench.pause(.milliseconds(100))
+        #expect(bench.story().count == 4)
+        let doubt = try #require(bench.source.doubts.values.first)
+        #expect(Set(doubt.candidates) == Set(sources))
+        #expect(bench.source.resolve(doubt.record.path, as: sources[1]) == sources[1])
+        #expect(try bench.turn { bench.story(sources[1]).last == "+" })
+        #expect(bench.source.doubts.isEmpty)
+    }
+}

@@ -1,0 +1,123 @@
+// A source of accessories whose records are written by hand and whose nodes are real terminals: only udev is played.
+import Glibc
+import TestBench
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeSources
+
+/// The device's side of a serial line, and the node of it.
+final class Gadget {
+    private(set) var master: Int32
+    let node: String
+
+    init() throws {
+        master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+        var (locked, number): (CInt, CInt) = (0, -1)
+        // TIOCSPTLCK and TIOCGPTN.
+        try #require(
+            master >= 0 && ioctl(master, 0x4004_5431, &locked) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
+        node = "/dev/pts/\(number)"
+    }
+
+    deinit { hangUp() }
+
+    func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(master, bytes, bytes.count)
+    }
+
+    /// What was written to it, without waiting.
+    func heard() -> String {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = read(master, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    }
+
+    func hangUp() {
+        if master >= 0 { close(master) }
+        master = -1
+    }
+}
+
+final class AccessoryBench: AccessoryHost {
+    let loop: EventLoop
+    let source: AccessorySource
+    private let clock = RealClock()
+    private var sequence: UInt64 = 0
+    private(set) var known: [String: Device] = [:]
+    private(set) var told: [(source: String, kind: DeviceEvent.Kind)] = []
+    private(set) var heard: [String: Listening] = [:]
+    private(set) var registries: [AccessoryRegistry] = []
+    var sessions: [String: LinkSession] = [:]
+    var plan = AccessoryPlan(
+        node: .serial, framing: .line, settle: .milliseconds(50), replugGrace: .milliseconds(100))
+
+    init(_ registry: AccessoryRegistry = AccessoryRegistry()) throws {
+        loop = try EventLoop()
+        let clock = clock
+        source = try AccessorySource(on: loop, registry: registry) { clock.stamp() }
+        source.host = self
+    }
+
+    // MARK: Udev
+
+    func record(
+        _ action: UdevRecord.Action, port: String = "1", serial: String? = nil, node: String?, subsystem: String = "tty"
+    ) -> UdevRecord {
+        sequence += 1
+        var properties = [
+            "ID_VENDOR_ID": "2341", "ID_MODEL_ID": "0043", "ID_USB_INTERFACE_NUM": "00", "SUBSYSTEM": subsystem,
+            "USEC_INITIALIZED": String(1_000 + sequence),
+        ]
+        properties["ID_SERIAL_SHORT"] = serial
+        let path = "/sys/devices/pci0000:00/0000:00:14.0/usb1/1-\(port)/1-\(port):1.0/\(subsystem)/x\(port)"
+        return UdevRecord(
+            action: action, path: path, subsystem: subsystem, node: node, sequence: sequence, properties: properties)
+    }
+
+    func plug(_ gadget: Gadget, port: String = "1", serial: String? = nil) {
+        source.take(.record(record(.add, port: port, serial: serial, node: gadget.node)))
+    }
+
+    func unplug(port: String = "1", serial: String? = nil) {
+        source.take(.record(record(.remove, port: port, serial: serial, node: nil)))
+    }
+
+    // MARK: The host
+
+    func plan(for record: UdevRecord) -> AccessoryMatch? {
+        record.subsystem == "tty" ? AccessoryMatch(profile: "sensor", plan: plan) : nil
+    }
+    func session(of source: String) -> LinkSession { sessions[source] ?? .open }
+    func listening(to source: String) -> Listening? { heard[source] }
+    func isWanted(_ source: String) -> Bool { false }
+    func accessory(knows device: Device) { known[device.source] = device }
+    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) { told.append((source, kind)) }
+    func accessory(_ source: String, isHeard listening: Listening) { heard[source] = listening }
+    func accessories(are registry: AccessoryRegistry) { registries.append(registry) }
+
+    // MARK: Looking
+
+    /// `+`, `-unplugged`, `:text`, `gap`, `!undecodable` of one source, or of all.
+    func story(_ source: String? = nil) -> [String] {
+        told.filter { source == nil || $0.source == source }.map { PortBench.word($0.kind) }
+    }
+
+    /// Turns the loop until `isDone`, for ten seconds at most.
+    func turn(_ isDone: () -> Bool) throws -> Bool {
+        let end = SystemClock.monotonic() + .seconds(10)
+        while !isDone() {
+            if SystemClock.monotonic() >= end { return false }
+            try loop.runOnce(timeout: .milliseconds(20))
+        }
+        return true
+    }
+
+    func pause(_ span: TimeSpan) throws {
+        let end = SystemClock.monotonic() + span
+        while SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(5)) }
+    }
+}
