@@ -6,7 +6,7 @@ from lab import now, until
 from udev import Udev
 from visit import LINE, lines, profile
 
-ROUNDS = 3
+ROUNDS = 2
 
 
 def run(lab):
