@@ -24,7 +24,7 @@ extension AccessoryRegistry {
     }
 
     /// What was written by `lines`. A line that cannot be read is left out, and told in a sentence in `complaints`.
-    public init<Line: StringProtocol>(lines: some Sequence<Line>, complaints: inout [String]) {
+    public init(lines: [String], complaints: inout [String]) {
         self.init()
         for (number, line) in lines.enumerated() where line.contains(where: { !$0.isWhitespace }) {
             do throws(Unreadable) {

@@ -96,7 +96,7 @@ private struct Walk {
     }
 }
 
-private func essence(_ records: some Sequence<UdevRecord>) -> [String: [String: String]] {
+private func essence(_ records: some Collection<UdevRecord>) -> [String: [String: String]] {
     var essence: [String: [String: String]] = [:]
     for record in records { essence[record.path] = record.properties }
     return essence

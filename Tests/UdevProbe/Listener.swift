@@ -1,0 +1,69 @@
+// What the probe does: it follows udev as the bridge does, tells what it hears, and obeys.
+import Glibc
+import WakeSources
+import WakeSystem
+
+struct Listener: ~Copyable {
+    private var monitor: UdevMonitor
+    private var devices = AttachedDevices()
+
+    var raw: Int32 { monitor.raw }
+
+    init() throws(SystemError) {
+        monitor = try UdevMonitor()
+    }
+
+    mutating func start() throws(SystemError) {
+        try reconcile()
+        say("ready")
+    }
+
+    mutating func hear() throws(SystemError) {
+        while true {
+            switch monitor.receive() {
+            case .record(let record): tell(devices.take(record))
+            case .nothing: return
+            case .overflow:
+                monitor.discard()
+                say("overflow")
+                try reconcile()
+            }
+        }
+    }
+
+    mutating func obey(_ line: String) throws(SystemError) {
+        let words = line.split(separator: " ").map(String.init)
+        switch words.first {
+        case "show":
+            let value = devices[words[1]]?.properties[words[2]] ?? "nil"
+            say("shown", words[2], String(value.unicodeScalars.count), String(value.prefix(80)))
+        case "reconcile":
+            monitor.discard()
+            try reconcile()
+            say("reconciled")
+        case "count": say("count", String(devices.records.count))
+        default: say("what is", line)
+        }
+    }
+
+    private mutating func reconcile() throws(SystemError) { tell(devices.reconcile(with: try Udev.enumerate())) }
+}
+
+private func say(_ words: String...) {
+    print(words.joined(separator: " "))
+    fflush(nil)
+}
+
+private func tell(_ changes: [AttachedDevices.Change]) {
+    for change in changes {
+        switch change {
+        case .attached(let record, let synthesized):
+            let source = AccessoryIdentity(record)?.source ?? "-"
+            say("attached", record.path, record.node ?? "-", source, synthesized ? "synthesized" : "announced")
+        case .detached(let path, let synthesized):
+            say("detached", path, synthesized ? "synthesized" : "announced")
+        case .changed(let record): say("changed", record.path, record.node ?? "-")
+        case .moved(let from, let record): say("moved", from, record.path)
+        }
+    }
+}
