@@ -87,7 +87,7 @@ struct UdevTests {
             event \(line) change
             expect changed \(line)
             event \(line) bind
-            event \(line) odd
+            event \(line) online
             remove \(hidraw)
             expect detached
             remove \(line)
@@ -150,7 +150,9 @@ struct UdevTests {
         #expect(lines.contains("shown ID_MODEL 1 \u{FFFD}"), "\(lines)")
     }
 
-    @Test("what nobody announced is made up for by an enumeration: who came, who went, who was replaced")
+    @Test(
+        "what nobody announced, or not in words that libudev knows, is made up for by an enumeration: who came, who went, who was replaced"
+    )
     func reconciles() throws {
         let line = "\(socket)/1-4:1.0/ttyACM0"
         let lines = try play(
@@ -169,11 +171,16 @@ struct UdevTests {
             ready c166:0 2000
             tell reconcile
             expect reconciled
+            event \(line) odd
+            expect overflow
+            tell count
+            expect count 1
             """)
         #expect(
-            lines.suffix(4) == [
+            lines.suffix(6) == [
                 "detached \(socket)/1-4:1.0/ttyACM1 synthesized", "detached \(line) synthesized",
                 "attached \(line) /dev/ttyACM0 /accessory/2341:0043:7583_1:00 synthesized", "reconciled",
+                "overflow", "count 1",
             ], "\(lines)")
     }
 
