@@ -76,7 +76,7 @@ struct UdevTests {
             expect ready
             \(board)
             expect attached \(line)
-            device hid 0003:2341:0043.0001 \(socket)/1-4:1.0 HID_ID=0003:00002341:00000043 HID_NAME=Uno%20HID
+            device hid 0003:2341:0043.0001 \(socket)/1-4:1.0 HID_ID=0003:00002341:00000043 HID_NAME=Uno%20HID MODALIAS=hid:x
             device hidraw hidraw0 \(socket)/1-4:1.0/0003:2341:0043.0001 DEVNAME=/dev/hidraw0 MAJOR=240 MINOR=0
             expect attached \(hidraw)
             tell show \(hidraw) HID_NAME
