@@ -13,7 +13,7 @@ struct Listener: ~Copyable {
         monitor = try UdevMonitor()
     }
 
-    mutating func begin() throws(SystemError) {
+    mutating func start() throws(SystemError) {
         try reconcile()
         say("ready")
     }

@@ -3,7 +3,7 @@
 import Glibc
 
 var listener = try Listener()
-try listener.begin()
+try listener.start()
 var watched = [0, listener.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
 while poll(&watched, 2, -1) > 0 {
     if watched[1].revents != 0 { try listener.hear() }

@@ -84,7 +84,7 @@ private struct UdevFacts {
         switch subsystem {
         case "tty": isRealLine
         // Class 9 is a hub: its ports count, itself is no accessory.
-        case "usb": property("TYPE")?.hasPrefix("9/") != true
+        case "usb": property("TYPE")?.hasPrefix("9/") != true && attribute("bDeviceClass") != "09"
         default: true
         }
     }

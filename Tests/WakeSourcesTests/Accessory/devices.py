@@ -70,11 +70,11 @@ def announce(sock, number, action, path, subsystem):
     sock.sendto(head + struct.pack(">IIII", murmur(subsystem), 0, 0, 0) + text, (0, 2))
 
 
-def flood(listener, count):
-    """More messages than any buffer holds, to a listener that is stopped."""
+def flood(listener, first, last):
+    """Perhaps more messages than any buffer holds, to a listener that is stopped."""
     sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15)
     listener.process.send_signal(signal.SIGSTOP)
-    for number in range(1, count + 1):
+    for number in range(first, last + 1):
         announce(sock, number, "add", f"/devices/virtual/power/ghost{number % 100}", "power_supply")
     listener.process.send_signal(signal.SIGCONT)
 
@@ -94,7 +94,10 @@ def described(file):
             types = {"idVendor": "usb_device", "bInterfaceNumber": "usb_interface"}
             if name in types:
                 lines.append("E: DEVTYPE=" + types[name])
-    return "\n".join(lines).strip() + "\n"
+    devices = "\n".join(lines).strip().split("\n\n")
+    # Parents come once for each of their children.
+    devices = {device.split("\n")[0]: device for device in devices if "SUBSYSTEM" in device}
+    return "\n\n".join(devices.values()) + "\n"
 
 
 def pairs(words):
@@ -154,9 +157,15 @@ def main():
                 world.bed.remove_device(path)
             case ["vanish", path]:
                 world.bed.remove_device(path)
-            case ["flood", count]:
-                flood(listener, int(count))
+            case ["write", path, file, text]:
+                with open(world.bed.get_root_dir() + path + "/" + file, "wb") as attribute:
+                    attribute.write(os.fsencode(text))
+            case ["flood", first, last]:
+                flood(listener, int(first), int(last))
             case ["listen"]:
+                # From here on programs are shown the testbed; without umockdev they are shown the machine.
+                if "umockdev" in os.environ.get("LD_PRELOAD", ""):
+                    world.bed.get_root_dir()
                 listener = Listener(sys.argv[1])
             case ["tell", *rest]:
                 listener.tell(" ".join(rest))
