@@ -47,7 +47,7 @@ struct LabRun: Sendable {
     static let place = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
     /// Settings of the scenarios.
     private static let handedOn = [
-        "LAB_SOAK", "LAB_SEED", "LAB_KEEP", "LAB_RECORDING", "LAB_EDGES", "WAKEBRIDGE_CAPTURES",
+        "LAB_SOAK", "LAB_SEED", "LAB_KEEP", "LAB_RECORDING", "LAB_EDGES", "LAB_RATES", "WAKEBRIDGE_CAPTURES",
     ]
     private static let venv = "\(packageFolder)/.build/lab/venv"
 

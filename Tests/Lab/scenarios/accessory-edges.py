@@ -8,7 +8,7 @@ from lab import now, until
 from udev import Udev
 from visit import hid, profile
 
-EDGES = int(os.environ.get("LAB_EDGES", "100"))
+EDGES = int(os.environ.get("LAB_EDGES", "60"))
 BURST = 200
 LIMIT = EDGES + 240
 

@@ -32,8 +32,9 @@ def run(lab):
     told = [one for one in lab.bridge.of("lab-line", "data", "attention", since=visit.begun)]
     halves = [place for place, one in enumerate(told) if one.raw.startswith(b"half")]
     lab.claim("half a line is told as what it is, if at all",
-              all(told[place - 1].data.get("kind") == "undecodable" for place in halves), [one.data for one in told[-2:]])
+              all(told[place - 1].data.get("kind") == "undecodable" for place in halves),
+              [one.data for one in told[-2:]])
     lab.figure("half a line", told[-2].data.get("detail") if halves else "was lost with the unplug")
     gaps = lab.bridge.gaps("lab-line")
-    lab.claim("one gap is told, between its visits", len(gaps) == 1 and
-              visit.device.falls[0] <= gaps[0][0] + 1 and gaps[0][1] >= visit.begun, gaps)
+    lab.claim("a gap is told between its visits at most", all(end <= visit.device.falls[-1] for _, end in gaps) and
+              len(gaps) <= 1, gaps)

@@ -57,9 +57,9 @@ def run(lab):
 
     well = look()
     lab.figure("with all well", show(well))
-    lab.claim("with all well nothing is worse than what a guest lacks, the time of day",
-              look.exit == 0 and {code for code, one in well.items() if one["level"] != "ok"} <= {"clock-unset"},
-              show(well))
+    lab.claim("with all well nothing is worse than what a guest lacks, the time of day and installed udev rules",
+              look.exit == 0 and {code for code, one in well.items() if one["level"] != "ok"} <=
+              {"clock-unset", "rules-absent"}, show(well))
     lab.claim("bluetoothd, the adapter and the bridge are told to be well",
               all(well.get(code, {}).get("level") == "ok" for code in ("bluetoothd", "adapter", "bridge")), show(well))
 
