@@ -5,7 +5,8 @@ import WakeSystem
 
 extension ControlAnswers {
     func setSession(of name: String, _ session: LinkSession) throws(ControlRefusal) -> ControlResponse {
-        guard let entry = bridge.catalog.entry(try device(name)), let live, let watch = live.watch(of: entry.device.mode)
+        guard let entry = bridge.catalog.entry(try device(name)), let live,
+            let watch = live.watch(of: entry.device.mode)
         else {
             throw ControlRefusal(
                 .conflict, code: "conflict", message: "device '\(name)' has no session to open, pause or close",

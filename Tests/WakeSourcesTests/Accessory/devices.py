@@ -101,6 +101,22 @@ def pairs(words):
     return [part for word in words for part in word.split("=", 1)]
 
 
+def run(words):
+    """A program beside the made-up devices, to its end."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    return "".join(f"{line}\n" for line in [f"exit {done.returncode}", done.stdout.strip(), done.stderr.strip()] if line)
+
+
+def until(wanted, words):
+    """Runs it again and again, until it says this."""
+    end = time.monotonic() + PATIENCE
+    while wanted not in (said := run(words)):
+        if time.monotonic() > end:
+            fail(f"{words} never said {wanted}, but {said}")
+        time.sleep(0.05)
+    return said
+
+
 class World:
     def __init__(self):
         self.testbed = None
@@ -131,7 +147,7 @@ class World:
 def main():
     os.makedirs("/run/udev/data")
     open("/run/udev/control", "w").close()
-    world, listener = World(), None
+    world, listener, beside = World(), None, []
     for line in sys.stdin:
         words = [os.fsdecode(urllib.parse.unquote_to_bytes(word)) for word in line.split()]
         match words:
@@ -156,6 +172,12 @@ def main():
                 world.bed.remove_device(path)
             case ["flood", count]:
                 flood(listener, int(count))
+            case ["beside", *rest]:
+                beside.append(subprocess.Popen(rest, stderr=open("/dev/null", "w")))
+            case ["run", *rest]:
+                print(run(rest), end="", flush=True)
+            case ["until", wanted, *rest]:
+                print(until(wanted, rest), end="", flush=True)
             case ["listen"]:
                 listener = Listener(sys.argv[1])
             case ["tell", *rest]:
@@ -164,8 +186,9 @@ def main():
                 listener.expect(" ".join(rest))
             case _:
                 fail(f"no such step: {line}")
-    if listener:
-        listener.process.kill()
+    for process in beside + ([listener.process] if listener else []):
+        process.terminate()
+        process.wait()
 
 
 main()
