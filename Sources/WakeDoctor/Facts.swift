@@ -15,6 +15,7 @@ public struct Facts: Hashable, Sendable {
     public var hasBluetoothd = false
     public var bridgeUnit = UnitState.absent
     public var bridge = BridgeState.absent(socket: "")
+    public var accessories = AccessoryFacts()
     /// This tool's own.
     public var toolVersion = ""
 

@@ -72,6 +72,19 @@ public struct Finding: Hashable, Sendable {
         case handlerStopped = "handler-stopped"
         case sessionShut = "session-shut"
         case deadLetters = "dead-letters"
+        case accessory
+        case udevAbsent = "udev-absent"
+        case udevUnheard = "udev-unheard"
+        case rulesAbsent = "rules-absent"
+        case rulesOutdated = "rules-outdated"
+        case groupAbsent = "group-absent"
+        case groupForeign = "group-foreign"
+        case nodeDenied = "node-denied"
+        case nodeMissing = "node-missing"
+        case accessoryAutosuspend = "accessory-autosuspend"
+        case modemManager = "modemmanager"
+        case braille = "brltty"
+        case undervoltage
         case clockUnset = "clock-unset"
     }
 }

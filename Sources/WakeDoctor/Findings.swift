@@ -4,7 +4,8 @@ public struct Findings: Hashable, Sendable {
     public let all: [Finding]
 
     public init(_ facts: Facts) {
-        let found = facts.ofBus + facts.ofRadio + facts.ofAdapters + facts.ofBridge + facts.ofClock
+        let found =
+            facts.ofBus + facts.ofRadio + facts.ofAdapters + facts.ofBridge + facts.ofAccessories + facts.ofClock
         all = Finding.Level.allCases.reversed().flatMap { level in found.filter { $0.level == level } }
     }
 

@@ -3,7 +3,7 @@ import WakeModel
 
 struct UdevProfileRules {
     /// What a node is part of. The attributes that one line asks for are those of one part.
-    private enum Part: CaseIterable { case usbDevice, usbInterface, hid, input }
+    private enum Part: CaseIterable { case usbDevice, usbInterface, usbSerial, hid, input }
 
     /// What a node must show.
     private struct Demand {
@@ -79,7 +79,7 @@ struct UdevProfileRules {
     }
 
     private func add(_ property: Profile.Match.Property, to demand: inout Demand) {
-        if node != .serial, let (part, token) = Self.attribute(property, of: node) {
+        if let (part, token) = Self.attribute(property, of: node) {
             return demand.parts[part, default: []].append(token)
         }
         let value = UdevValue.pattern(property.value)
@@ -107,6 +107,9 @@ struct UdevProfileRules {
     ) -> (Part, String)? {
         let value = UdevValue.pattern(property.value)
         switch (property.name, node) {
+        case ("USB_SERIAL_PORT", .serial): return (.usbSerial, "ATTRS{port_number}==\"\(value)\"")
+        // The others it has itself.
+        case (_, .serial): return nil
         case ("ID_VENDOR_ID", _): return (.usbDevice, "ATTRS{idVendor}==\"\(value)\"")
         case ("ID_MODEL_ID", _): return (.usbDevice, "ATTRS{idProduct}==\"\(value)\"")
         case ("ID_SERIAL_SHORT", _):

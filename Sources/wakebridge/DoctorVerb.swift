@@ -1,23 +1,27 @@
-// wakebridge doctor: what is wrong with Bluetooth and the bridge on this machine, and the command that mends each.
+// wakebridge doctor: what is wrong with Bluetooth, accessories and the bridge on this machine, and the command that mends each.
 import Glibc
 import WakeDoctor
 import WakeModel
+import WakeProfiles
 import WakeSystem
 import WakeWords
 
 extension Verb {
     static var doctor: Verb {
         Verb(
-            name: "doctor", summary: "what is wrong with Bluetooth and the bridge, and the command that mends it",
+            name: "doctor",
+            summary: "what is wrong with Bluetooth, accessories and the bridge, and the command that mends it",
             synopsis: ["[--root DIR] [--json]"],
             detail: """
-                Looks at the kernel, the message bus, bluetoothd and the daemon, and changes nothing. The worst comes first,
-                each with what it means and what mends it. Whatever hangs is told after 5 s. Root sees more. Exit status 0
-                where nothing is worse than a note, else 1.
+                Looks at the kernel, the message bus, bluetoothd, udev and the daemon, and changes nothing. The worst comes
+                first, each with what it means and what mends it. Whatever hangs is told after 5 s. Root sees more. Exit
+                status 0 where nothing is worse than a note, else 1.
                 """,
             flags: [
                 Flag("json", "print the findings as JSON"),
-                Flag("root", value: "DIR", "read the files of /sys, /proc, /boot and systemd below DIR instead of /"),
+                Flag(
+                    "root", value: "DIR",
+                    "read the files of /sys, /proc, /boot, systemd and udev below DIR instead of /"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -46,6 +50,23 @@ extension Facts {
         bluetoothdVersion = machine.bluetoothdVersion
         bus = BusLook.look()
         bridge = words.client.state(on: machine)
+        accessories = machine.accessories(knowing: .ofProfiles)
+    }
+}
+
+extension AccessoryKnowledge {
+    fileprivate static var ofProfiles: AccessoryKnowledge {
+        let library = ProfileLibrary.loaded()
+        let isNeeded = library.all.contains { $0.mode == .externalAccessory }
+        return AccessoryKnowledge(
+            defaultGroup: UdevRules.group,
+            identify: { properties, node in
+                let index = library.matchAccessory(properties: properties) { profile in
+                    node == nil || profile.accessory?.node == node
+                }
+                return index.map(library.name)
+            },
+            rules: { group in isNeeded ? try? UdevRules(library.all, group: group).text : nil })
     }
 }
 

@@ -21,9 +21,10 @@ import WakeSystem
         let (mode, match) =
             properties.map { ("external-accessory", "{ properties: \($0) }") }
             ?? ("bluetooth-central", #"{ services: ["180d"] }"#)
+        let node = properties == nil ? "" : ", node: \"serial\""
         try Directory.create("\(folder)/\(name)", mode: 0o755)
         put(
-            "{ name: \"\(name)\", title: \"Thing\", mode: \"\(mode)\", match: \(match) }",
+            "{ name: \"\(name)\", title: \"Thing\", mode: \"\(mode)\", match: \(match)\(node) }",
             at: "\(folder)/\(name)/profile.json5")
     }
 

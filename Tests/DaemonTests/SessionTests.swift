@@ -56,7 +56,7 @@ import WakeSystem
         try pause()
         let count = told.count
         let paused = SystemClock.wall()
-        #expect(try bluez.tell("say 61") == "")
+        #expect(try daemon.wait { try bluez.tell("say 61") == "" })
         #expect(try bluez.tell("calls Disconnect") == "0")
         try daemon.stop()
         try daemon.start()

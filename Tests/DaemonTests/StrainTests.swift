@@ -30,7 +30,7 @@ struct StrainTests {
         try daemon.write(Self.script(task: task), to: "owing.py")
         try daemon.write(strapTrace(), to: "strap.trace")
         let timers =
-            "budget: \"1h\", timers: { warn: \"200ms\", grace: \"100ms\", terminate: \"300ms\" }, max_extension: \"2m\""
+            "budget: \"1h\", timers: { warn: \"1s\", grace: \"500ms\", terminate: \"2s\" }, max_extension: \"2m\""
         try daemon.drop("owing", manifest("\(daemon.folder)/owing.py", timers))
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")
         try #require(daemon.wait { daemon.diary("owing").contains { $0.hasPrefix("connected") } }, "\(daemon.log)")
@@ -72,8 +72,8 @@ struct StrainTests {
         #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == true }, "held again for the next time")
         // With nobody awake there is nothing to wait for.
         try daemon.tool("stop", "owing")
-        let begun = SystemClock.monotonic()
         try Self.announceSleep(true, on: bus)
+        let begun = SystemClock.monotonic()
         #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == false })
         #expect(SystemClock.monotonic() - begun < .seconds(2))
         bus.kill()

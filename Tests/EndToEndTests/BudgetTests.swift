@@ -108,7 +108,7 @@ struct BudgetTests {
         trace.addBeats(7, from: 0.001, every: 0.001)
         // The batch takes 2.8 budgets; each event only a third of one.
         let replay = try LiveReplay(
-            trace, scratch, manifest: "budget: \"2s\"",
+            trace, scratch, manifest: "budget: \"2s\", timers: { warn: \"100ms\" }",
             handler: [Built.fixture, "--notices", told, "--ack-after", "700"])
         let outcome = try await replay.end(within: 30)
         #expect(outcome.exit == 0)

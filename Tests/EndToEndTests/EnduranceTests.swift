@@ -14,17 +14,18 @@ struct EnduranceTests {
         return value["handlers"]?.array?.first?["wakes"]?.integer.map(Int.init) ?? 0
     }
 
-    @Test("10,000 wakes leave descriptors, cgroups and memory of the daemon flat", .timeLimit(.minutes(2)))
+    @Test("10,000 wakes leave descriptors, cgroups and memory of the daemon flat", .timeLimit(.minutes(5)))
     func staysFlat() async throws {
+        // Enough of them for a slow machine too; who has had its wakes stops early.
         var trace = TraceText()
-        trace.addBeats(24_000, from: 0, every: 0.002)
+        trace.addBeats(100_000, from: 0, every: 0.002)
         let file = scratch.write(trace.text, to: "beats.trace")
         let daemon = try await RunningDaemon(
             scratch, handlers: ["strap": manifest([Built.fixture], "timers: { linger: \"0s\" }")], replay: file)
         while try await wakes(daemon) < 500 { try await pause(0.1) }
         let before = (descriptors: daemon.running.openDescriptors, memory: daemon.running.kibibytes("VmRSS"))
         let start = monotonicNow()
-        while try await wakes(daemon) < 10_500, monotonicNow() - start < 90 { try await pause(0.5) }
+        while try await wakes(daemon) < 10_500, monotonicNow() - start < 200 { try await pause(0.5) }
         #expect(try await wakes(daemon) >= 10_500)
         // The tool's own connections come and go, so a few looks are taken.
         let areSame = try await wait(5) { daemon.running.openDescriptors <= before.descriptors }

@@ -22,6 +22,7 @@ struct FloodTests {
         let period = 0.05
         let trace = scratch.write(TraceText.beats(60, every: period).text, to: "beats.trace")
         let flooding = scratch.script("yes \"\(flood.rawValue)\" >&3 & exec cat >/dev/null", named: "flooding.sh")
+        let metronome = Metronome(period: period)
         let daemon = try await RunningDaemon(
             scratch,
             handlers: [
@@ -30,9 +31,10 @@ struct FloodTests {
             ], replay: trace)
         let isThrottled = try await wait(10) { daemon.running.talk.contains("says more on descriptor 3") }
         #expect(isThrottled)
-        let before = daemon.processorSeconds
+        let before = (processor: daemon.processorSeconds, time: monotonicNow())
         try await pause(1)
-        #expect(daemon.processorSeconds - before < 0.3)
+        let time = monotonicNow() - before.time
+        #expect((daemon.processorSeconds - before.processor) / time < 0.3)
         let isEnded = try await wait(10) { daemon.running.talk.contains("it flooded descriptor 3") }
         #expect(isEnded)
         let why = try await daemon.tool("why", "flooding")
@@ -42,22 +44,24 @@ struct FloodTests {
         #expect(isDone)
         let lateness = LoggedEvent.read(log).enumerated().map { $1.time - Double($0) * period }
         let late = lateness.map { $0 - (lateness.min() ?? 0) }.sorted()
-        #expect(late[late.count / 2] < 0.1, "half of all beats came later than \(late[late.count / 2]) s")
+        let machine = await metronome.stop()
+        #expect(
+            late[late.count / 2] < 0.1 + machine.median, "half of all beats came later than \(late[late.count / 2]) s")
         #expect(try await daemon.stop().exit == 0)
         #expect(!daemon.leaves.exist)
     }
 
     @Test("what was written before a freeze is heard to its end, in pieces, however long a flood stands before it")
     func drains() async throws {
-        // By the end of its time a good half has been heard; the acknowledgement is the last line of some 60 KiB.
+        // By the end of its time a good half has been heard; the acknowledgement is the last line of some 70 KiB.
         let script = scratch.script(
             """
             read -r restored; read -r line; seq=${line#*'"seq":'}
-            yes '{"checkpoint":"x"}' | head -n 9000 >&3; echo "{\\"ack\\":${seq%%,*}}" >&3
+            yes '{"checkpoint":"x"}' | head -n 11000 >&3; echo "{\\"ack\\":${seq%%,*}}" >&3
             while read -r line; do :; done
             """)
         let replay = try LiveReplay(
-            .beats(0, every: 1), scratch, manifest: "budget: \"1s\", timers: { grace: \"200ms\" }", handler: [script])
+            .beats(0, every: 1), scratch, manifest: "budget: \"3s\", timers: { grace: \"200ms\" }", handler: [script])
         let outcome = try await replay.end(within: 40)
         #expect(outcome.exit == 0)
         #expect(replay.decisions.has("throttled") && replay.decisions.has("expiring -> suspending overrun"))
@@ -67,7 +71,7 @@ struct FloodTests {
     @Test("a handler that acknowledges 50,000 events one by one as fast as they come is never throttled")
     func honest() async throws {
         let replay = try LiveReplay(.beats(50_000, every: 0.001), speed: "max", scratch, handler: [Built.fixture])
-        let outcome = try await replay.end(within: 60)
+        let outcome = try await replay.end(within: 180)
         #expect(outcome.exit == 0)
         #expect(outcome.talk.contains("50001 events, 50001 acknowledged"))
         #expect(!replay.decisions.has("throttled"))

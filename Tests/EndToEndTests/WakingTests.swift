@@ -11,7 +11,7 @@ struct WakingTests {
     func wakesBeatByBeat() async throws {
         let log = scratch.file("log")
         let replay = try LiveReplay(
-            .beats(6, every: 0.6), scratch, handler: [Built.fixture, "--log", log])
+            .beats(6, every: 1), scratch, handler: [Built.fixture, "--log", log])
         var frozen: [Double] = []
         while !replay.running.isOver {
             if replay.leaves.areFrozen { frozen.append(monotonicNow()) }

@@ -117,6 +117,8 @@ class Air:
         self.start_bus()
         self.start_capture()
         self.start_radios()
+        # How long bluetoothd took to start, last: what this machine is slow by.
+        self.start_took = 0
         # The kernel gives a new radio two seconds for its first answer, which a busy host may not have: it stays dead.
         tries = 1
         while not self.start_bluetoothd(25):
@@ -163,8 +165,12 @@ class Air:
 
     def start_bluetoothd(self, seconds=40):
         """Whether it has powered all adapters within so many seconds; it does so by itself."""
+        begun = time.monotonic()
         self.bluetoothd = Process(self.folder, "bluetoothd", *self.words)
-        return until(lambda: sum(self.adapters().values()) >= self.radios, seconds, 0.1)
+        is_up = until(lambda: sum(self.adapters().values()) >= self.radios, seconds, 0.1)
+        if is_up:
+            self.start_took = time.monotonic() - begun
+        return is_up
 
     def revive_bluetoothd(self):
         """Starts it again where it has died, as systemd would; says whether it had."""

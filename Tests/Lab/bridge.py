@@ -100,9 +100,10 @@ class Bridge:
                 (of is None or one.event["source"].endswith(of.address))]
 
     def of(self, profile, *kinds, since=0):
-        """What was heard of devices of a profile; each event once, though it came again."""
-        return list({one.event["id"]: one for one in self.heard(*kinds)
-                     if one.profile == profile and one.at >= since}.values())
+        """What was heard of devices of a profile; each event once, though it came again. Gaps do not name it."""
+        sources = {one.event["source"] for one in self.heard("connected") if one.profile == profile}
+        return list({one.event["id"]: one for one in self.heard(*kinds) if one.at >= since and
+                     (one.profile == profile or one.event.get("source") in sources)}.values())
 
     def gaps(self, profile):
         """From when to when something of such a device may have been lost."""

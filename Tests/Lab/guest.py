@@ -2,8 +2,8 @@
 
     guest.py DIR PROGRAMS SCENARIO...
 
-DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL: and FIGURE: lines, then `END name seconds`. What
-a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text.
+DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL:, SKIP: and FIGURE: lines, then
+`END name seconds`. What a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text.
 """
 import importlib.util
 import os

@@ -12,7 +12,7 @@ def rearmed(entries, cut, end):
 
 
 class Reckoning:
-    """Every beat of the strap between the first gap's begin and now.
+    """Every beat in these entries of the strap's log that is younger than the first gap's begin.
 
     lost        sent on an armed link, long before it fell, and never heard
     untold      not heard, and within no gap
@@ -24,8 +24,7 @@ class Reckoning:
     the next subscription on another link the strap may believe to have a subscriber, and has none.
     """
 
-    def __init__(self, strap, bridge, cuts=(), settle=0.7):
-        entries = strap.entries()
+    def __init__(self, strap, entries, bridge, cuts=(), settle=0.7):
         self.gaps = [(bridge.instant(one.data["from"]), bridge.instant(one.data["to"]))
                      for one in bridge.heard("gap") if one.event["source"].endswith(strap.address)]
         begin = min((begin for begin, _ in self.gaps), default=0)

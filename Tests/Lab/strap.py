@@ -184,6 +184,7 @@ class Strap:
             if value := kept.get(characteristic.uuid.to_hex_str()):
                 self.device.gatt_server.subscribers.setdefault(connection, {})[characteristic.handle] = value
                 self.log("restored", uuid=characteristic.uuid.to_hex_str(), cccd=value.hex())
+                self.log.flush()
 
     def on_cccd(self, bearer, characteristic, value):
         uuid = characteristic.uuid.to_hex_str()
@@ -191,6 +192,7 @@ class Strap:
             self.deaf -= 1
             return self.log("ignored", uuid=uuid, cccd=value.hex())
         self.log("subscription", uuid=uuid, cccd=value.hex())
+        self.log.flush()                                     # who hears the next beat looks for it
         self.kept.setdefault(str(bearer.peer_address), {})[uuid] = value
         self.write_cccd(bearer, characteristic, value)
 

@@ -101,7 +101,10 @@ class Visit:
         took = self.lab.eventually(f"{self.name}: pulled out, it is disconnected", lambda: self.farewell(at), 30)
         self.lab.seconds(f"{self.name}: from its unplug to 'disconnected' at the handler", took)
         if told := self.farewell(at):
-            self.lab.claim(f"{self.name}: and the reason is told", told.data.get("reason") == "unplugged", told.data)
+            # The line hangs up before udev says that the device is gone, and that may take it longer than the grace.
+            self.lab.claim(f"{self.name}: and the reason is told", told.data.get("reason") in ("unplugged", "hung-up"),
+                           told.data)
+            self.lab.figure(f"{self.name}: the reason", told.data.get("reason"))
         self.lab.claim(f"{self.name}: its node is let go", not set(self.node) & set(self.bridge.holds()),
                        self.bridge.holds())
 

@@ -65,7 +65,7 @@ struct Case: CustomStringConvertible {
 
 private let socket = "/run/wakebridge/control.sock"
 
-let cases: [Case] = busCases + radioCases + bridgeCases
+let cases: [Case] = busCases + radioCases + bridgeCases + accessoryCases
 
 private let busCases = [
     Case(.ok, .bluetoothd, "") { _ in },

@@ -92,7 +92,8 @@ struct BusTests {
         #expect(error.isTimeout)
         #expect(SystemClock.monotonic() - begun >= .milliseconds(100))
         // Answered later: the caller has heard its answer and hears no other.
-        #expect(kept.count == 1)
+        try pair.turn { !kept.isEmpty }
+        try #require(kept.count == 1)
         kept[0].answer()
         #expect(try pair.ask(BusCall(pair.calleeName, "/it", "org.freedesktop.DBus.Peer", "Ping", [])) == .success([]))
         object.cancel()

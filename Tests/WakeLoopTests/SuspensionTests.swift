@@ -67,7 +67,7 @@ import WakeSystem
     }
 
     private func turn(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
-        let end = SystemClock.monotonic() + .seconds(2)
+        let end = SystemClock.monotonic() + .seconds(10)
         while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(50)) }
         return condition()
     }

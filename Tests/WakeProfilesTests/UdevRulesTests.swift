@@ -61,6 +61,14 @@ extension Profile {
         #expect(try lines(.accessory("pad", .hid, [("HID_ID", "0005:0000046D:0000C52B")])).count == 1)
     }
 
+    @Test("one of several lines of an interface is known by its port")
+    func port() throws {
+        #expect(
+            try lines(.accessory("four", .serial, [("ID_VENDOR_ID", "0403"), ("USB_SERIAL_PORT", "1")])).first
+                == #"SUBSYSTEM=="tty", ENV{ID_VENDOR_ID}=="0403", ATTRS{port_number}=="1", ENV{WAKEBRIDGE_PROFILE}="four""#
+        )
+    }
+
     @Test("of an accessory that nothing is opened of, only its USB device is marked")
     func none() throws {
         #expect(
@@ -122,7 +130,7 @@ extension Profile {
 
     @Test("the shipped file is what the shipped profiles give")
     func shipped() throws {
-        let profiles = ProfileLibrary.load(try shippedSources()).library.all.filter { $0.name != "example" }
+        let profiles = ProfileLibrary.load(try shippedSources()).library.all.filter { !$0.name.hasPrefix("example") }
         let text = text(of: "\(packageFolder)/udev/70-wakebridge.rules")
         #expect(
             text == (try UdevRules(profiles).text),

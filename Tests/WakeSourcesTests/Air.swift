@@ -200,7 +200,23 @@ final class Air: BluetoothHost {
         #expect(condition())
     }
 
-    func checkBooks() {
+    /// So many values in all: two processes pass them on, so they are waited for; no more come then.
+    func expectValues(_ count: Int) throws {
+        try turn { values == count }
+        try drain()
+        #expect(values == count)
+    }
+
+    /// Bluetoothd is called so once, and not again before it has been quiet for so long.
+    func expectOneCall(of member: String, quiet: TimeSpan) throws {
+        try turn { (try? bluez.tell("calls \(member)")) == "1" }
+        try drain(quiet)
+        #expect(try bluez.tell("calls \(member)") == "1")
+    }
+
+    func checkBooks() throws {
+        try turn { !accounts.values.contains { $0.isAwaited } }
+        try drain()
         for source in accounts.keys.sorted() {
             accounts[source]?.close()
             let complaints = accounts[source]?.complaints ?? []

@@ -128,7 +128,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
 
     /// A line of evemu: `E: seconds.microseconds type code value`, type and code in base 16.
     private func recorded(_ line: String) -> InputEvent? {
-        let words = line.split(separator: " ")
+        let words = line.split { $0 == " " || $0 == "\t" }
         guard words.count >= 5, words[0] == "E:", let type = UInt16(words[2], radix: 16) else { return nil }
         guard let code = UInt16(words[3], radix: 16), let value = Int32(words[4]) else { return nil }
         let parts = words[1].split(separator: ".").compactMap { Int64($0) }

@@ -15,6 +15,8 @@ struct LinkAccounts {
     }
 
     private(set) var words: [Word] = []
+    /// Something was passed on and is not raised yet.
+    var isAwaited: Bool { words.contains { $0.wasPassedOn && $0.timesRaised == 0 } }
     private(set) var complaints: [String] = []
     private var gaps: [Gap] = []
     private var isConnected = false

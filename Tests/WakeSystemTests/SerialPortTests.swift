@@ -75,17 +75,13 @@ import WakeModel
         let port = try SerialPort(opening: pty.path, LineSettings(baud: 3_000_000), isExclusive: true)
         var dice = Dice(seed)
         let bytes = (0..<100_000).map { $0 < 512 ? UInt8($0 & 255) : UInt8(dice.below(256)) }
-        let read = try carry(bytes, chunk: { 1 + dice.below(700) }) {
-            try pty.master.write($0)
-        } read: {
-            try port.read(limit: 1 + dice.below(700))
-        }
+        let read = try carry(
+            bytes, chunk: { 1 + dice.below(700) }, write: { try pty.master.write($0) },
+            read: { try port.read(limit: 1 + dice.below(700)) })
         #expect(read == bytes)
-        let written = try carry(bytes, chunk: { 1 + dice.below(9000) }) {
-            try port.write($0)
-        } read: {
-            try pty.master.readNode("the master", limit: 4096)
-        }
+        let written = try carry(
+            bytes, chunk: { 1 + dice.below(9000) }, write: { try port.write($0) },
+            read: { try pty.master.readNode("the master", limit: 4096) })
         #expect(written == bytes)
     }
 

@@ -99,7 +99,7 @@ extension AccessoryWatch: DecisionListener {
     }
 
     private func tellWanted() {
-        guard hasMoved else { return }
+        guard hasMoved, source.letsGo else { return }
         hasMoved = false
         let awake = bridge.engine.standings.filter { $0.state.isAwake }.map(\.handler)
         let now = Set(

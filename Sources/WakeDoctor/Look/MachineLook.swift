@@ -98,7 +98,7 @@ public struct MachineLook: Sendable {
         return version >= BluezVersion(5, 14)
     }
 
-    private func names(_ path: String) -> [String] { (try? Directory.names(in: root + path)) ?? [] }
+    func names(_ path: String) -> [String] { (try? Directory.names(in: root + path)) ?? [] }
 
     func text(_ path: String) -> String? {
         (try? File.bytes(at: root + path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }

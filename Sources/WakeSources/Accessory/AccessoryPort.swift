@@ -44,7 +44,7 @@ final class AccessoryPort {
     ) throws(SystemError) -> any OpenNode {
         switch plan.node {
         case .serial: try SerialNode(opening: path, plan)
-        case .hid: try HidNode(opening: path)
+        case .hid: try HidNode(opening: path, at: now)
         case .input: try InputNode(opening: path, isExclusive: plan.sharing == .exclusive, at: now)
         case .none: throw SystemError("open", path, .invalid, advice: "its profile opens no node")
         }

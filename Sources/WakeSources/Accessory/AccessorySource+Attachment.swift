@@ -77,6 +77,7 @@ extension AccessorySource {
                 ))
         }
         watched[source]?.device = device
+        letsGo = letsGo || match.plan.onSuspend == .detach
         host?.accessory(knows: device)
         sources[record.path] = source
         step(source, .wanted(host?.isWanted(source) ?? false))

@@ -69,6 +69,9 @@ public final class AccessorySource {
     private var timer: Timer?
     private var inputs: [(source: String, input: PortInput, stamp: Stamp)] = []
     private var isStepping = false
+    private var mustRearm = false
+    /// Some are let go between wakes, so that it matters to them who is awake.
+    public internal(set) var letsGo = false
     let log = Log("accessories")
 
     public init(
@@ -111,12 +114,19 @@ public final class AccessorySource {
         isStepping = true
         while !inputs.isEmpty {
             let next = inputs.removeFirst()
+            let due = due(next.source)
             let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
             for effect in effects { perform(effect, of: next.source) }
             tellListening(to: next.source)
+            mustRearm = mustRearm || self.due(next.source) != due
         }
         isStepping = false
-        rearm()
+        // Most of what is said changes no deadline, and to look at those of all costs the more the more there are.
+        if mustRearm { rearm() }
+    }
+
+    private func due(_ source: String) -> Instant? {
+        [watched[source]?.machine.deadline, watched[source]?.port?.deadline].compactMap { $0 }.min()
     }
 
     private func perform(_ effect: PortEffect, of source: String) {
@@ -216,6 +226,7 @@ public final class AccessorySource {
     }
 
     func rearm() {
+        mustRearm = false
         let deadlines = watched.values.flatMap { [$0.machine.deadline, $0.port?.deadline] }.compactMap { $0 }
         if let next = deadlines.min() { timer?.arm(at: next) } else { timer?.disarm() }
     }

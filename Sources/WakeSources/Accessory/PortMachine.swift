@@ -238,9 +238,9 @@ public struct PortMachine: Sendable {
         session = next
         guard phase != .away else { return }
         if isLeaving {
-            deafSince = deafSince ?? step.stamp.wall
             presence.heardUntil = step.stamp.wall
             endPresence(next == .paused ? "session-paused" : "session-closed", &step)
+            deafSince = deafSince ?? step.stamp.wall
         } else if next == .open, phase == .open || !opensNode {
             comeUp(&step)
         }

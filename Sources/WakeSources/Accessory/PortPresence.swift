@@ -43,6 +43,8 @@ extension PortMachine {
     /// It is there, and open where it is to be opened.
     mutating func comeUp(_ step: inout PortStep) {
         noteGap(&step)
+        // Told of, and not heard before a handler is awake.
+        if plan.node != .none, phase != .open { deafSince = deafSince ?? step.stamp.wall }
         if presence.isTold, presence.absence == nil { return returnFromLetGo(&step) }
         presence.upSince = step.stamp
         let settle = isFlapping ? max(plan.settle, patience.flapSettle) : plan.settle
@@ -144,12 +146,20 @@ extension PortMachine {
 
     private mutating func tellGone(_ step: inout PortStep) {
         guard let absence = presence.absence else { return }
+        tellDeafness(until: absence.since.wall, &step)
         step.raise(.disconnected(reason: absence.reason, folded: presence.folded), at: absence.since)
         presence.folded = 0
         presence.absence = nil
         presence.isTold = false
         // What is not plugged in says nothing.
         if phase == .away { deafSince = nil }
+    }
+
+    /// It was told of, and what it said until then nobody heard.
+    private mutating func tellDeafness(until end: WallTime, _ step: inout PortStep) {
+        guard let from = deafSince, from < end else { return }
+        step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: end)))
+        deafSince = end
     }
 
     /// By the user's will: no grace.
@@ -162,6 +172,7 @@ extension PortMachine {
         }
         guard presence.isTold else { return }
         if presence.absence != nil { return tellGone(&step) }
+        if presence.letGoAt == nil { tellDeafness(until: step.stamp.wall, &step) }
         step.raise(.disconnected(reason: reason, folded: 0), at: presence.letGoAt ?? step.stamp)
         presence.letGoAt = nil
         presence.isTold = false

@@ -69,10 +69,11 @@ public struct EvdevNode: ~Copyable {
     /// this tells more recent; those of axes are not, and end where this says.
     public borrowing func state() throws(SystemError) -> InputState {
         var state = InputState()
-        state.keys = try standing(InputType.key)
-        state.switches = try standing(InputType.switch)
-        state.leds = try standing(InputType.led)
-        try readAxes(into: &state)
+        let types = try Self.codes(0, of: descriptor, path)
+        if types.contains(InputType.key) { state.keys = try standing(InputType.key) }
+        if types.contains(InputType.switch) { state.switches = try standing(InputType.switch) }
+        if types.contains(InputType.led) { state.leds = try standing(InputType.led) }
+        if types.contains(InputType.absolute) { try readAxes(into: &state) }
         return state
     }
 
@@ -96,8 +97,6 @@ extension EvdevNode {
         case .value: return codes(bits)
         case .failure(let errno) where type == 0 && [ENOTTY, EINVAL].contains(errno.code):
             throw SystemError("open", path, errno, advice: "it is no evdev node")
-        // It has none of that type, and does not know the question.
-        case .failure(let errno) where [ENOTTY, EINVAL].contains(errno.code): return []
         case .failure(let errno): throw SystemError("ask the abilities of", path, errno)
         }
     }
@@ -107,14 +106,11 @@ extension EvdevNode {
     }
 
     private borrowing func standing(_ type: UInt16) throws(SystemError) -> Set<UInt16> {
-        guard try !Self.codes(type, of: descriptor, path).isEmpty else { return [] }
         var bits = [UInt8](repeating: 0, count: Self.bitBytes)
         let number = raw
-        switch attemptC({ clinux_evdev_standing(number, Int32(type), &bits, Self.bitBytes) }) {
-        case .value: return Set(Self.codes(bits))
-        case .failure(let errno) where [ENOTTY, EINVAL].contains(errno.code): return []
-        case .failure(let errno): throw SystemError("ask the state of", path, errno)
-        }
+        let answer = attemptC { clinux_evdev_standing(number, Int32(type), &bits, Self.bitBytes) }
+        _ = try answer.get("ask the state of", path)
+        return Set(Self.codes(bits))
     }
 
     private borrowing func readAxes(into state: inout InputState) throws(SystemError) {

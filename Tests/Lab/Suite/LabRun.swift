@@ -33,6 +33,8 @@ struct LabRun: Sendable {
         var figures: [String] = []
         /// What the bridge still owes.
         var debts: [String] = []
+        /// Why it could not be played here.
+        var skips: [String] = []
         var hasEnded = false
     }
 
@@ -43,6 +45,10 @@ struct LabRun: Sendable {
 
     static let sources = "\(packageFolder)/Tests/Lab"
     static let place = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
+    /// Settings of the scenarios.
+    private static let handedOn = [
+        "LAB_SOAK", "LAB_SEED", "LAB_KEEP", "LAB_RECORDING", "LAB_EDGES", "LAB_RATES", "WAKEBRIDGE_CAPTURES",
+    ]
     private static let venv = "\(packageFolder)/.build/lab/venv"
 
     /// Why there can be no lab on this machine; nil where it can.
@@ -76,11 +82,9 @@ struct LabRun: Sendable {
             Directory.removeTree(folder)
             let programs = Built.daemon.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             let words = [venv + "/bin/python", sources + "/guest.py", folder, programs.joined(separator: "/")]
-            let settings = ["LAB_SOAK", "LAB_SEED", "LAB_KEEP", "LAB_RECORDING"].compactMap { name in
-                environment(name).map { "\(name)='\($0)'" }
-            }
+            let settings = handedOn.compactMap { name in environment(name).map { "\(name)='\($0)'" } }
             let command = (["env"] + settings + words + scenarios.map(\.name)).joined(separator: " ")
-            let limit = environment("LAB_LIMIT") ?? "1500"
+            let limit = environment("LAB_LIMIT") ?? "2700"
             child = scenarios.isEmpty ? nil : try? Child([sources + "/machine.sh", "-t", limit, folder, command])
         }
 
@@ -101,6 +105,7 @@ struct LabRun: Sendable {
             case "PASS:": outcomes[name, default: Outcome()].claims.append(parts[1])
             case "FAIL:": outcomes[name, default: Outcome()].failures.append(parts[1])
             case "FIGURE:": outcomes[name, default: Outcome()].figures.append(parts[1])
+            case "SKIP:": outcomes[name, default: Outcome()].skips.append(parts[1])
             case "NOT-YET:": outcomes[name, default: Outcome()].debts.append(parts[1])
             case "END":
                 outcomes[name, default: Outcome()].hasEnded = true

@@ -12,11 +12,12 @@ struct LabTests {
             return
         }
         for figure in outcome.figures { print("lab: \(scenario.name): \(figure)") }
+        for skip in outcome.skips { print("SKIPPED: the lab's \(scenario.name): \(skip)") }
         for debt in outcome.debts { withKnownIssue { Issue.record("not yet: \(debt)") } }
         for failure in outcome.failures {
             Issue.record("\(failure); see \(run.folder)/\(scenario.name)")
         }
         #expect(outcome.hasEnded, "the guest ended with \(run.status) in the midst of it; see \(run.folder)/out")
-        #expect(!outcome.claims.isEmpty, "it claims nothing")
+        #expect(!outcome.claims.isEmpty || !outcome.skips.isEmpty, "it claims nothing")
     }
 }

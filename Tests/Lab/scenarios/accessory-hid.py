@@ -2,6 +2,8 @@
 import gadget
 from visit import Visit, hid, profile
 
+WAITS = True
+
 
 def reports(head, count):
     """Eight bytes each."""

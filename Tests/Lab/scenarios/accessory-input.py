@@ -4,6 +4,8 @@ import os
 import gadget
 from visit import LETTERS, Visit, batch, hid, press, profile
 
+WAITS = True
+
 
 def is_silent(node):
     try:

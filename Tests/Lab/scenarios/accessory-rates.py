@@ -1,4 +1,8 @@
-"""A serial accessory at three million bits a second and a HID accessory at a thousand reports: nothing is lost."""
+"""A serial accessory at three million bits a second and a HID accessory at a thousand reports: nothing is lost.
+
+An emulated processor does not carry that to a daemon that was built for tests: it gets a twentieth of it, and says so;
+LAB_RATES=1 asks for all.
+"""
 import os
 import time
 
@@ -7,17 +11,19 @@ from air import forked
 from lab import now, until
 from visit import LINE, hid, profile
 
+with open("/proc/cpuinfo") as file:
+    SHARE = float(os.environ.get("LAB_RATES") or (0.05 if "TCG" in file.read() else 1))
 # 8N1: ten bits a byte.
-RATE, SIZE, SECONDS = 3_000_000 // 10, 1000, 5
-LINES, REPORTS = RATE * SECONDS // SIZE, 1000 * SECONDS
+SIZE, SECONDS = 1000, 5
+LINES, REPORTS = (int(rate * SHARE * SECONDS) for rate in (3_000_000 / 10 / SIZE, 1000))
 
 
 def paced(count, seconds, say):
-    """Says so many in so many seconds, a few late ones at once at most: a device has a clock of its own."""
+    """Says so many in so many seconds; what is late is caught up with, up to half of what hidraw keeps for a reader."""
     due, step = now(), seconds / count
     for number in range(count):
         say(number)
-        due = max(due + step, now() - 0.01)
+        due = max(due + step, now() - 0.03)
         time.sleep(max(0, due - now()))
 
 
@@ -29,6 +35,7 @@ def run(lab):
     bridge = lab.attach(
         profile("lab-fast-line", "serial", 0x0A0A, serial={"baud": 3_000_000}, framing=LINE),
         profile("lab-fast-hid", "hid", properties=hid(0x0B05)))
+    lab.figure("share of the full rates (LAB_RATES)", SHARE)
     port, sensor = lab.gadget("acm", product=0x0A0A, serial="F"), lab.uhid(gadget.SENSOR, product=0x0B05)
     for device, name in ((port, "lab-fast-line"), (sensor, "lab-fast-hid")):
         device.plug()

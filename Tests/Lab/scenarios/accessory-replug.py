@@ -2,6 +2,8 @@
 from lab import until
 from visit import LINE, Visit, lines, profile
 
+WAITS = True
+
 
 def run(lab):
     bridge = lab.attach(profile("lab-loose", "serial", 0x0A07, replug_grace="20s", framing=LINE))

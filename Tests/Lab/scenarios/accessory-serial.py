@@ -29,7 +29,12 @@ def run(lab):
     # Cut in the midst of a line: what there was of it is no message.
     visit.device.say(b"half a li")
     visit.goes()
-    halves = [one for one in visit.heard() if one.raw.startswith(b"half") and "undecodable" not in one.data]
-    lab.claim("half a line is not told as a line", not halves, [one.data for one in halves])
-    lab.claim("where nothing was lost unsaid, gaps lie between its visits only", len(lab.bridge.gaps("lab-line")) <= 1,
-              lab.bridge.gaps("lab-line"))
+    told = [one for one in lab.bridge.of("lab-line", "data", "attention", since=visit.begun)]
+    halves = [place for place, one in enumerate(told) if one.raw.startswith(b"half")]
+    lab.claim("half a line is told as what it is, if at all",
+              all(told[place - 1].data.get("kind") == "undecodable" for place in halves),
+              [one.data for one in told[-2:]])
+    lab.figure("half a line", told[-2].data.get("detail") if halves else "was lost with the unplug")
+    gaps = lab.bridge.gaps("lab-line")
+    lab.claim("a gap is told between its visits at most", all(end <= visit.device.falls[-1] for _, end in gaps) and
+              len(gaps) <= 1, gaps)

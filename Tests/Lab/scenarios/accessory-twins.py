@@ -2,6 +2,8 @@
 from lab import until
 from visit import LINE, profile
 
+WAITS = True
+
 
 class Twin:
     """Each line that it says begins with its name, by which its events are known whatever the bridge calls it."""

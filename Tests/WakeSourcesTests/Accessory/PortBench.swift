@@ -81,4 +81,17 @@ struct PortBench {
         opens = []
         closes = 0
     }
+
+    /// What was told last before that is that it went.
+    func isDisconnected(at time: WallTime) -> Bool {
+        var isConnected = false
+        for event in told where event.at.wall <= time {
+            switch event.kind {
+            case .connected: isConnected = true
+            case .disconnected: isConnected = false
+            case .data, .gap, .attention: break
+            }
+        }
+        return !isConnected
+    }
 }

@@ -4,8 +4,12 @@ import WakeSystem
 
 final class HidNode: OpenNode {
     private let node: HidrawNode
+    private var backlog: ReportBacklog
 
-    init(opening path: String) throws(SystemError) { node = try HidrawNode(opening: path) }
+    init(opening path: String, at now: Instant) throws(SystemError) {
+        node = try HidrawNode(opening: path)
+        backlog = ReportBacklog(emptyAt: now)
+    }
 
     var raw: Int32 { node.raw }
     var remarks: [String] { node.reports.fault.map { ["its report descriptor is not as it must be: \($0)"] } ?? [] }
@@ -13,8 +17,12 @@ final class HidNode: OpenNode {
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool {
         for _ in 1...DrainLimit.reads {
             switch try node.read() {
-            case .content(let report): tell(.data(.report(report.number), report.bytes), now)
-            case .wouldBlock: return true
+            case .content(let report):
+                tell(.data(.report(report.number), report.bytes), now)
+                if let loss = backlog.take(at: now) { tell(loss, now) }
+            case .wouldBlock:
+                backlog.end(at: now)
+                return true
             case .closed: return false
             }
         }
@@ -30,5 +38,30 @@ final class HidNode: OpenNode {
         case .serial?, .input?, .advertisement?, .characteristic?:
             return .refused("its streams are reports, such as \"report-0\"")
         }
+    }
+}
+
+/// The kernel keeps 63 reports for a reader and drops what comes then without a word. Whoever finds as many waiting does not
+/// know whether there were more.
+struct ReportBacklog: Hashable, Sendable {
+    private static let kept = 63
+    /// When nothing was waiting last.
+    private var emptyAt: Instant
+    private var count = 0
+
+    init(emptyAt: Instant) { self.emptyAt = emptyAt }
+
+    /// One more was read; what may be lost behind it, where as many waited as there is room for.
+    mutating func take(at now: Instant) -> NodeWord? {
+        count += 1
+        guard count == Self.kept else { return nil }
+        count = 0
+        defer { emptyAt = now }
+        return .loss(from: emptyAt, to: now)
+    }
+
+    mutating func end(at now: Instant) {
+        count = 0
+        emptyAt = now
     }
 }

@@ -1,0 +1,84 @@
+// One device as sysfs and udev's data base have it, with what it is part of; the files are read, no library is asked.
+import WakeModel
+import WakeSystem
+
+struct SysfsDevice {
+    struct USB: Hashable {
+        /// `1-1.2`.
+        var name: String
+        /// Vendor and product as the kernel writes them, without zeros in front: `1a86/7523`.
+        var product: String
+        var maySleep: Bool
+    }
+
+    /// The kernel's and udev's own of this device.
+    private(set) var own: [String: String] = [:]
+    /// With those of the HID, input and USB devices that it is part of, where it has none of that name itself.
+    private(set) var properties: [String: String] = [:]
+    private(set) var usb: USB?
+
+    private let root: String
+
+    /// - Parameter link: in /sys/class or /sys/bus. Nil where it leads nowhere.
+    init?(below root: String, named link: String) {
+        guard let target = try? File.linkTarget(of: root + link) else { return nil }
+        self.root = root
+        // The links of sysfs lead up to /sys and down again.
+        var folders = target.split(separator: "/").drop { $0 == ".." }.map(String.init)
+        guard folders.first == "devices" else { return nil }
+        own = facts(of: "/sys/" + folders.joined(separator: "/"))
+        properties = own
+        while folders.count > 1, usb == nil {
+            let path = "/sys/" + folders.joined(separator: "/")
+            properties.merge(facts(of: path)) { mine, _ in mine }
+            usb = Self.usb(of: path, named: folders.last ?? "", below: root)
+            folders.removeLast()
+        }
+    }
+
+    private func facts(of path: String) -> [String: String] {
+        var facts = Self.pairs(Self.text(root + path + "/uevent"))
+        if let number = Self.word(root + path + "/dev") {
+            let lines = Self.text(root + "/run/udev/data/c" + number).split(separator: "\n")
+            let kept = lines.filter { $0.hasPrefix("E:") }.map { $0.dropFirst(2) }.joined(separator: "\n")
+            facts.merge(Self.pairs(kept)) { _, new in new }
+        }
+        // Also where udev has not been, or keeps its data from us.
+        for (name, attribute) in [
+            ("ID_VENDOR_ID", "idVendor"), ("ID_MODEL_ID", "idProduct"), ("ID_SERIAL_SHORT", "serial"),
+        ] where facts[name] == nil {
+            if Self.word(root + path + "/idVendor") != nil { facts[name] = Self.word("\(root)\(path)/\(attribute)") }
+        }
+        return facts
+    }
+
+    private static func usb(of path: String, named name: String, below root: String) -> USB? {
+        guard let vendor = word("\(root)\(path)/idVendor"), let product = word("\(root)\(path)/idProduct") else {
+            return nil
+        }
+        let delay = word("\(root)\(path)/power/autosuspend_delay_ms").flatMap { Int($0) } ?? 2_000
+        let maySleep = word("\(root)\(path)/power/control") == "auto" && delay >= 0
+        let numbers = [vendor, product].map { number in
+            let bare = number.drop { $0 == "0" }
+            return bare.isEmpty ? "0" : String(bare)
+        }
+        return USB(name: name, product: numbers.joined(separator: "/"), maySleep: maySleep)
+    }
+
+    private static func pairs(_ text: String) -> [String: String] {
+        var pairs: [String: String] = [:]
+        for line in text.split(separator: "\n") {
+            guard let equals = line.firstIndex(of: "=") else { continue }
+            pairs[String(line[..<equals])] = String(line[line.index(after: equals)...])
+        }
+        return pairs
+    }
+
+    private static func text(_ path: String) -> String {
+        (try? File.bytes(at: path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    private static func word(_ path: String) -> String? {
+        text(path).split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+}
