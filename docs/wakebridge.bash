@@ -28,14 +28,14 @@ _wakebridge() {
         --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
         --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
         --group|-g) COMPREPLY=($(compgen -g -- "$current")); return ;;
-        --adapter|--alias|--passkey|--lines|-n|--profile) return ;;
+        --adapter|--alias|--as|--passkey|--lines|-n|--profile) return ;;
     esac
     case $verb in
         "") words=$verbs; options="--socket --runtime --help --version" ;;
         help) words=$verbs ;;
         scan) options="--profile --all --for --adapter --json --help" ;;
-        pair) options="--alias --yes --passkey --no-bond --adapter --json --help" ;;
-        forget) options="--adapter --json --help"; words=$(_wakebridge_ask devices alias) ;;
+        pair) options="--alias --as --yes --passkey --no-bond --adapter $daemon" ;;
+        forget) options="--adapter $daemon"; words=$(_wakebridge_ask devices alias) ;;
         devices) options=$daemon ;;
         replay) options="--speed --manifest --decisions --json --help" ;;
         import) options="--output --partial --json --help" ;;

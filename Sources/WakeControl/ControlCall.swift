@@ -8,6 +8,8 @@ public enum ControlCall: Hashable, Sendable {
     case why(handler: String)
     case devices
     case setSession(device: String, LinkSession)
+    case nameAccessory(AccessoryOrder)
+    case forgetAccessory(device: String)
     case start(handler: String)
     case stop(handler: String, keepsSessions: Bool)
     /// A lease on being awake: it lives as long as its stream.
@@ -116,6 +118,12 @@ struct Endpoint {
         Endpoint("POST", "/v1/devices/session") { _, request throws(ControlRefusal) in
             let body = try RequestBody(request, keys: ["device", "session"])
             return .setSession(device: try body.require("device"), try body.session())
+        },
+        Endpoint("POST", "/v1/devices/name") { _, request throws(ControlRefusal) in
+            .nameAccessory(try AccessoryOrder(request))
+        },
+        Endpoint("POST", "/v1/devices/forget") { _, request throws(ControlRefusal) in
+            .forgetAccessory(device: try RequestBody(request, keys: ["device"]).require("device"))
         },
         Endpoint("POST", "/v1/reload") { _, _ in .reload },
         Endpoint("POST", "/v1/simulate") { _, request throws(ControlRefusal) in .simulate(try Simulation(request)) },

@@ -99,10 +99,12 @@ public struct DeviceStatus: Hashable, Sendable {
     public var lastData: WallTime?
     /// The user's switch; nil for what has none, as while a trace is played.
     public var session: LinkSession?
+    /// Where an accessory stands now; nil for one that is away or has no node, and for peripherals.
+    public var node: String?
 
     public init(
         device: Device, match: Match? = nil, link: String, why: String? = nil, lastData: WallTime? = nil,
-        session: LinkSession? = nil
+        session: LinkSession? = nil, node: String? = nil
     ) {
         self.device = device
         self.match = match
@@ -110,6 +112,7 @@ public struct DeviceStatus: Hashable, Sendable {
         self.why = why
         self.lastData = lastData
         self.session = session
+        self.node = node
     }
 }
 
@@ -185,6 +188,8 @@ extension JSONWriter {
         if let profile = status.device.profile { string(profile) } else { null() }
         key("match")
         if let match = status.match { self.match(match) } else { null() }
+        key("node")
+        if let node = status.node { string(node) } else { null() }
         field("link", status.link)
         key("why")
         if let why = status.why { string(why) } else { null() }

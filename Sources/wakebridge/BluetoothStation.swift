@@ -8,28 +8,26 @@ import WakeSystem
 import WakeWords
 
 final class BluetoothStation {
-    let loop: EventLoop
+    let turns: ToolLoop
     let client: BluezClient
     let profiles: ProfileLibrary
     var didChange: (BluezChange) -> Void = { _ in }
-    private(set) var isInterrupted = false
-    private var didInterrupt: () -> Void = {}
     private let bus: SystemBus
-    private var signals: [SignalWatch] = []
+    var loop: EventLoop { turns.loop }
+    var isInterrupted: Bool { turns.isInterrupted }
+
+    convenience init() throws(Complaint) { try self.init(on: try ToolLoop(), .loaded()) }
 
     /// Comes back when bluetoothd's objects are known.
-    init() throws(Complaint) {
-        profiles = .loaded()
+    init(on turns: ToolLoop, _ profiles: ProfileLibrary) throws(Complaint) {
+        self.turns = turns
+        self.profiles = profiles
         do {
-            loop = try EventLoop()
             // One that is let go of again: it tells at once what SystemBus would wait for.
-            _ = try BusConnection(on: loop)
-            bus = SystemBus(on: loop)
+            _ = try BusConnection(on: turns.loop)
+            bus = SystemBus(on: turns.loop)
             client = BluezClient(bus)
             try bus.open()
-            for number in [SIGINT, SIGTERM, SIGHUP] {
-                signals.append(try loop.onSignal(number) { [unowned self] in interrupt() })
-            }
         } catch {
             throw .failure("\(error.description); start the message bus with 'systemctl start dbus'")
         }
@@ -37,31 +35,10 @@ final class BluetoothStation {
         try findBluetoothd()
     }
 
-    private func interrupt() {
-        isInterrupted = true
-        didInterrupt()
-    }
-
-    /// Calls `body` at Ctrl-C while `work` goes on.
-    func onInterrupt(_ body: @escaping () -> Void) { didInterrupt = body }
-
-    /// Turns the loop until `condition` holds or `deadline` has come; false for the latter, and where it was interrupted.
     @discardableResult
     func turn(until deadline: Instant? = nil, stopsAtInterrupt: Bool = true, _ condition: () -> Bool) throws(Complaint)
         -> Bool
-    {
-        while !condition() {
-            if isInterrupted, stopsAtInterrupt { return false }
-            let left = deadline.map { $0 - SystemClock.monotonic() }
-            if let left, left <= .zero { return false }
-            do {
-                try loop.runOnce(timeout: left)
-            } catch {
-                throw .failure("\(error.description); try again")
-            }
-        }
-        return true
-    }
+    { try turns.turn(until: deadline, stopsAtInterrupt: stopsAtInterrupt, condition) }
 
     /// Bluetoothd is started by the first who asks for it, where the system is set up that way.
     private func findBluetoothd() throws(Complaint) {

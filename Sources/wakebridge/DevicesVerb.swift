@@ -1,4 +1,4 @@
-// wakebridge devices: the peripherals that were adopted, as bluetoothd knows them and the daemon heard them last.
+// wakebridge devices: the peripherals that bluetoothd keeps and the accessories that the daemon knows, and how they are.
 import WakeModel
 import WakeSources
 import WakeWords
@@ -6,11 +6,12 @@ import WakeWords
 extension Verb {
     static var devices: Verb {
         Verb(
-            name: "devices", summary: "the peripherals that are bonded or trusted, and how they are",
+            name: "devices", summary: "the peripherals and accessories that are known, and how they are",
             synopsis: ["[--json]"],
             detail: """
-                What bluetoothd keeps, near or not. When data last came, whether its session is paused or closed, and what
-                keeps it from being connected, is the daemon's to tell; without a daemon it is left out.
+                What bluetoothd keeps bonded or trusted, near or not, and the accessories that the daemon knows, attached or
+                not. When data last came, whether a session is paused or closed, and what keeps a device from being
+                connected, is the daemon's to tell; without a daemon it is left out, and so are accessories.
                 """,
             flags: [Flag("json", "print JSON")] + daemonFlags
         ) { words throws(Complaint) in
@@ -23,85 +24,166 @@ extension Verb {
 }
 
 private struct KnownDevices {
-    private struct Entry {
-        var row: Neighbour
-        var alias: String
-        var heard: Heard?
-    }
+    private enum Entry {
+        case peripheral(Neighbour, alias: String, Heard?)
+        case accessory(Heard)
 
-    /// What the daemon tells of a device.
-    private struct Heard {
-        var lastData: String?
-        var session: String?
-        var why: String?
+        var heard: Heard? {
+            switch self {
+            case .peripheral(_, _, let heard): heard
+            case .accessory(let heard): heard
+            }
+        }
+
+        var alias: String {
+            switch self {
+            case .peripheral(_, let alias, _): alias
+            case .accessory(let heard): heard.alias
+            }
+        }
     }
 
     private let entries: [Entry]
+    private let doubts: [Doubt]
 
     init(_ words: ParsedWords) throws(Complaint) {
-        let station = try BluetoothStation()
-        let heard = Self.heard(words)
-        entries = station.client.mirror.peripherals.keys.sorted().compactMap { path in
+        let answer = (try? words.client.ask(.get, "/v1/devices"))?.json ?? .null
+        let heard = answer.list("devices").compactMap { Heard($0) }
+        doubts = answer.list("doubts").map { Doubt($0) }
+        let accessories = heard.filter(\.isAccessory).map { Entry.accessory($0) }
+        entries = (try Self.peripherals(heard, mayFail: accessories.isEmpty && doubts.isEmpty) + accessories)
+            .sorted { $0.alias < $1.alias }
+    }
+
+    private static func peripherals(_ heard: [Heard], mayFail: Bool) throws(Complaint) -> [Entry] {
+        let station: BluetoothStation
+        do throws(Complaint) { station = try BluetoothStation() } catch {
+            guard case .failure(let sentence) = error, !mayFail else { throw error }
+            Console.say("no Bluetooth: \(sentence)")
+            return []
+        }
+        return station.client.mirror.peripherals.keys.sorted().compactMap { path in
             guard let row = station.neighbour(at: path), row.isKnown else { return nil }
             // The same name as in events.
             let alias = row.profile.map { Neighbour.alias(of: row.peripheral, profile: $0) } ?? row.label
-            return Entry(row: row, alias: alias, heard: heard["/bluetooth/\(row.peripheral.address)"])
-        }.sorted { $0.alias < $1.alias }
+            let source = "/bluetooth/\(row.peripheral.address)"
+            return .peripheral(row, alias: alias, heard.first { $0.source == source })
+        }
     }
 
-    /// By source; empty where no daemon runs.
-    private static func heard(_ words: ParsedWords) -> [String: Heard] {
-        guard let answer = try? words.client.ask(.get, "/v1/devices") else { return [:] }
-        var heard: [String: Heard] = [:]
-        for device in answer.json.list("devices") {
-            guard let source = device["source"]?.string else { continue }
-            heard[source] = Heard(
-                lastData: device["last_data"]?.string, session: device["session"]?.string, why: device["why"]?.string)
-        }
-        return heard
-    }
+    // MARK: For people
 
     var text: String {
-        if entries.isEmpty { return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n" }
+        if entries.isEmpty, doubts.isEmpty { return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n" }
         let head = ["ALIAS", "ADDRESS", "PROFILE", "STATE", "BATTERY", "SIGNAL", "LAST DATA"]
         let reasons = entries.map { ($0.alias.printable, $0.heard?.why?.printable ?? "") }
-        return Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text + Hindrances(reasons).text
+        let table = entries.isEmpty ? "" : Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text
+        let questions = doubts.map { "\n" + $0.text }.joined()
+        return table + Hindrances(reasons).text + questions
     }
 
     private func cells(_ entry: Entry) -> [String] {
-        let peripheral = entry.row.peripheral
-        let battery = peripheral.battery.map { "\($0) %" } ?? "-"
-        let signal = entry.row.signal.map { "\($0) dBm" } ?? "-"
-        let profile = entry.row.profile?.printable ?? "-"
         let session = entry.heard?.session ?? LinkSession.open.rawValue
-        let isSwitched = session != LinkSession.open.rawValue
-        let state = NeighbourText.state(peripheral) + (isSwitched ? ", session " + session.printable : "")
+        let switched = session == LinkSession.open.rawValue ? "" : ", session " + session.printable
         let lastData = entry.heard?.lastData?.printable ?? "-"
-        return [entry.alias.printable, peripheral.address.printable, profile, state, battery, signal, lastData]
+        switch entry {
+        case .peripheral(let row, let alias, _):
+            return [
+                alias.printable, row.peripheral.address.printable, row.profile?.printable ?? "-",
+                NeighbourText.state(row.peripheral) + switched, row.peripheral.battery.map { "\($0) %" } ?? "-",
+                row.signal.map { "\($0) dBm" } ?? "-", lastData,
+            ]
+        case .accessory(let heard):
+            return [
+                heard.alias.printable, (heard.node ?? heard.source).printable, heard.profile?.printable ?? "-",
+                heard.state + switched, "-", "-", lastData,
+            ]
+        }
     }
+
+    // MARK: For programs
 
     var json: [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("devices")
         writer.beginArray()
-        for entry in entries {
-            writer.beginObject()
-            writer.field("alias", entry.alias)
-            writer.identity(of: entry.row)
-            writer.key("battery")
-            if let battery = entry.row.peripheral.battery { writer.integer(battery) } else { writer.null() }
-            writer.key("last_data")
-            if let time = entry.heard?.lastData { writer.string(time) } else { writer.null() }
-            writer.key("session")
-            if let session = entry.heard?.session { writer.string(session) } else { writer.null() }
-            writer.key("why")
-            if let why = entry.heard?.why { writer.string(why) } else { writer.null() }
-            writer.endObject()
-        }
+        for entry in entries { Self.write(entry, &writer) }
+        writer.endArray()
+        writer.key("doubts")
+        writer.beginArray()
+        for doubt in doubts { writer.value(doubt.json) }
         writer.endArray()
         writer.endObject()
         writer.newline()
         return writer.bytes
+    }
+
+    private static func write(_ entry: Entry, _ writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.field("alias", entry.alias)
+        switch entry {
+        case .peripheral(let row, _, _):
+            writer.identity(of: row)
+            writer.key("battery")
+            if let battery = row.peripheral.battery { writer.integer(battery) } else { writer.null() }
+        case .accessory(let heard):
+            writer.field("source", heard.source)
+            writer.text("node", heard.node)
+            writer.text("profile", heard.profile)
+            writer.field("connected", heard.isConnected)
+        }
+        writer.text("last_data", entry.heard?.lastData)
+        writer.text("session", entry.heard?.session)
+        writer.text("why", entry.heard?.why)
+        writer.endObject()
+    }
+}
+
+/// What the daemon tells of a device.
+private struct Heard {
+    let source: String
+    let alias: String
+    let node: String?
+    let profile: String?
+    let isConnected: Bool
+    let lastData: String?
+    let session: String?
+    let why: String?
+
+    init?(_ device: JSONValue) {
+        guard let source = device["source"]?.string else { return nil }
+        self.source = source
+        alias = device["alias"]?.string ?? source
+        node = device["node"]?.string
+        profile = device["profile"]?.string
+        isConnected = device["link"]?.string == "connected"
+        lastData = device["last_data"]?.string
+        session = device["session"]?.string
+        why = device["why"]?.string
+    }
+
+    var isAccessory: Bool { source.hasPrefix("/accessory/") }
+    var state: String { isConnected ? "connected" : node == nil ? "not attached" : "attached" }
+}
+
+/// An accessory that may be any of several.
+private struct Doubt {
+    let json: JSONValue
+
+    init(_ json: JSONValue) { self.json = json }
+
+    var text: String {
+        let names = json.list("candidates").compactMap { $0.string?.printable }
+        let node = json.text("node")
+        return "\(node) may be \(names.joined(separator: " or ")), or another of its kind; "
+            + "say which with: wakebridge pair \(node) --as \(names.first?.asShellWord ?? "DEVICE"), or --as new\n"
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func text(_ name: StaticString, _ text: String?) {
+        key(name)
+        if let text { string(text) } else { null() }
     }
 }

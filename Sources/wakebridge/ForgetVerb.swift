@@ -1,4 +1,4 @@
-// wakebridge forget: removes a peripheral from bluetoothd, with its bond, its trust and its name.
+// wakebridge forget: removes a peripheral from bluetoothd, with its bond, its trust and its name; an accessory from the daemon.
 import WakeLoop
 import WakeModel
 import WakeSources
@@ -8,18 +8,22 @@ import WakeWords
 extension Verb {
     static var forget: Verb {
         Verb(
-            name: "forget", summary: "undo a pairing: bond, trust and name",
+            name: "forget", summary: "undo a pairing: bond, trust and name; forget an accessory",
             synopsis: ["[--adapter ADDRESS] [--json] DEVICE"],
             detail: """
                 DEVICE is an address, an alias or a name; every adapter forgets it. The daemon stops watching it. The
                 peripheral itself keeps its side of the bond until it is reset or paired anew. Needs no daemon.
+
+                An accessory, said by its name, source or node, is forgotten by the daemon, its name and its session with
+                it. While it is plugged in, it is new then.
                 """,
             flags: [
                 BluetoothStation.adapterFlag,
                 Flag("json", "print what was forgotten as JSON, an object a line for each adapter"),
-            ]
+            ] + daemonFlags
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
+            if let accessory = try NamedAccessory(words) { return try accessory.forget() }
             let station = try BluetoothStation()
             let search = PeripheralSearch(station, try station.adapters(words))
             guard let path = try search.known(word), let found = station.neighbour(at: path) else {

@@ -7,12 +7,18 @@ import WakeWords
 extension Verb {
     static var pair: Verb {
         Verb(
-            name: "pair", summary: "bond, trust and name a Bluetooth LE peripheral",
-            synopsis: ["[--alias NAME] [--yes] [--passkey N] [--no-bond] [--adapter ADDRESS] [--json] [DEVICE]"],
+            name: "pair", summary: "bond, trust and name a Bluetooth LE peripheral; name an accessory",
+            synopsis: [
+                "[--alias NAME] [--yes] [--passkey N] [--no-bond] [--adapter ADDRESS] [--json] [DEVICE]",
+                "[--alias NAME] [--as DEVICE|new] [--json] NODE|ACCESSORY",
+            ],
             detail: """
                 DEVICE is an address, an alias or a name; without it there is a scan, and one of those that a profile knows
                 is chosen. Put the peripheral into its pairing mode first. A trusted peripheral is watched by the daemon,
                 and connected whenever it is near. Needs no daemon.
+
+                An accessory, said by its node such as /dev/ttyACM0, by its source or by its name, needs no pairing: it is
+                only named, or where several look the same it is said which one it is. That is the daemon's to keep.
                 """,
             flags: [
                 Flag("alias", value: "NAME", "what to call it; its profile and four digits if not given"),
@@ -20,9 +26,11 @@ extension Verb {
                 Flag("passkey", value: "N", "the passkey that the peripheral shows or has on its label, 0 to 999999"),
                 Flag("no-bond", "trust and name a peripheral that cannot bond"),
                 BluetoothStation.adapterFlag,
+                Flag("as", value: "DEVICE", "which accessory it is, by name or source; 'new' for none of those known"),
                 Flag("json", "print what was paired as JSON"),
-            ]
+            ] + daemonFlags
         ) { words throws(Complaint) in
+            if let accessory = try NamedAccessory(words) { return try accessory.name() }
             let request = try PairingOrder(words)
             return try PairingRun(request).run()
         }
@@ -49,7 +57,7 @@ struct PairingOrder {
     }
 
     /// Names end up in events, tables and file names of others, so they are kept plain.
-    private static func alias(_ text: String) throws(Complaint) -> String {
+    static func alias(_ text: String) throws(Complaint) -> String {
         let isPlain = !text.isEmpty && text.utf8.count <= 64 && text == text.printable && !text.contains("\t")
         guard isPlain, text.first != " ", text.last != " ", text.first != "/" else {
             throw .usage(
@@ -160,7 +168,7 @@ private final class PairingRun {
             Console.say(sentence.printable)
         }
         station.didChange = { pairing.note($0) }
-        station.onInterrupt { pairing.interrupt() }
+        station.turns.onInterrupt { pairing.interrupt() }
     }
 
     private func report(_ paired: Neighbour, _ outcome: PairingOutcome) {

@@ -36,6 +36,8 @@ final class RadioScan {
         try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
     }
 
+    func isThere(_ path: String) -> Bool { station.client.mirror.peripherals[path] != nil }
+
     func hasHeard(_ path: String) -> Bool { neighbourhood.hasHeard(path) }
 
     var rows: [Neighbour] {

@@ -1,6 +1,7 @@
-// wakebridge scan: the Bluetooth LE peripherals near by, live on a terminal, line by line elsewhere.
+// wakebridge scan: Bluetooth LE peripherals near by and accessories that are attached, live on a terminal, line by line elsewhere.
 import Glibc
 import WakeModel
+import WakeProfiles
 import WakeSources
 import WakeSystem
 import WakeWords
@@ -8,19 +9,19 @@ import WakeWords
 extension Verb {
     static var scan: Verb {
         Verb(
-            name: "scan", summary: "Bluetooth LE peripherals near by, with the profile that knows each",
+            name: "scan", summary: "peripherals near by and accessories attached, with the profile that knows each",
             synopsis: ["[--profile PROFILE] [--all] [--for 10s] [--adapter ADDRESS] [--json]"],
             detail: """
-                Shows what a profile knows, with --all also the others. On a terminal the table is drawn anew until
-                Ctrl-C; elsewhere there is a line for each peripheral, for 10 s. Several addresses that look the same and
-                change by themselves are one row. Needs no daemon.
+                Bluetooth LE peripherals, and what udev knows to be plugged in, each as far as a profile knows it; with
+                --all also the others. On a terminal the table is drawn anew until Ctrl-C; elsewhere there is a line for
+                each, for 10 s. Several addresses that look the same and change by themselves are one row. Needs no daemon.
                 """,
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "only what this profile knows"),
                 Flag("all", short: "a", "also what no profile knows"),
                 Flag("for", value: "TIME", "end after this time, such as 10s or 2m"),
-                BluetoothStation.adapterFlag,
-                Flag("json", "print a JSON object a line for each peripheral that is new or changed"),
+                Flag("adapter", value: "ADDRESS", "Bluetooth only, by this adapter; by all of them if not given"),
+                Flag("json", "print a JSON object a line for each that is new, changed or unplugged"),
             ]
         ) { words throws(Complaint) in try Scan(words).run() }
     }
@@ -28,8 +29,12 @@ extension Verb {
 
 private final class Scan {
     private let words: ParsedWords
-    private let station: BluetoothStation
-    private let scan: RadioScan
+    private let turns: ToolLoop
+    /// Nil where no Bluetooth is asked for, or none is there.
+    private var radio: RadioScan?
+    /// Nil where no accessories are asked for, or nobody announces them.
+    private let accessories: AccessoryScan?
+    private let services: [BluetoothUUID]
     private let length: TimeSpan?
     private var printed = PrintedRows()
     private let drawing = RedrawnTable.onTerminal()
@@ -39,74 +44,120 @@ private final class Scan {
         try words.atMost(0)
         if words.has("profile"), words.has("all") { throw .usage("--profile and --all exclude each other") }
         length = try words.time("for")
-        station = try BluetoothStation()
-        scan = RadioScan(station, on: try station.adapters(words))
+        let profiles = ProfileLibrary.loaded()
+        let profile = try Self.profile(words, profiles)
+        services = profile?.match.services ?? []
+        turns = try ToolLoop()
+        let wantsAccessories = profile?.mode != .bluetoothCentral && !words.has("adapter")
+        accessories = wantsAccessories && Udev.isRunning ? try AccessoryScan(on: turns.loop, profiles) : nil
+        if profile?.mode == .externalAccessory {
+            guard accessories == nil else { return }
+            throw .failure(
+                words.has("adapter")
+                    ? "a profile of accessories was named, which no Bluetooth adapter hears; leave out --adapter"
+                    : "udevd is not running, so no accessory is announced here, as in most containers")
+        }
+        do throws(Complaint) {
+            let station = try BluetoothStation(on: turns, profiles)
+            radio = RadioScan(station, on: try station.adapters(words))
+        } catch {
+            guard case .failure(let sentence) = error, accessories != nil else { throw error }
+            Console.say("no Bluetooth: \(sentence)")
+        }
+    }
+
+    private static func profile(_ words: ParsedWords, _ profiles: ProfileLibrary) throws(Complaint) -> Profile? {
+        guard let name = words.value("profile") else { return nil }
+        if let index = profiles.index(named: name) { return profiles[index] }
+        throw .usage("there is no profile '\(name)'.\(suggestion(for: name, among: profiles.names))")
     }
 
     func run() throws(Complaint) -> Int32 {
         let isLive = drawing != nil && !words.has("json")
         let end = length ?? (isLive ? nil : .seconds(10))
-        scan.begin(for: try services())
+        // With a profile named, bluetoothd itself need not tell of the others.
+        radio?.begin(for: services)
         try look(until: end.map { SystemClock.monotonic() + $0 }, isLive: isLive)
-        try scan.end()
-        if let failure = scan.failure { throw .failure(failure) }
-        if !words.has("json"), !isLive, let sentence = footer(scan.rows) { Console.say(sentence) }
+        try radio?.end()
+        if let failure = radio?.failure {
+            guard accessories != nil else { throw .failure(failure) }
+            Console.say("no Bluetooth: \(failure)")
+        }
+        if !words.has("json"), !isLive, let sentence = footer() { Console.say(sentence) }
         return 0
     }
 
     private func look(until end: Instant?, isLive: Bool) throws(Complaint) {
-        while scan.failure == nil, !station.isInterrupted {
+        let isOver = { [unowned self] in accessories == nil && radio?.failure != nil }
+        while !isOver(), !turns.isInterrupted {
             let now = SystemClock.monotonic()
             if let end, now >= end { break }
-            if scan.hasNews { show(isLive: isLive) }
-            scan.hasNews = false
+            if radio?.hasNews == true || accessories?.hasNews == true { show(isLive: isLive) }
+            radio?.hasNews = false
+            accessories?.hasNews = false
             // What changes meanwhile is shown together: nobody reads faster.
             let pause = now + .milliseconds(250)
-            try station.turn(until: min(pause, end ?? pause)) { scan.failure != nil }
+            try turns.turn(until: min(pause, end ?? pause), isOver)
         }
         show(isLive: isLive, isLast: true)
     }
 
-    /// With a profile named, bluetoothd itself need not tell of the others.
-    private func services() throws(Complaint) -> [BluetoothUUID] {
-        guard let name = words.value("profile") else { return [] }
-        guard let index = station.profiles.index(named: name) else {
-            let near = suggestion(for: name, among: station.profiles.names)
-            throw .usage("there is no profile '\(name)'.\(near)")
+    // MARK: Showing
+
+    private func show(isLive: Bool, isLast: Bool = false) {
+        if isLive {
+            let rows = peripherals.map(NeighbourText.cells) + attached.map(AccessoryText.cells)
+            drawing?.draw(NeighbourText.table(rows) + (footer().map { $0 + "\n" } ?? ""))
+            return
         }
-        return station.profiles[index].match.services
+        showPeripherals(isLast: isLast)
+        showAccessories()
     }
 
     /// A line is printed once, so it waits for the signal, which follows what was known before.
-    private func show(isLive: Bool, isLast: Bool = false) {
-        let all = scan.rows
-        let chosen = all.filter { isWanted($0) }
-        if isLive {
-            drawing?.draw(NeighbourText.table(chosen) + (footer(all).map { $0 + "\n" } ?? ""))
-            return
-        }
+    private func showPeripherals(isLast: Bool) {
+        guard let radio else { return }
         let isJSON = words.has("json")
-        for row in chosen where isJSON || isLast || scan.hasHeard(row.path) {
+        for row in peripherals where isJSON || isLast || radio.hasHeard(row.path) {
             let text = isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8)
             if printed.take(row, text, isOnce: !isJSON) { Console.print(text) }
         }
-        printed.keep(all) { station.client.mirror.peripherals[$0] != nil }
+        printed.keep(radio.rows) { radio.isThere($0) }
     }
 
-    private func isWanted(_ row: Neighbour) -> Bool {
-        if words.has("all") { return true }
-        guard let wanted = words.value("profile") else { return row.profile != nil }
-        return row.profile == wanted
-    }
-
-    private func footer(_ all: [Neighbour]) -> String? {
-        let wanted = all.filter { isWanted($0) }.count
-        let others = all.count - wanted
-        if wanted == 0, others == 0 { return drawing == nil ? "nothing was heard" : "nothing was heard yet …" }
-        if others == 0 || words.has("profile") {
-            return wanted == 0 ? "nothing that this profile knows was heard" : nil
+    private func showAccessories() {
+        guard let accessories else { return }
+        for row in accessories.takeNews() where isWanted(row.profile) {
+            Console.print(words.has("json") ? AccessoryText.json(row) : Array(AccessoryText.line(row).utf8))
         }
-        return "\(others.counted("peripheral")) that no profile knows; --all shows \(others == 1 ? "it" : "them")"
+    }
+
+    private var peripherals: [Neighbour] { radio?.rows.filter { isWanted($0.profile) } ?? [] }
+    private var attached: [AttachedRow] { accessories?.rows.filter { isWanted($0.profile) } ?? [] }
+
+    private func isWanted(_ profile: String?) -> Bool {
+        if words.has("all") { return true }
+        guard let wanted = words.value("profile") else { return profile != nil }
+        return profile == wanted
+    }
+
+    private func footer() -> String? {
+        let wanted = peripherals.count + attached.count
+        let strangers = (radio?.rows.count ?? 0) - peripherals.count
+        let others = (accessories?.rows.count ?? 0) - attached.count
+        if wanted == 0, strangers + others == 0 {
+            let nothing = radio == nil ? "nothing is attached" : "nothing was heard"
+            return drawing == nil ? nothing : nothing + " yet …"
+        }
+        if words.has("profile") {
+            return wanted > 0 ? nil : "nothing that this profile knows \(radio == nil ? "is attached" : "was heard")"
+        }
+        let parts = [
+            strangers > 0 ? strangers.counted("peripheral") : nil, others > 0 ? others.counted("attached node") : nil,
+        ].compactMap { $0 }
+        guard !parts.isEmpty else { return nil }
+        let them = strangers + others == 1 ? "it" : "them"
+        return "\(parts.joined(separator: " and ")) that no profile knows; --all shows \(them)"
     }
 }
 
@@ -128,69 +179,4 @@ private struct PrintedRows {
         texts = texts.filter { keys.contains($0.key) }
         paths = paths.filter(isThere)
     }
-}
-
-/// Peripherals as tables, lines and JSON.
-enum NeighbourText {
-    static let head = ["NAME", "ADDRESS", "SIGNAL", "PROFILE", "STATE"]
-
-    static func cells(_ row: Neighbour) -> [String] {
-        let others = row.count > 1 ? " (one of \(row.count))" : ""
-        return [
-            row.label.oneCell, row.peripheral.address.oneCell + others, row.signal.map { "\($0) dBm" } ?? "-",
-            row.profile?.oneCell ?? "-", state(row.peripheral),
-        ]
-    }
-
-    static func table(_ rows: [Neighbour]) -> String {
-        rows.isEmpty ? "" : Table(rows: [head] + rows.map(cells), numeric: [2]).text
-    }
-
-    /// One row by itself, with nothing to line up with.
-    static func line(_ row: Neighbour) -> String { cells(row).joined(separator: "  ") + "\n" }
-
-    static func state(_ peripheral: BluezPeripheral) -> String {
-        let words = [
-            peripheral.isBonded ? "bonded" : peripheral.isPaired ? "paired without a bond" : nil,
-            peripheral.isTrusted ? "trusted" : nil, peripheral.isConnected ? "connected" : nil,
-            peripheral.isBlocked ? "blocked" : nil,
-        ].compactMap { $0 }
-        return words.isEmpty ? "new" : words.joined(separator: ", ")
-    }
-
-    static func json(_ row: Neighbour) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("name", row.label)
-        writer.identity(of: row)
-        writer.field("count", row.count)
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
-    }
-}
-
-extension JSONWriter {
-    /// What tells one peripheral from another, and how it stands with us.
-    mutating func identity(of row: Neighbour) {
-        field("address", row.peripheral.address)
-        field("source", "/bluetooth/\(row.peripheral.address)")
-        field("adapter", row.adapter)
-        key("profile")
-        if let profile = row.profile { string(profile) } else { null() }
-        key("signal")
-        if let signal = row.signal { integer(signal) } else { null() }
-        field("bonded", row.peripheral.isBonded)
-        field("trusted", row.peripheral.isTrusted)
-        field("connected", row.peripheral.isConnected)
-        key("services")
-        beginArray()
-        for service in row.peripheral.services.map(\.description).sorted() { string(service) }
-        endArray()
-    }
-}
-
-extension String {
-    /// Printable, and without the tabs that would move the cells behind it.
-    var oneCell: String { String(printable.map { $0 == "\t" ? "\u{fffd}" : $0 }) }
 }

@@ -8,9 +8,9 @@ extension Verb {
             name: "session", summary: "open, pause or close the session of a device, also over a reboot",
             synopsis: ["[--json] open|pause|close DEVICE"],
             detail: """
-                Paused, the link stays and nothing is heard. Closed, the link is given up and not brought back, so that the
-                device is free for others. Its handlers are told that it is disconnected. Open is what a device is from
-                its pairing on; what may have been said meanwhile is told as a gap.
+                Paused, the link stays and nothing is heard. Closed, the link is given up and not brought back, an accessory's
+                node is let go, so that the device is free for others. Its handlers are told that it is disconnected. Open
+                is what a device is from its pairing on, or from when it was first plugged in; what may have been said meanwhile is told as a gap.
                 """,
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
@@ -35,7 +35,7 @@ extension Verb {
 
     private static func sentence(_ device: String, _ session: LinkSession) -> String {
         switch session {
-        case .open: "the session of \(device) is open: it is heard whenever it is near"
+        case .open: "the session of \(device) is open: it is heard whenever it is there"
         case .paused: "the session of \(device) is paused; 'wakebridge session open \(device)' has it heard again"
         case .closed: "the session of \(device) is closed; 'wakebridge session open \(device)' brings it back"
         }

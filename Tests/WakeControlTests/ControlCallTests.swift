@@ -48,6 +48,13 @@ import WakeModel
         #expect(
             try call("POST /v1/devices/session", #"{"device":"/bluetooth/C0:F1:F2:F3:F4:01","session":"paused"}"#)
                 == .setSession(device: "/bluetooth/C0:F1:F2:F3:F4:01", .paused))
+        #expect(
+            try call("POST /v1/devices/name", #"{"device":"/dev/ttyACM0","name":"scale","as":"new"}"#)
+                == .nameAccessory(AccessoryOrder(device: "/dev/ttyACM0", name: "scale", identity: .new)))
+        #expect(
+            try call("POST /v1/devices/name", #"{"device":"scale","as":"left"}"#)
+                == .nameAccessory(AccessoryOrder(device: "scale", identity: .known("left"))))
+        #expect(try call("POST /v1/devices/forget", #"{"device":"scale"}"#) == .forgetAccessory(device: "scale"))
         #expect(try call("POST /v1/dead-letters/drop", #"{"seq":42}"#) == .dropDeadLetters(.sequence(Sequence(42))))
         #expect(try call("GET /v1/events") == .events(device: nil))
         #expect(try call("GET /v1/events?device=") == .events(device: nil))

@@ -36,8 +36,10 @@ final class ControlAnswers {
             let report = report(try standing(name))
             return .json { $0.handler(report) }
         case .why(let name): return why(try standing(name))
-        case .devices: return .json { $0.object { $0.field("devices", devices()) } }
+        case .devices: return knownDevices()
         case .setSession(let name, let session): return try setSession(of: name, session)
+        case .nameAccessory(let order): return try nameAccessory(order)
+        case .forgetAccessory(let name): return try forgetAccessory(name)
         case .start(let name): return start(try handler(name))
         case .stop(let name, let keepsSessions): return stop(try handler(name), keepsSessions: keepsSessions)
         case .attach(let name): return attach(try runnable(name))
@@ -96,14 +98,17 @@ final class ControlAnswers {
             processorTime: bridge.stage.processorTime(of: standing.handler))
     }
 
-    private func devices() -> [DeviceStatus] {
-        bridge.catalog.devices.compactMap { $0 }.map { entry in
-            let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
-            let watch = live?.watch(of: entry.device.mode)
-            return DeviceStatus(
-                device: entry.device, match: match(entry), link: link, why: watch?.hindrance(of: entry.device.source),
-                lastData: entry.lastData, session: live?.session(of: entry.device))
-        }
+    func devices() -> [DeviceStatus] {
+        bridge.catalog.devices.compactMap { $0 }.filter { !isForgotten($0.device) }.map { report($0) }
+    }
+
+    func report(_ entry: Catalog.DeviceEntry) -> DeviceStatus {
+        let device = entry.device
+        let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
+        return DeviceStatus(
+            device: device, match: match(entry), link: link,
+            why: live?.watch(of: device.mode)?.hindrance(of: device.source), lastData: entry.lastData,
+            session: live?.session(of: device), node: live?.accessories?.source.node(of: device.source))
     }
 
     private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {

@@ -35,12 +35,10 @@ final class AccessoryWatch: AccessoryHost {
     // MARK: What the source asks
 
     func plan(for record: UdevRecord) -> AccessoryMatch? {
-        let profiles = bridge.catalog.profiles
-        let index = profiles.matchAccessory(properties: record.properties) {
-            $0.accessory.map { record.fits($0) } ?? false
+        guard let profile = bridge.catalog.profiles.profile(of: record), let plan = profile.accessory else {
+            return nil
         }
-        guard let index, let plan = profiles[index].accessory else { return nil }
-        return AccessoryMatch(profile: profiles[index].name, plan: plan)
+        return AccessoryMatch(profile: profile.name, plan: plan)
     }
 
     func session(of source: String) -> LinkSession { sessions[source] }
@@ -64,6 +62,17 @@ final class AccessoryWatch: AccessoryHost {
     }
 
     func accessories(are registry: AccessoryRegistry) { book.keep(registry) }
+
+    // MARK: What people say
+
+    /// One that has not been attached since the start is called so at once too.
+    func rename(_ source: String, to name: String) {
+        guard self.source.rename(source, to: name) else { return }
+        let entry = bridge.catalog.devices.compactMap { $0 }.first { $0.device.source == source }
+        guard var device = entry?.device, device.alias != name else { return }
+        device.alias = name
+        devices[source] = bridge.know(device)
+    }
 }
 
 extension AccessoryWatch: DeviceWatch {
@@ -108,19 +117,6 @@ extension HandlerState {
         switch self {
         case .launching, .active, .expiring, .suspending: true
         case .stopped, .idle, .suspended, .terminating, .held, .quarantined: false
-        }
-    }
-}
-
-extension UdevRecord {
-    /// Whether its node is the one that such a plan opens. What opens none is a USB device, unless its profile names another
-    /// subsystem.
-    func fits(_ plan: AccessoryPlan) -> Bool {
-        switch plan.node {
-        case .serial: subsystem == "tty"
-        case .hid: subsystem == "hidraw"
-        case .input: subsystem == "input"
-        case .none: !["tty", "hidraw", "input"].contains(subsystem)
         }
     }
 }

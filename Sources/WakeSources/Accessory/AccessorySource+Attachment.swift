@@ -137,16 +137,23 @@ extension AccessorySource {
         guard let record = attached[path], let identity = AccessoryIdentity(record) else { return nil }
         if let taken = sources[path] { noteLost(taken, at: path) }
         let chosen: String
+        var displaced: UdevRecord?
         if let source {
-            if let other = sources.first(where: { $0.value == source })?.key { noteLost(source, at: other) }
+            if let other = sources.first(where: { $0.value == source })?.key {
+                noteLost(source, at: other)
+                displaced = attached[other]
+            }
             registry.bind(identity, to: source)
             chosen = source
         } else {
             chosen = registry.addNew(identity)
         }
-        host?.accessories(are: registry)
         doubts[path] = nil
         noteAttached(record)
+        // Whoever was taken for it is somebody else, and others may be beyond doubt now.
+        if let displaced { noteAttached(displaced) }
+        askAgain()
+        host?.accessories(are: registry)
         return chosen
     }
 

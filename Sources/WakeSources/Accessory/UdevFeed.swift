@@ -2,8 +2,8 @@
 import WakeLoop
 import WakeSystem
 
-final class UdevFeed {
-    enum Event {
+public final class UdevFeed {
+    public enum Event {
         case record(UdevRecord)
         /// All that is attached.
         case snapshot([UdevRecord])
@@ -21,7 +21,7 @@ final class UdevFeed {
     /// Messages in one go: a storm must not keep all else waiting.
     private static let messagesAtOnce = 256
 
-    init(on loop: EventLoop, _ tell: @escaping (Event) -> Void) throws(SystemError) {
+    public init(on loop: EventLoop, _ tell: @escaping (Event) -> Void) throws(SystemError) {
         self.loop = loop
         self.tell = tell
         guard !Udev.isRunning else {

@@ -104,6 +104,22 @@ def pairs(words):
     return [part for word in words for part in word.split("=", 1)]
 
 
+def run(words):
+    """A program beside the made-up devices, to its end."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE)
+    return "".join(f"{line}\n" for line in [f"exit {done.returncode}", done.stdout.strip(), done.stderr.strip()] if line)
+
+
+def until(wanted, words):
+    """Runs it again and again, until it says this."""
+    end = time.monotonic() + PATIENCE
+    while wanted not in (said := run(words)):
+        if time.monotonic() > end:
+            fail(f"{words} never said {wanted}, but {said}")
+        time.sleep(0.05)
+    return said
+
+
 class World:
     def __init__(self):
         self.testbed = None
@@ -134,7 +150,7 @@ class World:
 def main():
     os.makedirs("/run/udev/data")
     open("/run/udev/control", "w").close()
-    world, listener = World(), None
+    world, listener, beside = World(), None, []
     for line in sys.stdin:
         words = [os.fsdecode(urllib.parse.unquote_to_bytes(word)) for word in line.split()]
         match words:
@@ -162,6 +178,12 @@ def main():
                     attribute.write(os.fsencode(text))
             case ["flood", first, last]:
                 flood(listener, int(first), int(last))
+            case ["beside", *rest]:
+                beside.append(subprocess.Popen(rest, stderr=open("/dev/null", "w")))
+            case ["run", *rest]:
+                print(run(rest), end="", flush=True)
+            case ["until", wanted, *rest]:
+                print(until(wanted, rest), end="", flush=True)
             case ["listen"]:
                 # From here on programs are shown the testbed; without umockdev they are shown the machine.
                 if "umockdev" in os.environ.get("LD_PRELOAD", ""):
@@ -173,8 +195,9 @@ def main():
                 listener.expect(" ".join(rest))
             case _:
                 fail(f"no such step: {line}")
-    if listener:
-        listener.process.kill()
+    for process in beside + ([listener.process] if listener else []):
+        process.terminate()
+        process.wait()
 
 
 main()

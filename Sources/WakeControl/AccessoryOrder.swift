@@ -1,0 +1,73 @@
+// What people say of an accessory on the control socket: what it is called, and which of several it is.
+import WakeModel
+
+public struct AccessoryOrder: Hashable, Sendable {
+    public enum Identity: Hashable, Sendable {
+        /// This one of those that are known, by its name or source.
+        case known(String)
+        /// None of them.
+        case new
+    }
+
+    /// A node, a place in /sys, an alias or a source.
+    public var device: String
+    /// Nil where it is called as before.
+    public var name: String?
+    /// Nil where that is not in question.
+    public var identity: Identity?
+
+    public init(device: String, name: String? = nil, identity: Identity? = nil) {
+        self.device = device
+        self.name = name
+        self.identity = identity
+    }
+
+    static let new = "new"
+
+    init(_ request: ControlRequest) throws(ControlRefusal) {
+        let body = try RequestBody(request, keys: ["device", "name", "as"])
+        self.init(device: try body.require("device"), name: try body.text("name").map(Self.name))
+        identity = try body.text("as").map { $0 == Self.new ? .new : .known($0) }
+    }
+
+    /// Names end up in events, tables and file names of others, so they are kept plain.
+    private static func name(_ text: String) throws(ControlRefusal) -> String {
+        let isPlain = text.utf8.count <= 64 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
+        guard isPlain, text.first != " ", text.last != " ", text.first != "/", text != new else {
+            throw .badRequest(
+                "bad-value", "what was given as 'name' cannot be a name",
+                "use 1 to 64 bytes of text, no '/' or space at its ends, and not '\(new)'")
+        }
+        return text
+    }
+}
+
+/// An accessory that may be any of several, because nothing but its port tells it from its twins.
+public struct DoubtStatus: Hashable, Sendable {
+    /// Its node, or its place in /sys where it has none.
+    public var node: String
+    /// What those are called that it may be.
+    public var candidates: [String]
+
+    public init(node: String, candidates: [String]) {
+        self.node = node
+        self.candidates = candidates
+    }
+}
+
+extension JSONWriter {
+    public mutating func field(_ name: StaticString, _ doubts: [DoubtStatus]) {
+        key(name)
+        beginArray()
+        for doubt in doubts {
+            beginObject()
+            field("node", doubt.node)
+            key("candidates")
+            beginArray()
+            for candidate in doubt.candidates { string(candidate) }
+            endArray()
+            endObject()
+        }
+        endArray()
+    }
+}

@@ -1,0 +1,164 @@
+// What people say of accessories over the control socket: what one is called, which of several it is, that it be forgotten.
+import WakeControl
+import WakeModel
+import WakeSources
+import WakeSystem
+
+extension ControlAnswers {
+    func knownDevices() -> ControlResponse {
+        let doubts = self.doubts
+        return .json { writer in
+            writer.object { writer in
+                writer.field("devices", devices())
+                writer.field("doubts", doubts)
+            }
+        }
+    }
+
+    private var doubts: [DoubtStatus] {
+        guard let source = live?.accessories?.source else { return [] }
+        return source.doubts.values.sorted { $0.record.path < $1.record.path }.map { doubt in
+            DoubtStatus(
+                node: doubt.record.node ?? doubt.record.path, candidates: doubt.candidates.map { source.label(of: $0) })
+        }
+    }
+
+    /// The journal keeps the number of whatever it has seen; people are told only of what they have not let go.
+    func isForgotten(_ device: Device) -> Bool {
+        guard device.mode == .externalAccessory, let source = live?.accessories?.source else { return false }
+        return !source.isKnown(device.source)
+    }
+
+    // MARK: Orders
+
+    func nameAccessory(_ order: AccessoryOrder) throws(ControlRefusal) -> ControlResponse {
+        let watch = try watch(for: order.device)
+        var source = try intended(order, watch.source)
+        if let name = order.name { try requireFree(name, besides: source) }
+        if order.identity != nil { source = try settle(order.device, as: source, watch.source) }
+        guard let source else { throw .doubtful(order.device, []) }
+        if let name = order.name { watch.rename(source, to: name) }
+        return try told(source)
+    }
+
+    func forgetAccessory(_ word: String) throws(ControlRefusal) -> ControlResponse {
+        let watch = try watch(for: word)
+        guard let source = try known(word, watch.source) else { throw .doubtful(word, candidates(word, watch.source)) }
+        let label = watch.source.label(of: source)
+        let node = watch.source.node(of: source)
+        do throws(SystemError) {
+            try live?.sessions.set(.open, of: source)
+        } catch {
+            throw ControlRefusal(
+                .failed, code: "failed", message: "'\(word)' could not be forgotten: \(error.description)",
+                advice: "mend the state directory and try again")
+        }
+        _ = watch.source.forget(source)
+        return .json { writer in
+            writer.object { writer in
+                writer.field("alias", label)
+                writer.field("source", source)
+                writer.key("node")
+                if let node { writer.string(node) } else { writer.null() }
+            }
+        }
+    }
+
+    // MARK: Who is meant
+
+    private func watch(for word: String) throws(ControlRefusal) -> AccessoryWatch {
+        if let id = bridge.catalog.device(named: word), let entry = bridge.catalog.entry(id),
+            entry.device.mode == .bluetoothCentral
+        {
+            throw ControlRefusal(
+                .conflict, code: "conflict", message: "'\(word)' is a Bluetooth peripheral, which bluetoothd keeps",
+                advice: "name or forget it with: wakebridge pair, wakebridge forget")
+        }
+        if let watch = live?.accessories { return watch }
+        throw ControlRefusal(
+            .conflict, code: "conflict", message: "no accessory can be named or forgotten here",
+            advice: "the daemon watches no accessories, or plays a trace in their place")
+    }
+
+    /// Whom the order makes of it; nil for a new one.
+    private func intended(_ order: AccessoryOrder, _ source: AccessorySource) throws(ControlRefusal) -> String? {
+        switch order.identity {
+        case .new: return nil
+        case .known(let word):
+            if let known = source.source(named: word) { return known }
+            throw unknown(word, source)
+        case nil:
+            if let known = try known(order.device, source) { return known }
+            throw .doubtful(order.device, candidates(order.device, source))
+        }
+    }
+
+    /// Nil where it is attached, and in doubt.
+    private func known(_ word: String, _ source: AccessorySource) throws(ControlRefusal) -> String? {
+        if let known = source.source(at: word) ?? source.source(named: word) { return known }
+        guard let record = source.record(at: word) else { throw unknown(word, source) }
+        if source.doubts[record.path] != nil { return nil }
+        throw .unprofiled(word)
+    }
+
+    private func candidates(_ word: String, _ source: AccessorySource) -> [String] {
+        source.record(at: word).flatMap { source.doubts[$0.path] }?.candidates.map { source.label(of: $0) } ?? []
+    }
+
+    private func settle(
+        _ word: String, as wanted: String?, _ source: AccessorySource
+    ) throws(ControlRefusal) -> String? {
+        var here = source.record(at: word)?.path
+        if here == nil { here = try known(word, source).flatMap { source.place(of: $0) } }
+        guard let here else {
+            throw ControlRefusal(
+                .conflict, code: "conflict",
+                message: "'\(word)' is not attached, so nothing can be said of which it is",
+                advice: "plug it in, and name it by its node: wakebridge scan")
+        }
+        if wanted != nil, source.place(of: wanted ?? "") == here { return wanted }
+        guard source.isPlanned(at: here) else { throw .unprofiled(word) }
+        return source.resolve(here, as: wanted)
+    }
+
+    private func requireFree(_ name: String, besides source: String?) throws(ControlRefusal) {
+        let taken = devices().first {
+            $0.device.source != source && [$0.device.alias, $0.device.source].contains(name)
+        }
+        let owner = taken?.device.source ?? live?.accessories?.source.source(named: name)
+        guard let owner, owner != source else { return }
+        throw ControlRefusal(
+            .conflict, code: "conflict", message: "the name '\(name)' belongs to \(owner) already",
+            advice: "choose another, or forget that one first")
+    }
+
+    private func unknown(_ word: String, _ source: AccessorySource) -> ControlRefusal {
+        let known = devices().map(\.device).filter { $0.mode == .externalAccessory }.map(\.alias)
+        return ControlRefusal(
+            .notFound, code: "unknown-device", message: "there is no accessory '\(word)'",
+            advice: "see which there are with: wakebridge scan --all, wakebridge devices."
+                + suggestion(for: word, among: known))
+    }
+
+    private func told(_ source: String) throws(ControlRefusal) -> ControlResponse {
+        let entry = bridge.catalog.devices.compactMap { $0 }.first { $0.device.source == source }
+        guard let entry else { return .done }
+        let status = report(entry)
+        return .json { $0.device(status) }
+    }
+}
+
+extension ControlRefusal {
+    fileprivate static func doubtful(_ word: String, _ candidates: [String]) -> ControlRefusal {
+        let names = candidates.map { "'\($0)'" }.joined(separator: " or ")
+        return ControlRefusal(
+            .conflict, code: "conflict", message: "'\(word)' may be \(names), or another of its kind",
+            advice: "say which with: wakebridge pair \(word) --as DEVICE, or --as new")
+    }
+
+    fileprivate static func unprofiled(_ word: String) -> ControlRefusal {
+        ControlRefusal(
+            .conflict, code: "conflict", message: "no profile knows '\(word)', so the bridge does not watch it",
+            advice: "write a profile for it (docs/profiles.md); 'wakebridge scan --all --json' tells its properties")
+    }
+}

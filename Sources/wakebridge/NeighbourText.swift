@@ -1,0 +1,69 @@
+// Bluetooth peripherals as people and programs read them: tables, lines and JSON.
+import WakeModel
+import WakeSources
+import WakeWords
+
+enum NeighbourText {
+    static let head = ["NAME", "ADDRESS", "SIGNAL", "PROFILE", "STATE"]
+
+    static func cells(_ row: Neighbour) -> [String] {
+        let others = row.count > 1 ? " (one of \(row.count))" : ""
+        return [
+            row.label.oneCell, row.peripheral.address.oneCell + others, row.signal.map { "\($0) dBm" } ?? "-",
+            row.profile?.oneCell ?? "-", state(row.peripheral),
+        ]
+    }
+
+    /// - Parameter rows: the cells of each.
+    static func table(_ rows: [[String]]) -> String {
+        rows.isEmpty ? "" : Table(rows: [head] + rows, numeric: [2]).text
+    }
+
+    /// One row by itself, with nothing to line up with.
+    static func line(_ row: Neighbour) -> String { cells(row).joined(separator: "  ") + "\n" }
+
+    static func state(_ peripheral: BluezPeripheral) -> String {
+        let words = [
+            peripheral.isBonded ? "bonded" : peripheral.isPaired ? "paired without a bond" : nil,
+            peripheral.isTrusted ? "trusted" : nil, peripheral.isConnected ? "connected" : nil,
+            peripheral.isBlocked ? "blocked" : nil,
+        ].compactMap { $0 }
+        return words.isEmpty ? "new" : words.joined(separator: ", ")
+    }
+
+    static func json(_ row: Neighbour) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.field("name", row.label)
+        writer.identity(of: row)
+        writer.field("count", row.count)
+        writer.endObject()
+        writer.newline()
+        return writer.bytes
+    }
+}
+
+extension JSONWriter {
+    /// What tells one peripheral from another, and how it stands with us.
+    mutating func identity(of row: Neighbour) {
+        field("address", row.peripheral.address)
+        field("source", "/bluetooth/\(row.peripheral.address)")
+        field("adapter", row.adapter)
+        key("profile")
+        if let profile = row.profile { string(profile) } else { null() }
+        key("signal")
+        if let signal = row.signal { integer(signal) } else { null() }
+        field("bonded", row.peripheral.isBonded)
+        field("trusted", row.peripheral.isTrusted)
+        field("connected", row.peripheral.isConnected)
+        key("services")
+        beginArray()
+        for service in row.peripheral.services.map(\.description).sorted() { string(service) }
+        endArray()
+    }
+}
+
+extension String {
+    /// Printable, and without the tabs that would move the cells behind it.
+    var oneCell: String { String(printable.map { $0 == "\t" ? "\u{fffd}" : $0 }) }
+}

@@ -1,0 +1,50 @@
+// The loop of the verbs that look at devices themselves, which a person ends by Ctrl-C.
+import Glibc
+import WakeLoop
+import WakeModel
+import WakeSystem
+import WakeWords
+
+final class ToolLoop {
+    let loop: EventLoop
+    private(set) var isInterrupted = false
+    private var didInterrupt: () -> Void = {}
+    private var signals: [SignalWatch] = []
+
+    init() throws(Complaint) {
+        do {
+            loop = try EventLoop()
+            for number in [SIGINT, SIGTERM, SIGHUP] {
+                signals.append(try loop.onSignal(number) { [unowned self] in interrupt() })
+            }
+        } catch {
+            throw .failure("\(error.description); try again")
+        }
+    }
+
+    private func interrupt() {
+        isInterrupted = true
+        didInterrupt()
+    }
+
+    /// Calls `body` at Ctrl-C while `work` goes on.
+    func onInterrupt(_ body: @escaping () -> Void) { didInterrupt = body }
+
+    /// Turns the loop until `condition` holds or `deadline` has come; false for the latter, and where it was interrupted.
+    @discardableResult
+    func turn(until deadline: Instant? = nil, stopsAtInterrupt: Bool = true, _ condition: () -> Bool) throws(Complaint)
+        -> Bool
+    {
+        while !condition() {
+            if isInterrupted, stopsAtInterrupt { return false }
+            let left = deadline.map { $0 - SystemClock.monotonic() }
+            if let left, left <= .zero { return false }
+            do {
+                try loop.runOnce(timeout: left)
+            } catch {
+                throw .failure("\(error.description); try again")
+            }
+        }
+        return true
+    }
+}
