@@ -62,6 +62,8 @@ public struct PortMachine: Sendable {
     var presence = PortPresence()
     /// Since when what it says may be lost while handlers believe to hear it, or from a life before this one on.
     var deafSince: WallTime?
+    /// That since its line hung up, while udev has not said why.
+    private var isDeafByLoss = false
     private var node: String?
     private var attachedAt: Stamp?
     private var isWanted = false
@@ -139,13 +141,19 @@ public struct PortMachine: Sendable {
         if phase == .open { close(&step) }
         phase = .away
         goDown("unplugged", &step)
+        // Handlers were told already that it went, and what is not plugged in says nothing.
+        if isDeafByLoss, !presence.isTold { deafSince = nil }
+        isDeafByLoss = false
     }
 
     /// It closes with what it says: whoever holds a dead node keeps its number from the next one.
     private mutating func noteLoss(_ step: inout PortStep) {
         guard phase == .open else { return }
         presence.heardUntil = step.stamp.wall
-        deafSince = step.stamp.wall
+        if deafSince == nil {
+            deafSince = step.stamp.wall
+            isDeafByLoss = true
+        }
         // Udev follows with the removal; where it does not, the line was hung up, and may be had again.
         phase = .barred(retryAt: step.now + patience.afterLoss)
         goDown("hung-up", &step)
@@ -211,6 +219,7 @@ public struct PortMachine: Sendable {
     private mutating func noteOpened(_ step: inout PortStep) {
         guard phase == .opening else { return }
         phase = .open
+        isDeafByLoss = false
         // What it said from its plug on is lost, where the first try did not succeed.
         if attempts > 0 { deafSince = deafSince ?? attachedAt?.wall }
         attempts = 0

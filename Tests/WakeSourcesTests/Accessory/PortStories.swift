@@ -163,6 +163,22 @@ struct PortStories {
         #expect(bench.closes == 0, "it was closed already")
     }
 
+    @Test("a line that hung up, was told as gone, and is unplugged only then leaves no gap behind")
+    func losesLongBefore() {
+        var bench = PortBench()
+        bench.plug()
+        bench.wait(.seconds(2))
+        bench.refusal = .denied("no")
+        bench.take(.lost)
+        bench.wait(.seconds(5))
+        bench.unplug()
+        bench.wait(.seconds(30))
+        bench.refusal = nil
+        bench.plug()
+        bench.wait(.seconds(2))
+        #expect(bench.story.filter { $0 != "!access-denied" } == ["+", "-hung-up", "+"])
+    }
+
     @Test("more than five plugs within a minute are told as flapping, once, and it must stay for longer then")
     func flaps() {
         var bench = PortBench()

@@ -15,11 +15,14 @@ final class HidNode: OpenNode {
     var remarks: [String] { node.reports.fault.map { ["its report descriptor is not as it must be: \($0)"] } ?? [] }
 
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool {
+        // Read first and told after: the kernel's room for reports is to be empty before anything else takes time.
+        var words: [NodeWord] = []
+        defer { for word in words { tell(word, now) } }
         for _ in 1...DrainLimit.reads {
             switch try node.read() {
             case .content(let report):
-                tell(.data(.report(report.number), report.bytes), now)
-                if let loss = backlog.take(at: now) { tell(loss, now) }
+                words.append(.data(.report(report.number), report.bytes))
+                if let loss = backlog.take(at: now) { words.append(loss) }
             case .wouldBlock:
                 backlog.end(at: now)
                 return true
