@@ -33,15 +33,26 @@ public struct ManagementSocket: ~Copyable {
         var packet = [UInt8](repeating: 0, count: Self.packetBytes)
         for _ in 0..<Self.strangersLimit {
             guard case .bytes(let count) = try descriptor.read(into: &packet) else { return nil }
-            if let status = Self.status(of: opcode, in: packet.prefix(count)) { return status }
+            if let status = Self.status(of: opcode, parameters, in: packet.prefix(count)) { return status }
         }
         return nil
     }
 
     /// Command Complete and Command Status: the event, the controller, the length, the command, the status.
-    private static func status(of opcode: UInt16, in packet: ArraySlice<UInt8>) -> UInt8? {
-        guard packet.count >= 9, [1, 2].contains(packet[0]), packet[1] == 0 else { return nil }
-        return UInt16(packet[6]) | UInt16(packet[7]) << 8 == opcode ? packet[8] : nil
+    private static func status(of opcode: UInt16, _ parameters: [UInt8], in packet: ArraySlice<UInt8>) -> UInt8? {
+        guard packet.count >= 9, [1, 2].contains(packet[0]), packet[1] == 0,
+            UInt16(packet[6]) | UInt16(packet[7]) << 8 == opcode
+        else { return nil }
+        return isPowerOtherwise(opcode, parameters, packet) ? busy : packet[8]
+    }
+
+    private static let busy: UInt8 = 0x0a
+    private static let setPowered: UInt16 = 0x0005
+
+    /// Amid the switching off the kernel answers that switching on is done; its settings, which follow, show that it is not.
+    private static func isPowerOtherwise(_ opcode: UInt16, _ parameters: [UInt8], _ packet: ArraySlice<UInt8>) -> Bool {
+        opcode == setPowered && packet[0] == 1 && packet[8] == 0 && packet.count >= 13
+            && packet[9] & 1 != parameters.first
     }
 
     private static func check(_ code: Int32, _ attempted: String) throws(SystemError) -> Int {

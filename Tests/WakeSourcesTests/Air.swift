@@ -22,7 +22,8 @@ final class Air: BluetoothHost {
     /// What the kernel was asked for: opcode, controller, parameters.
     private(set) var orders: [(opcode: UInt16, controller: UInt16, bytes: [UInt8])] = []
     /// What it answers one after the other, and the last for ever; as a rule that we may not.
-    var kernelStatus: [UInt8] = [0x14]
+    /// Nil where it is still at work.
+    var kernelStatus: [UInt8?] = [0x14]
     private var kernel: KernelLinks?
 
     private(set) var accounts: [String: LinkAccounts] = [:]
@@ -53,7 +54,7 @@ final class Air: BluetoothHost {
             MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 518), on: loop)
         kernel = try KernelLinks(on: loop) { [unowned self] opcode, controller, bytes in
             orders.append((opcode, controller, bytes))
-            return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus.first
+            return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus[0]
         }
         try begin()
     }

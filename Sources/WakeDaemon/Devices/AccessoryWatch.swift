@@ -28,7 +28,9 @@ final class AccessoryWatch: AccessoryHost {
 
     func begin() throws(SystemError) {
         bridge.engine.listeners.append(self)
-        bridge.didCompleteTurn.append { [unowned self] in tellWanted() }
+        // Put off, because a turn may be completed amid what a node said: it is not to be closed over the rest of that.
+        let telling = try bridge.loop.deferred { [unowned self] in tellWanted() }
+        bridge.didCompleteTurn.append { [unowned self] in if hasMoved, source.letsGo { telling.schedule() } }
         try source.begin()
     }
 
@@ -49,7 +51,12 @@ final class AccessoryWatch: AccessoryHost {
 
     // MARK: What the source tells
 
-    func accessory(knows device: Device) { devices[device.source] = bridge.know(device) }
+    func accessory(knows device: Device) {
+        devices[device.source] = bridge.know(device)
+        // A handler may be awake already that watches it.
+        hasMoved = true
+        bridge.loop.requestTurn()
+    }
 
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
@@ -99,7 +106,6 @@ extension AccessoryWatch: DecisionListener {
     }
 
     private func tellWanted() {
-        guard hasMoved, source.letsGo else { return }
         hasMoved = false
         let awake = bridge.engine.standings.filter { $0.state.isAwake }.map(\.handler)
         let now = Set(

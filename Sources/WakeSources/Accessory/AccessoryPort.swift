@@ -23,6 +23,8 @@ final class AccessoryPort {
     private let tell: (Event) -> Void
     private var pending: [Pending] = []
     private var toldDeadline: Instant?
+    /// When it was read last: all that came until then was told.
+    private(set) var readAt: Instant
     let remarks: [String]
 
     /// Written and not yet taken by the device, at most.
@@ -33,6 +35,7 @@ final class AccessoryPort {
         _ tell: @escaping (Event) -> Void
     ) throws(SystemError) {
         self.tell = tell
+        readAt = now
         let node = try Self.open(path, plan, at: now)
         self.node = node
         remarks = node.remarks
@@ -65,6 +68,10 @@ final class AccessoryPort {
         watch?.cancel()
         watch = nil
         self.node = nil
+        failPending()
+    }
+
+    private func failPending() {
         let failed = pending
         pending = []
         for one in failed { one.answer(.notConnected) }
@@ -85,7 +92,9 @@ final class AccessoryPort {
     }
 
     private func drain(_ node: any OpenNode) throws(SystemError) -> Bool {
-        try node.drain(at: SystemClock.monotonic()) { tell(.word($0, $1)) }
+        let now = SystemClock.monotonic()
+        defer { readAt = now }
+        return try node.drain(at: now) { tell(.word($0, $1)) }
     }
 
     private func lose(_ node: any OpenNode) {
@@ -139,7 +148,8 @@ final class AccessoryPort {
                 pending[0].bytes = first.bytes.dropFirst(count)
                 if pending[0].bytes.isEmpty { pending.removeFirst().answer(nil) }
             case .wouldBlock: return try watch?.setReadiness([.readable, .writable]) ?? ()
-            case .gone: return lose(node)
+            // Reading finds that out too, and has what it still said.
+            case .gone: return failPending()
             case .refused(let why): pending.removeFirst().answer(.refused(why))
             }
         }

@@ -149,10 +149,13 @@ public final class AccessorySource {
 
     /// The bridge ends in order, and knows better than its next life how far it listened.
     public func end() {
-        let now = clock().wall
         for (source, entry) in watched where entry.machine.isOpen {
+            let lastRead = entry.port?.readAt
             close(source)
-            host?.accessory(source, isHeard: .until(now))
+            // A session that is paused, or has not settled, is told as what it is already.
+            guard case .since(let since) = entry.machine.listening else { continue }
+            let now = clock()
+            host?.accessory(source, isHeard: .until(max(since, now.moved(to: lastRead ?? now.moment.monotonic).wall)))
         }
     }
 

@@ -69,6 +69,9 @@ public struct PortMachine: Sendable {
     private var isWanted = false
     private var attempts = 0
     private var wasToldBarred = false
+    private var openedAt: Instant?
+    /// How often in a row its line hung up soon after it was opened.
+    private var losses = 0
     /// Why it could not be opened the last time.
     private(set) var refusal: PortRefusal?
     /// When it came, as far back as matters for calling it unstable.
@@ -93,7 +96,13 @@ public struct PortMachine: Sendable {
 
     /// How far it is listened to; nil where it never was.
     public var listening: Listening? {
-        if phase == .open, session == .open { return presence.heardSince.map { .since($0) } }
+        if phase == .open, session == .open {
+            // What is held is in nobody's journal yet: with this life it would be gone.
+            if let up = presence.upSince, presence.settlesAt != nil {
+                return .until(presence.heldGap?.from ?? up.wall)
+            }
+            return presence.heardSince.map { .since($0) }
+        }
         return (presence.heardUntil ?? deafSince).map { .until($0) }
     }
 
@@ -130,6 +139,7 @@ public struct PortMachine: Sendable {
         node = next
         attachedAt = step.stamp
         attempts = 0
+        losses = 0
         wasToldBarred = false
         phase = .idle
         noteArrival(&step)
@@ -155,7 +165,9 @@ public struct PortMachine: Sendable {
             isDeafByLoss = true
         }
         // Udev follows with the removal; where it does not, the line was hung up, and may be had again.
-        phase = .barred(retryAt: step.now + patience.afterLoss)
+        let wasShort = openedAt.map { step.now - $0 < patience.soundOpening } ?? false
+        losses = wasShort ? losses + 1 : 1
+        phase = .barred(retryAt: step.now + patience.wait(afterLosses: losses))
         goDown("hung-up", &step)
     }
 
@@ -219,6 +231,7 @@ public struct PortMachine: Sendable {
     private mutating func noteOpened(_ step: inout PortStep) {
         guard phase == .opening else { return }
         phase = .open
+        openedAt = step.now
         isDeafByLoss = false
         // What it said from its plug on is lost, where the first try did not succeed.
         if attempts > 0 { deafSince = deafSince ?? attachedAt?.wall }

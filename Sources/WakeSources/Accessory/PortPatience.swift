@@ -10,6 +10,8 @@ public struct PortPatience: Hashable, Sendable {
     public var longestWait = TimeSpan.seconds(30)
     /// A node that hung up while udev still shows the device.
     public var afterLoss = TimeSpan.milliseconds(500)
+    /// One that was open for so long was sound: the next loss is the first of its row.
+    public var soundOpening = TimeSpan.seconds(10)
     /// More arrivals than the limit within the window, and it is unstable: it must stay for longer then.
     public var flapLimit = 5
     public var flapWindow = TimeSpan.seconds(60)
@@ -21,8 +23,12 @@ public struct PortPatience: Hashable, Sendable {
     public init() {}
 
     func wait(after attempts: Int) -> TimeSpan {
-        guard attempts >= quickTries else { return quickWait }
-        let doublings = min(attempts - quickTries, 20)
-        return min(slowWait * (1 << Int64(doublings)), longestWait)
+        attempts < quickTries ? quickWait : doubled(slowWait, attempts - quickTries)
+    }
+
+    func wait(afterLosses losses: Int) -> TimeSpan { doubled(afterLoss, losses - 1) }
+
+    private func doubled(_ wait: TimeSpan, _ times: Int) -> TimeSpan {
+        min(wait * (1 << Int64(max(0, min(times, 20)))), longestWait)
     }
 }

@@ -53,6 +53,8 @@ public final class UdevFeed {
         arrivalWatch?.cancel()
         arrival = consume made
         arrivalWatch = try loop.watch(raw, for: .readable) { [unowned self] _ in noteArrival() }
+        // It may have come between the last look and this watch.
+        if Udev.isRunning { try begin() }
     }
 
     private func noteArrival() {

@@ -179,6 +179,36 @@ struct PortStories {
         #expect(bench.story.filter { $0 != "!access-denied" } == ["+", "-hung-up", "+"])
     }
 
+    @Test("a line that hangs up again and again is opened ever more rarely, until it has stayed for a while")
+    func reopensRarely() {
+        var bench = PortBench()
+        bench.plug()
+        for _ in 1...100 {
+            bench.take(.lost)
+            bench.wait(.seconds(6))
+        }
+        #expect(bench.opens.count < 40)
+        bench.wait(.seconds(60))
+        let opens = bench.opens.count
+        bench.take(.lost)
+        bench.wait(.milliseconds(500))
+        #expect(bench.opens.count == opens + 1)
+    }
+
+    @Test("what is held while it settles is not called heard: another life of the bridge begins before it")
+    func doubtsWhatIsHeld() {
+        let until = WallTime(microseconds: 1_699_999_000_000_000)
+        var bench = PortBench(heardUntil: until)
+        bench.plug()
+        bench.say("a")
+        #expect(bench.machine.listening == .until(until))
+        bench.wait(.seconds(1))
+        guard case .since = bench.machine.listening else {
+            Issue.record("it is listened to")
+            return
+        }
+    }
+
     @Test("more than five plugs within a minute are told as flapping, once, and it must stay for longer then")
     func flaps() {
         var bench = PortBench()
@@ -234,8 +264,9 @@ struct PortStories {
         var bench = PortBench(heardUntil: until)
         #expect(bench.machine.listening == .until(until))
         bench.plug()
-        #expect(bench.machine.listening == .since(bench.now.wall))
+        let plugged = bench.now.wall
         bench.wait(.seconds(1))
+        #expect(bench.machine.listening == .since(plugged))
         #expect(bench.story == ["gap", "+"])
         #expect(bench.gaps.first?.from == until)
     }

@@ -18,18 +18,15 @@ final class SerialNode: OpenNode {
     /// All that one drain brings goes to the framer together: without framing that is one message.
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool {
         var bytes: [UInt8] = []
+        // Also what was read before a read that fails.
+        defer { take(bytes, at: now, tell) }
         while bytes.count < DrainLimit.bytes {
             switch try port.read() {
             case .content(let more): bytes += more
-            case .wouldBlock:
-                take(bytes, at: now, tell)
-                return true
-            case .closed:
-                take(bytes, at: now, tell)
-                return false
+            case .wouldBlock: return true
+            case .closed: return false
             }
         }
-        take(bytes, at: now, tell)
         return true
     }
 

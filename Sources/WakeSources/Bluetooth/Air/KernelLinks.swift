@@ -32,6 +32,8 @@ public final class KernelLinks {
             (self.opcode, self.controller, self.parameters) = (opcode, controller, parameters)
         }
 
+        var isSwitchOn: Bool { opcode == KernelLinks.setPowered && parameters == [1] }
+
         init?(_ order: Order, _ peer: Peer) {
             guard let parameters = peer.parameters(of: order) else { return nil }
             self.init(opcode: order.rawValue, controller: peer.controller, parameters: parameters)
@@ -55,6 +57,8 @@ public final class KernelLinks {
 
     private static let pause = TimeSpan.milliseconds(25)
     private static let mostTries = 80
+    /// A controller that is given its firmware takes seconds.
+    private static let mostPowerTries = 400
     private static let setPowered: UInt16 = 0x0005
     /// Longer than any bluetoothd takes to begin.
     private static let blockingTime = TimeSpan.seconds(10)
@@ -132,7 +136,8 @@ public final class KernelLinks {
 
     private func attempt(_ one: Waiting) {
         let failure = result(of: one.command)
-        guard failure == .inProgress, one.tries < Self.mostTries else { return one.answer(failure) }
+        let mostTries = one.isOfLinks ? Self.mostTries : Self.mostPowerTries
+        guard failure == .inProgress, one.tries < mostTries else { return one.answer(failure) }
         var next = one
         next.tries += 1
         waiting.append(next)
@@ -142,6 +147,9 @@ public final class KernelLinks {
     private func result(of one: Command) -> LinkFailure? {
         do throws(SystemError) {
             switch try command(one.opcode, one.controller, one.parameters) {
+            // What is under way while the controller is still being switched off is forgotten with that, and answered as done:
+            // on it is when the kernel says so at once.
+            case nil where one.isSwitchOn: return .inProgress
             case nil, 0: return nil
             case 0x02: return .notConnected
             case 0x0a: return .inProgress
