@@ -76,7 +76,7 @@ import WakeSystem
         let answer = try JSONValue(parsing: Array(try run("--json").output.utf8)[...])
         #expect(answer["group"]?.string == "wakebridge")
         #expect(answer["profiles"]?.array?.compactMap(\.string) == ["gps", "uno"])
-        #expect(answer["rules"]?.string == (try run().output))
+        #expect(try answer["rules"]?.string == (run().output))
     }
 
     @Test("the file against brltty is the shipped one, and has no other options")

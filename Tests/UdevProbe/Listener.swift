@@ -9,9 +9,7 @@ struct Listener: ~Copyable {
 
     var raw: Int32 { monitor.raw }
 
-    init() throws(SystemError) {
-        monitor = try UdevMonitor()
-    }
+    init(_ monitor: consuming UdevMonitor) { self.monitor = monitor }
 
     mutating func start() throws(SystemError) {
         try reconcile()

@@ -132,8 +132,9 @@ extension Profile {
     func shipped() throws {
         let profiles = ProfileLibrary.load(try shippedSources()).library.all.filter { !$0.name.hasPrefix("example") }
         let text = text(of: "\(packageFolder)/udev/70-wakebridge.rules")
+        let given = try UdevRules(profiles).text
         #expect(
-            text == (try UdevRules(profiles).text),
+            text == given,
             "make it anew: WAKEBRIDGE_DEVICES=Devices .build/debug/wakebridge udev-rules >udev/70-wakebridge.rules")
     }
 

@@ -70,8 +70,8 @@ public struct UdevMonitor: ~Copyable {
     }
 }
 
-/// The monitor with the context that it is made of.
-private struct MonitorHandle: ~Copyable {
+/// The monitor with the context that it is made of. Not private: Swift 6.0 cannot link what other modules keep then.
+struct MonitorHandle: ~Copyable {
     private let context: UdevContext
     let monitor: OpaquePointer
 
