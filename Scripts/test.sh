@@ -27,7 +27,7 @@ fi
 # Swift Testing ends with "Test run with 12 tests [in 3 suites] passed after 1.2 seconds."
 ran=$(sed -n 's/.*Test run with \([0-9][0-9]*\) tests\{0,1\} .*\(passed\|failed\) after.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
 skipped=$(grep -c '➜ .* skipped' "$log")
-broken=$(grep -c '✘ Test .* failed after' "$log")
+broken=$(grep '✘ Test .* failed after' "$log" | grep -cv '✘ Test run with')
 [ ! -s .build/lab/reason ] || echo "SKIPPED: the lab: $(cat .build/lab/reason)"
 took=$(($(date +%s) - begun))
 

@@ -11,12 +11,23 @@ public enum BusLook {
             let loop = try EventLoop()
             return try Conversation(loop, try BusConnection(on: loop, to: address), patience).state()
         } catch {
-            switch error.errno {
-            case .denied, .notPermitted: return .refused(error.errno.description)
-            default: return .absent(error.errno.description)
-            }
+            return BusState(reaching: error.errno)
         }
     }
+}
+
+extension BusState {
+    /// What it means that the bus could not be reached. One that hangs up may have done so before our first word was
+    /// written, or after: it is the same refusal.
+    init(reaching reason: Errno) {
+        switch reason {
+        case .denied, .notPermitted: self = .refused(reason.description)
+        case .brokenPipe, .connectionReset: self = .hungUp
+        default: self = .absent(reason.description)
+        }
+    }
+
+    fileprivate static var hungUp: BusState { .refused("it ended the connection") }
 }
 
 private struct Conversation {
@@ -40,7 +51,7 @@ private struct Conversation {
         // Answered by the bus itself once it has let us in.
         switch try ask(.ofBus("GetId", [])) {
         case .values: break
-        case .error(let error): return .refused(bus.isLost ? "it ended the connection" : error.message)
+        case .error(let error): return bus.isLost ? .hungUp : .refused(error.message)
         case .silence: return .silent
         }
         switch try ask(.ofBus("GetNameOwner", [.string(BluezInterface.service)])) {
@@ -73,7 +84,7 @@ private struct Conversation {
         }
         let deadline = SystemClock.monotonic() + patience
         while answer == nil {
-            if bus.isLost { return .error(BusError(name: "", message: "it ended the connection")) }
+            if bus.isLost { return .error(BusError(name: "", message: "")) }
             let left = deadline - SystemClock.monotonic()
             if left <= .zero { return .silence }
             try loop.runOnce(timeout: left)
