@@ -45,6 +45,7 @@ import WakeModel
         #expect(try call("POST /v1/simulate", #"{"what":"memory"}"#) == .simulate(.memory(.critical)))
         #expect(try call("POST /v1/simulate", #"{"what":"sleep","state":"on"}"#) == .simulate(.sleep(isOn: true)))
         #expect(try call("POST /v1/simulate", #"{"what":"heat","state":"off"}"#) == .simulate(.heat(isOn: false)))
+        #expect(try call("POST /v1/simulate", #"{"what":"battery","state":"on"}"#) == .simulate(.battery(isOn: true)))
         #expect(
             try call("POST /v1/devices/session", #"{"device":"/bluetooth/C0:F1:F2:F3:F4:01","session":"paused"}"#)
                 == .setSession(device: "/bluetooth/C0:F1:F2:F3:F4:01", .paused))
