@@ -75,7 +75,7 @@ struct StrainTests {
         try Self.announceSleep(true, on: bus)
         let begun = SystemClock.monotonic()
         #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == false })
-        #expect(SystemClock.monotonic() - begun < .seconds(2))
+        #expect(SystemClock.monotonic() - begun < .seconds(3), "the whole wait is 4 s")
         bus.kill()
         #expect(daemon.wait { daemon.log.contains("the machine is awake again") }, "nobody else would tell")
     }
@@ -117,7 +117,9 @@ struct StrainTests {
         #expect(try daemon.tool("simulate", "heat", "off").exit == 0)
     }
 
-    @Test("a handler that requires power is not woken on battery, why says so, and the mains brings what waited")
+    @Test(
+        "a handler that requires power is not woken on battery, why says so, and the mains brings what waited",
+        .enabled(if: !PowerSupplies.isOnBattery(), "this machine runs on battery"))
     func battery() throws {
         let daemon = try RunningDaemon()
         try daemon.write(Self.script(task: false), to: "patient.py")

@@ -141,6 +141,7 @@ public struct PortMachine: Sendable {
         attempts = 0
         losses = 0
         wasToldBarred = false
+        openedAt = nil
         phase = .idle
         noteArrival(&step)
         if !opensNode, session == .open { comeUp(&step) }
@@ -150,6 +151,8 @@ public struct PortMachine: Sendable {
         guard phase != .away else { return }
         if phase == .open { close(&step) }
         phase = .away
+        // It could not be opened all the while: of its plug and its unplug nobody was told.
+        if session == .open, openedAt == nil, !presence.isUp { presence.folded += 2 }
         goDown("unplugged", &step)
         // Handlers were told already that it went, and what is not plugged in says nothing.
         if isDeafByLoss, !presence.isTold { deafSince = nil }

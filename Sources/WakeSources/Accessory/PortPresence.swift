@@ -37,6 +37,8 @@ struct PortPresence: Hashable, Sendable {
     var heardUntil: WallTime?
 
     var deadline: Instant? { settlesAt ?? absence?.until }
+    /// Handlers believe that it is there, or will be told so.
+    var isUp: Bool { settlesAt != nil || (isTold && absence == nil) }
 }
 
 extension PortMachine {
