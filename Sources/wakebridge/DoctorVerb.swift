@@ -66,7 +66,12 @@ extension AccessoryKnowledge {
                 }
                 return index.map(library.name)
             },
-            rules: { group in isNeeded ? try? UdevRules(library.all, group: group).text : nil })
+            rules: { group in
+                guard isNeeded else { return .none }
+                do throws(UdevRulesFault) {
+                    return .text(try UdevRules(library.all, group: group).text)
+                } catch { return .unmade(error.description) }
+            })
     }
 }
 

@@ -113,6 +113,22 @@ import WakeSystem
         #expect(SystemClock.monotonic() - start < .seconds(5))
     }
 
+    @Test("a profile that no udev rule can say is told, and not taken for none")
+    func unsayable() throws {
+        defer { Directory.removeTree(root) }
+        try Directory.create(root + "/Devices/bad", mode: 0o755)
+        put(
+            #"{ name: "bad", title: "Thing", mode: "external-accessory", node: "serial", "#
+                + #"match: { properties: { ID_MODEL: "a|b" } } }"#, at: root + "/Devices/bad/profile.json5")
+        let outcome = try Child([
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", "WAKEBRIDGE_DEVICES=\(root)/Devices", Built.tool,
+            "doctor", "--root", root, "--socket", "/nonexistent/control.sock",
+        ]).finish()
+        let beginning = "note     no udev rules can be made of the accessories' profiles: the profile bad: "
+        #expect(outcome.output.contains(beginning), "\(outcome.output)\(outcome.talk)")
+        #expect(outcome.output.contains("note     udevd is not running"))
+    }
+
     @Test("a bus and a daemon that hang are told as findings within their deadlines")
     func hangs() throws {
         defer { Directory.removeTree(root) }

@@ -36,6 +36,10 @@ extension MachineTree {
 
     /// One profile of a serial line and one of a HID device, and rules that name a group only.
     private func look(wants rules: String? = "A\nGROUP=\"%\", MODE=\"0660\"\n") -> AccessoryFacts {
+        look { group in rules.map { .text($0.split(separator: "%").joined(separator: group)) } ?? .none }
+    }
+
+    private func look(_ rules: @escaping (String) -> WantedRules) -> AccessoryFacts {
         tree.look.accessories(
             knowing: AccessoryKnowledge(
                 defaultGroup: "wakebridge",
@@ -44,7 +48,7 @@ extension MachineTree {
                     if isLine, node == nil || node == .serial { return "gps" }
                     return properties["HID_ID"] == "0005:0000046D:0000B33C" && node != .serial ? "keys" : nil
                 },
-                rules: { group in rules.map { $0.split(separator: "%").joined(separator: group) } }))
+                rules: rules))
     }
 
     @Test("an empty tree has no udev, no rules, no group and nothing attached, and nothing fails for it")
@@ -55,6 +59,7 @@ extension MachineTree {
         #expect(!facts.hasModemManager && !facts.hasBrailleRules && facts.brailleClaims == [])
         #expect(facts.attached == [] && !facts.isUndervolted)
         #expect(look(wants: nil).rules == .unneeded)
+        #expect(look { _ in .unmade("why") }.rules == .unmade("why"))
     }
 
     @Test("udevd is heard where somebody listens to the kernel's announcements in this network, and else is not")
