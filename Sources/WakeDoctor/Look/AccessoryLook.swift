@@ -124,11 +124,11 @@ extension MachineLook {
     // MARK: Nodes
 
     private func attached(_ knowledge: AccessoryKnowledge) -> [AttachedAccessory] {
-        let classes: [(String, AccessoryNode, String)] = [
-            ("tty", .serial, "tty"), ("hidraw", .hid, "hidraw"), ("input", .input, "event"),
+        let classes: [(String, AccessoryNode, [String])] = [
+            ("tty", .serial, ["tty", "rfcomm"]), ("hidraw", .hid, ["hidraw"]), ("input", .input, ["event"]),
         ]
-        return classes.flatMap { folder, node, prefix in
-            names("/sys/class/\(folder)").filter { $0.hasPrefix(prefix) }.compactMap { name in
+        return classes.flatMap { folder, node, prefixes in
+            names("/sys/class/\(folder)").filter { prefixes.contains(where: $0.hasPrefix) }.compactMap { name in
                 attached(SysfsDevice(below: root, named: "/sys/class/\(folder)/\(name)"), node, knowledge)
             }
         }
