@@ -47,12 +47,19 @@ private struct KnownDevices {
     private let doubts: [Doubt]
 
     init(_ words: ParsedWords) throws(Complaint) {
-        let answer = (try? words.client.ask(.get, "/v1/devices"))?.json ?? .null
+        let answer = Self.answer(words)
         let heard = answer.list("devices").compactMap { Heard($0) }
         doubts = answer.list("doubts").map { Doubt($0) }
         let accessories = heard.filter(\.isAccessory).map { Entry.accessory($0) }
         entries = (try Self.peripherals(heard, mayFail: accessories.isEmpty && doubts.isEmpty) + accessories)
             .sorted { $0.alias < $1.alias }
+    }
+
+    private static func answer(_ words: ParsedWords) -> JSONValue {
+        do throws(Complaint) { return try words.client.ask(.get, "/v1/devices").json } catch {
+            Console.say("no accessories: \(error.sentence)")
+            return .null
+        }
     }
 
     private static func peripherals(_ heard: [Heard], mayFail: Bool) throws(Complaint) -> [Entry] {

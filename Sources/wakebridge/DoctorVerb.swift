@@ -100,9 +100,7 @@ extension ControlClient {
             return .running(facts)
         } catch {
             if SystemClock.monotonic() - start >= Self.patience { return .silent(socket: socketPath) }
-            switch error {
-            case .usage(let sentence), .failure(let sentence): return .refused(sentence)
-            }
+            return .refused(error.sentence)
         }
     }
 }
