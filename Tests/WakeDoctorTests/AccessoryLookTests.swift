@@ -192,8 +192,8 @@ extension MachineTree {
         #expect(!attached.contains { $0.isModemCandidate || $0.sleepyDevice != nil })
     }
 
-    @Test("a node that is closed to this user is its group's, where that may read and write and is not root's")
-    func denied() throws {
+    @Test("a node is its group's where that may read and write and is not root's")
+    func groups() throws {
         try tree.file("/etc/group", "root:x:0:\ndialout:x:20:\n")
         #expect(tree.look.group(mode: 0o20660, number: 20) == "dialout")
         #expect(tree.look.group(mode: 0o20660, number: 4711) == "4711")
