@@ -48,7 +48,7 @@ import WakeSystem
         #expect(awake, "\(outcome.talk)")
         #expect(outcome.assigned("GROUP") == nil)
         let unopened = try machine.outcome(of: .device, rules: try rules(.none))
-        #expect(unopened.tags.contains("wakebridge"))
+        #expect(!unopened.tags.contains("wakebridge"))
         #expect(unopened["ID_MM_DEVICE_IGNORE"] == nil && !unopened.talk.contains("power/control"))
     }
 
