@@ -116,7 +116,7 @@ struct UdevProfileRules {
             return (.usbDevice, "ATTRS{serial}==\"\(UdevValue.patternOfUnderscored(property.value))\"")
         case ("ID_USB_INTERFACE_NUM", _): return (.usbInterface, "ATTRS{bInterfaceNumber}==\"\(value)\"")
         case ("NAME", .input), ("PHYS", .input), ("UNIQ", .input):
-            let bare = UdevValue.pattern(UdevValue.unquoted(property.value))
+            let bare = UdevValue.pattern(property.value.unquoted)
             return (.input, "ATTRS{\(property.name.lowercased())}==\"\(bare)\"")
         default:
             // They have no attributes of their own; their lines stand in `uevent` in this order.
@@ -199,11 +199,5 @@ enum UdevValue {
     static func patternOfUnderscored(_ value: String) -> String {
         value.split(separator: "_", omittingEmptySubsequences: false).map { pattern(String($0)) }
             .joined(separator: "?*")
-    }
-
-    /// The kernel puts names of input devices into quotes.
-    static func unquoted(_ value: String) -> String {
-        guard value.count > 1, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
-        return String(value.dropFirst().dropLast())
     }
 }

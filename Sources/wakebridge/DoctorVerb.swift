@@ -150,10 +150,8 @@ extension Finding {
         writer.field("code", code.rawValue)
         writer.field("what", what)
         writer.field("why", why)
-        writer.key("command")
-        if let command { writer.string(command) } else { writer.null() }
-        writer.key("advice")
-        if let advice { writer.string(advice) } else { writer.null() }
+        writer.field("command", command)
+        writer.field("advice", advice)
         writer.endObject()
     }
 }

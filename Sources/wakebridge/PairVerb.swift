@@ -59,10 +59,8 @@ struct PairingOrder {
         }
     }
 
-    /// Names end up in events, tables and file names of others, so they are kept plain.
     static func alias(_ text: String) throws(Complaint) -> String {
-        let isPlain = !text.isEmpty && text.utf8.count <= 64 && text == text.printable && !text.contains("\t")
-        guard isPlain, text.first != " ", text.last != " ", text.first != "/" else {
+        guard text.isPlainName else {
             throw .usage(
                 "--alias '\(text.printable)' cannot be a name: use 1 to 64 bytes of text, no '/' or space at its ends")
         }
@@ -208,8 +206,7 @@ private enum PairedText {
         writer.beginObject()
         writer.field("alias", paired.peripheral.alias)
         writer.identity(of: paired)
-        writer.key("proof")
-        if outcome.bond == .new { writer.string(outcome.proof.word) } else { writer.null() }
+        writer.field("proof", outcome.bond == .new ? outcome.proof.word : nil)
         writer.endObject()
         writer.newline()
         return writer.bytes
