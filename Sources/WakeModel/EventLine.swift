@@ -125,8 +125,7 @@ extension Gap {
     fileprivate func write(of alias: String, into writer: inout JSONWriter) {
         writer.field("device", alias)
         writer.field("cause", cause.rawValue)
-        writer.key("count")
-        if let count { writer.integer(count) } else { writer.null() }
+        writer.field("count", count)
         if let first { writer.field("first_seq", first.rawValue) }
         if let last { writer.field("last_seq", last.rawValue) }
         writer.key("from")

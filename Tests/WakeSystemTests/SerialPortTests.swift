@@ -193,6 +193,16 @@ import WakeModel
         #expect(fault(pty.path, isExclusive: true) == nil)
     }
 
+    @Test("that is closed to this user is told with what lets it be opened")
+    func isClosed() throws {
+        let directory = try Directory.makeTemporary(prefix: "wakenode")
+        defer { Directory.removeTree(directory) }
+        put("", at: directory + "/node", mode: 0)
+        let told = try Child(Machine.withoutOverride + [Built.nodeReader, "hid", directory + "/node"]).finish().output
+        let reason = "could not open \(directory)/node: Permission denied (EACCES)"
+        #expect(told == reason + "; install the udev rules and join their group: wakebridge doctor\n")
+    }
+
     /// What opening it throws.
     private func fault(
         _ path: String, _ line: LineSettings = LineSettings(), isExclusive: Bool = false
