@@ -26,11 +26,12 @@ extension FileDescriptor {
         return FileDescriptor(owning: Int32(try answer.get("open", path)))
     }
 
-    /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind.
+    /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind; but where
+    /// another program shares a line, and has set it so that an empty one reads as its end, it is nothing.
     borrowing func readNode(_ path: String, limit: Int) throws(SystemError) -> NodeReading<[UInt8]> {
         var bytes: [UInt8] = []
         switch answerOfRead(appendingTo: &bytes, limit: limit) {
-        case .value(0): return .closed
+        case .value(0): return hasHungUp() ? .closed : .wouldBlock
         case .value: return .content(bytes)
         case .failure(.wouldBlock): return .wouldBlock
         case .failure(let errno) where errno.tellsGone: return .closed
