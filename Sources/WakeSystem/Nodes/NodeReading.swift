@@ -23,7 +23,7 @@ extension FileDescriptor {
     static func openNode(_ path: String) throws(SystemError) -> FileDescriptor {
         let answer = attempt { Int(open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) }
         if case .failure(.busy) = answer { throw SystemError.taken(path) }
-        return FileDescriptor(owning: Int32(try answer.get("open", path)))
+        return FileDescriptor(owningNode: Int32(try answer.get("open", path)))
     }
 
     /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind; but where
