@@ -20,7 +20,7 @@ private func text(_ words: String...) -> [[UInt8]] { words.map { Array($0.utf8) 
 private func hex(_ text: String) -> String { Array(text.utf8).hexadecimal }
 
 private let overLimit = "too long: the message did not end within the limit of 16 bytes"
-private let cut = "cut short: the device went before the message ended"
+private let cut = "cut short: the line ended before the message did"
 
 @Suite("Framer")
 struct FramerTests {

@@ -46,6 +46,7 @@ struct AccessorySourceTests {
         bench.unplug(serial: "A1")
         #expect(try bench.turn { bench.story().last == "-unplugged" })
         #expect(bench.story() == ["+", ":whole", "!undecodable", ":hal", "-unplugged"])
+        #expect(bench.told.map(\.kind).contains(.data(.fragment(.cutShort), Array("hal".utf8))))
     }
 
     @Test("a line that hangs up is closed at once, also before udev says so")

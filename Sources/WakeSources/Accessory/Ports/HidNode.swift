@@ -46,7 +46,7 @@ final class HidNode: OpenNode {
                         return .failure(error)
                     }
                 })
-        case .serial?, .input?, .advertisement?, .characteristic?:
+        case .serial?, .fragment?, .input?, .advertisement?, .characteristic?:
             return .refused("its streams are reports, such as \"report-0\"")
         }
     }

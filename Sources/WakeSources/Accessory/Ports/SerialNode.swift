@@ -51,7 +51,7 @@ final class SerialNode: OpenNode {
     private static func word(_ frame: Frame) -> NodeWord {
         switch frame {
         case .message(let bytes): .data(.serial, bytes)
-        case .fragment(let bytes, let fault): .spoilt(.serial, bytes, why: fault.description)
+        case .fragment(let bytes, let fault): .spoilt(.fragment(fault.fragment), bytes, why: fault.description)
         }
     }
 
