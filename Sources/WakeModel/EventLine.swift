@@ -96,6 +96,7 @@ public struct EventLine: Sendable {
         writer.key("raw")
         writer.hexadecimal(bytes)
         if let undecodable { writer.field("undecodable", undecodable) }
+        if case .fragment(let fragment) = channel { writer.field("fragment", fragment.rawValue) }
     }
 
     private func writeProfile(into writer: inout JSONWriter) {
@@ -142,7 +143,7 @@ extension JSONWriter {
         case .characteristic(let uuid):
             key("characteristic")
             self.uuid(uuid)
-        case .serial: field("stream", "serial")
+        case .serial, .fragment: field("stream", "serial")
         case .report(let number):
             key("stream")
             string("report-", number: UInt64(number))

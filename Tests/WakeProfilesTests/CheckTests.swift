@@ -48,6 +48,15 @@ struct CheckTests {
             try decoded([], .serial, stream) == "no check: \(check) needs \(end.count) bytes, 0 are there")
     }
 
+    @Test("what is no whole message is never decoded, though it has all that its fields ask for, and says why")
+    func fragments() throws {
+        let stream = "serial: {name: \"s\", fields: [{name: \"text\", type: \"utf8\"}]}"
+        #expect(try decoded(digits, .serial, stream) == #"{"text":"123456789"}"#)
+        for fragment in Fragment.allCases {
+            #expect(try decoded(digits, .fragment(fragment), stream) == fragment.sentence)
+        }
+    }
+
     @Test("an NMEA sentence reaches the fields whole; one that is damaged, cut or without its check says what it is")
     func nmea() throws {
         let stream = "serial: {name: \"s\", check: \"nmea\", fields: [{name: \"text\", type: \"utf8\"}]}"

@@ -142,6 +142,26 @@ import WakeModel
         #expect(try port.write([1]) == .closed)
     }
 
+    @Test("that is shared, and set by another so that an empty line reads as its end, has not hung up")
+    func reads() throws {
+        let pty = try Pty()
+        let port = try SerialPort(opening: pty.path, LineSettings(), isExclusive: false)
+        var settings = try pty.settings()
+        // VMIN.
+        settings.c_cc.6 = 0
+        try #require(tcsetattr(port.raw, TCSANOW, &settings) == 0)
+        #expect(try port.read() == .wouldBlock)
+        #expect(try pty.master.write(Array("a".utf8)) == .wrote(1))
+        var first = NodeReading<[UInt8]>.wouldBlock
+        _ = try eventually {
+            first = try port.read()
+            return first != .wouldBlock
+        }
+        #expect(first == .content(Array("a".utf8)))
+        pty.hangUp()
+        #expect(try port.read() == .closed)
+    }
+
     @Test("is close-on-exec and never waits")
     func isBornSafe() throws {
         let pty = try Pty()

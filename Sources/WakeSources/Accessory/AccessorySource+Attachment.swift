@@ -69,12 +69,16 @@ extension AccessorySource {
             source: source, alias: registry.name(of: source) ?? Self.alias(source, match.profile),
             profile: match.profile, mode: .externalAccessory)
         if watched[source]?.match != match {
-            let heard = watched[source]?.machine.listening ?? host?.listening(to: source)
+            // Told as the device that it was, before it is another's.
+            step(source, .retired)
+            let heard = watched[source].map { $0.machine.deafSince } ?? host?.listening(to: source)?.time
+            let folded = watched[source]?.machine.presence.folded ?? 0
             watched[source] = Watched(
                 device: device, match: match,
                 machine: PortMachine(
-                    match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard?.time, patience: patience
+                    match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard, patience: patience
                 ))
+            watched[source]?.machine.presence.folded = folded
         }
         watched[source]?.device = device
         letsGo = letsGo || match.plan.onSuspend == .detach
@@ -191,7 +195,8 @@ extension PortMachine {
     var hindrance: String? {
         switch phase {
         case .away: "it is not attached"
-        case .idle, .open, .opening: nil
+        case .idle, .open: nil
+        case .opening: refusal?.sentence
         case .barred: refusal?.sentence ?? "its node hung up, and is opened anew"
         }
     }

@@ -33,17 +33,19 @@ extension FileDescriptor {
     /// Opens a node for reading and writing, never waiting, and never as the terminal that controls this process.
     static func openNode(_ path: String) throws(SystemError) -> FileDescriptor {
         let answer = attempt { Int(open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) }
+        if case .failure(.busy) = answer { throw SystemError.taken(path) }
         if case .failure(let errno) = answer, let advice = errno.adviceOfNode(path) {
             throw SystemError("open", path, errno, advice: advice)
         }
-        return FileDescriptor(owning: Int32(try answer.get("open", path)))
+        return FileDescriptor(owningNode: Int32(try answer.get("open", path)))
     }
 
-    /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind.
+    /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind; but where
+    /// another program shares a line, and has set it so that an empty one reads as its end, it is nothing.
     borrowing func readNode(_ path: String, limit: Int) throws(SystemError) -> NodeReading<[UInt8]> {
         var bytes: [UInt8] = []
         switch answerOfRead(appendingTo: &bytes, limit: limit) {
-        case .value(0): return .closed
+        case .value(0): return hasHungUp() ? .closed : .wouldBlock
         case .value: return .content(bytes)
         case .failure(.wouldBlock): return .wouldBlock
         case .failure(let errno) where errno.tellsGone: return .closed

@@ -23,6 +23,8 @@ struct PortWalkTests {
         var words: [(text: String, at: WallTime, isAttached: Bool)] = []
         for number in 1...300 {
             bench.wait(.milliseconds(Int64(1 + dice.below(1_500))))
+            bench.isSlow = dice.isOne(in: 3)
+            if dice.isOne(in: 2) { bench.answer() }
             switch dice.below(12) {
             case 0: bench.plug()
             case 1: bench.unplug()
@@ -38,6 +40,8 @@ struct PortWalkTests {
             }
         }
         bench.refusal = nil
+        bench.isSlow = false
+        bench.answer()
         bench.wait(.milliseconds(1))
         bench.take(.session(.open))
         bench.take(.wanted(true))

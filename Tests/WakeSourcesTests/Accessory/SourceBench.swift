@@ -51,7 +51,10 @@ final class AccessoryBench: AccessoryHost {
     private(set) var told: [(source: String, kind: DeviceEvent.Kind)] = []
     private(set) var heard: [String: Listening] = [:]
     private(set) var registries: [AccessoryRegistry] = []
+    private(set) var gaps: [Gap] = []
     var sessions: [String: LinkSession] = [:]
+    var wanted: Set<String> = []
+    var profile = "sensor"
     var plan = AccessoryPlan(
         node: .serial, framing: .line, settle: .milliseconds(50), replugGrace: .milliseconds(100))
 
@@ -89,13 +92,16 @@ final class AccessoryBench: AccessoryHost {
     // MARK: The host
 
     func plan(for record: UdevRecord) -> AccessoryMatch? {
-        record.subsystem == "tty" ? AccessoryMatch(profile: "sensor", plan: plan) : nil
+        record.subsystem == "tty" ? AccessoryMatch(profile: profile, plan: plan) : nil
     }
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func listening(to source: String) -> Listening? { heard[source] }
-    func isWanted(_ source: String) -> Bool { false }
+    func isWanted(_ source: String) -> Bool { wanted.contains(source) }
     func accessory(knows device: Device) { known[device.source] = device }
-    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) { told.append((source, kind)) }
+    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
+        told.append((source, kind))
+        if case .gap(let gap) = kind { gaps.append(gap) }
+    }
     func accessory(_ source: String, isHeard listening: Listening) { heard[source] = listening }
     func accessories(are registry: AccessoryRegistry) { registries.append(registry) }
 
