@@ -161,4 +161,28 @@ struct AccessoryTests {
         #expect(end.contains("right  /dev/ttyACM2"), "\(said)")
         #expect(!end.contains("may be"), "\(said)")
     }
+
+    @Test("a second node of an interface is left alone, which devices tells, and is no accessory to be named")
+    func leavesAlone() throws {
+        let second = "/sys/devices/usb1/1-4/1-4:1.0"
+        let said = try Workshop().play(
+            """
+            \(hub)DAEMON
+            until exit%200 TOOL status
+            ready c166:7 1007
+            \(plug("1-4", line: 9))until /dev/ttyACM9 TOOL devices
+            device tty ttyACM7 \(second) DEVNAME=/dev/ttyACM7 MAJOR=166 MINOR=7
+            until left%20alone TOOL devices
+            run TOOL devices --json
+            run TOOL pair /dev/ttyACM9 --alias second
+            run TOOL pair /dev/ttyACM9 --as new
+            remove \(second)/ttyACM7
+            until -4%20%20/dev/ttyACM9 TOOL devices
+            """)
+        #expect(said.contains("\n/dev/ttyACM9 is left alone: it belongs to 'scale"), "\(said)")
+        #expect(said.contains("' too, of which /dev/ttyACM7 is opened; have a profile's 'match' name what"), "\(said)")
+        #expect(said.contains(#""node":"/dev/ttyACM9","candidates":[],"why":"is left alone"#), "\(said)")
+        #expect(
+            said.split(separator: "\n").count { $0.hasPrefix("failed: '/dev/ttyACM9' is left alone") } == 2, "\(said)")
+    }
 }

@@ -40,6 +40,8 @@ public final class AccessorySource {
         var device: Device
         var match: AccessoryMatch
         var machine: PortMachine
+        /// As it was before the latest plug, until something is told of that: another node may be the one to open.
+        var beforePlug: PortMachine?
         /// As the host was told.
         var listening: Listening?
         var port: AccessoryPort?
@@ -63,9 +65,13 @@ public final class AccessorySource {
     var attached = AttachedDevices()
     var registry: AccessoryRegistry
     var watched: [String: Watched] = [:]
-    /// By the place in /sys of each that is attached.
-    var sources: [String: String] = [:]
+    var candidates = AttachedCandidates()
+    var places = AccessoryPlaces()
     public internal(set) var doubts: [String: Doubt] = [:]
+    /// Nodes that are left alone, by their places in /sys: whose they are too.
+    var spares: [String: String] = [:]
+    /// Armed while a node that others were left alone for is gone.
+    var spareTimer: Timer?
     private var timer: Timer?
     private var inputs: [(source: String, input: PortInput, stamp: Stamp)] = []
     private var isStepping = false
@@ -83,6 +89,7 @@ public final class AccessorySource {
         self.patience = patience
         self.clock = clock
         timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
+        spareTimer = try loop.timer(on: .monotonic) { [unowned self] in takeUpSpares() }
     }
 
     /// Begins to listen to udev, and takes in what is attached already.
@@ -133,7 +140,9 @@ public final class AccessorySource {
         guard let entry = watched[source] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
-        case .raise(let kind, let stamp): host?.accessory(source, did: kind, at: stamp)
+        case .raise(let kind, let stamp):
+            watched[source]?.beforePlug = nil
+            host?.accessory(source, did: kind, at: stamp)
         case .open(let node): open(node, of: source, entry)
         case .close: close(source)
         }
@@ -174,7 +183,7 @@ public final class AccessorySource {
         }
     }
 
-    private func close(_ source: String) {
+    func close(_ source: String) {
         guard let port = watched[source]?.port else { return }
         watched[source]?.port = nil
         port.close()
