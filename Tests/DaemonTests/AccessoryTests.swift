@@ -122,7 +122,11 @@ struct AccessoryTests {
             run TOOL pair /dev/ttyACM7 --alias x
             \(unplug("1-4", line: 0))until not%20attached TOOL devices
             run TOOL pair kitchen --as new
+            run TOOL session close kitchen
+            run TOOL devices
             run TOOL forget kitchen
+            run TOOL devices --json
+            \(plug("1-4", line: 0))until /dev/ttyACM0 TOOL devices
             run TOOL devices --json
             """)
         #expect(said.contains("\nkitchen (/dev/ttyACM0, /accessory/1a86:7523:@"), "\(said)")
@@ -133,7 +137,10 @@ struct AccessoryTests {
         #expect(said.contains("'kitchen' is not attached, so nothing can be said of which it is"), "\(said)")
         #expect(said.contains("\nforgot kitchen (/accessory/1a86:7523:@"), "\(said)")
         // Nothing is left to list, so Bluetooth's absence is all there is to say.
-        #expect(said.split(separator: "\n").last?.hasPrefix("failed: ") == true, "\(said)")
+        let forgotten = said.firstRange(of: "\nforgot kitchen")?.upperBound ?? said.endIndex
+        #expect(said[forgotten...].contains("exit 1\nfailed: could not connect to the system bus"), "\(said)")
+        #expect(said[..<forgotten].contains("session closed"), "\(said)")
+        #expect(said[forgotten...].contains(#""session":"open""#) && !said[forgotten...].contains("closed"), "\(said)")
     }
 
     @Test("of twins that both were moved nobody guesses which is which: people are asked, and say it")

@@ -171,15 +171,13 @@ extension AccessorySource {
     /// What is attached at `path` is `source`, or where that is nil, none of those known.
     public func resolve(_ path: String, as source: String?) -> String? {
         guard let record = attached[path], let identity = AccessoryIdentity(record) else { return nil }
+        let before = places.sources
         if let taken = places[path] { release(taken, at: path) }
+        let displaced = source.flatMap { places.place(of: $0) }
+        if let source, let displaced { release(source, at: displaced) }
         let chosen: String
-        var displaced: UdevRecord?
         if let source {
-            if let other = places.place(of: source) {
-                release(source, at: other)
-                displaced = attached[other]
-            }
-            registry.bind(identity, to: source)
+            if let gone = registry.bind(identity, to: source, attached: before) { discard(gone) }
             chosen = source
         } else {
             chosen = registry.addNew(identity)
@@ -187,23 +185,33 @@ extension AccessorySource {
         doubts[path] = nil
         noteAttached(record)
         // Whoever was taken for it is somebody else, and others may be beyond doubt now.
-        if let displaced { noteAttached(displaced) }
-        takeUpSpares()
-        askAgain()
-        host?.accessories(are: registry)
+        if let other = displaced.flatMap({ attached[$0] }) { noteAttached(other) }
+        lookAgain()
         return chosen
     }
 
     /// Nothing of it is remembered; attached, it is new.
     public func forget(_ source: String) -> Bool {
         guard registry.forget(source) else { return false }
-        host?.accessories(are: registry)
-        guard let path = places.place(of: source), let record = attached[path] else { return true }
-        release(source, at: path)
-        noteAttached(record)
-        takeUpSpares()
-        host?.accessories(are: registry)
+        let place = places.place(of: source)
+        if let place { release(source, at: place) }
+        discard(source)
+        if let record = place.flatMap({ attached[$0] }) { noteAttached(record) }
+        lookAgain()
         return true
+    }
+
+    /// It is nobody any more, and goes with its session: whoever is called so next begins anew.
+    private func discard(_ source: String) {
+        endAbsence(of: source)
+        watched[source] = nil
+        host?.accessory(isForgotten: source)
+    }
+
+    private func lookAgain() {
+        takeUpSpares()
+        askAgain()
+        host?.accessories(are: registry)
     }
 }
 

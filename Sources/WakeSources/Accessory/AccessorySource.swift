@@ -19,6 +19,8 @@ public protocol AccessoryHost: AnyObject {
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
     func accessory(_ source: String, isHeard listening: Listening)
+    /// It is nobody any more: what its session was is of no account.
+    func accessory(isForgotten source: String)
     /// Which device is which, to be kept over restarts.
     func accessories(are registry: AccessoryRegistry)
 }

@@ -106,6 +106,7 @@ final class AccessoryBench: AccessoryHost {
     func accessory(knows device: Device) { known[device.source] = device }
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) { told.append((source, kind)) }
     func accessory(_ source: String, isHeard listening: Listening) { heard[source] = listening }
+    func accessory(isForgotten source: String) { sessions[source] = nil }
     func accessories(are registry: AccessoryRegistry) { registries.append(registry) }
 
     // MARK: Looking
