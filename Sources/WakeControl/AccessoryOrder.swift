@@ -40,16 +40,20 @@ public struct AccessoryOrder: Hashable, Sendable {
     }
 }
 
-/// An accessory that may be any of several, because nothing but its port tells it from its twins.
+/// What is attached, known by a profile, and not watched: it may be any of several, because nothing but its port tells it from
+/// its twins, or it is another node of one that is watched.
 public struct DoubtStatus: Hashable, Sendable {
     /// Its node, or its place in /sys where it has none.
     public var node: String
     /// What those are called that it may be.
     public var candidates: [String]
+    /// Why nobody need say which it is, as a sentence without its subject.
+    public var why: String?
 
-    public init(node: String, candidates: [String]) {
+    public init(node: String, candidates: [String], why: String? = nil) {
         self.node = node
         self.candidates = candidates
+        self.why = why
     }
 }
 
@@ -64,6 +68,8 @@ extension JSONWriter {
             beginArray()
             for candidate in doubt.candidates { string(candidate) }
             endArray()
+            key("why")
+            if let why = doubt.why { string(why) } else { null() }
             endObject()
         }
         endArray()

@@ -173,7 +173,7 @@ private struct Heard {
     var state: String { isConnected ? "connected" : node == nil ? "not attached" : "attached" }
 }
 
-/// An accessory that may be any of several.
+/// An accessory that may be any of several, or a node that is left alone.
 private struct Doubt {
     let json: JSONValue
 
@@ -182,6 +182,7 @@ private struct Doubt {
     var text: String {
         let names = json.list("candidates").compactMap { $0.string?.printable }
         let node = json.text("node")
+        if let why = json["why"]?.string?.printable { return "\(node) \(why)\n" }
         return "\(node) may be \(names.joined(separator: " or ")), or another of its kind; "
             + "say which with: wakebridge pair \(node) --as \(names.first?.asShellWord ?? "DEVICE"), or --as new\n"
     }

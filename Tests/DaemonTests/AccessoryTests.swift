@@ -122,7 +122,11 @@ struct AccessoryTests {
             run TOOL pair /dev/ttyACM7 --alias x
             \(unplug("1-4", line: 0))until not%20attached TOOL devices
             run TOOL pair kitchen --as new
+            run TOOL session close kitchen
+            run TOOL devices
             run TOOL forget kitchen
+            run TOOL devices --json
+            \(plug("1-4", line: 0))until /dev/ttyACM0 TOOL devices
             run TOOL devices --json
             """)
         #expect(said.contains("\nkitchen (/dev/ttyACM0, /accessory/1a86:7523:@"), "\(said)")
@@ -133,7 +137,10 @@ struct AccessoryTests {
         #expect(said.contains("'kitchen' is not attached, so nothing can be said of which it is"), "\(said)")
         #expect(said.contains("\nforgot kitchen (/accessory/1a86:7523:@"), "\(said)")
         // Nothing is left to list, so Bluetooth's absence is all there is to say.
-        #expect(said.split(separator: "\n").last?.hasPrefix("failed: ") == true, "\(said)")
+        let forgotten = said.firstRange(of: "\nforgot kitchen")?.upperBound ?? said.endIndex
+        #expect(said[forgotten...].contains("exit 1\nfailed: could not connect to the system bus"), "\(said)")
+        #expect(said[..<forgotten].contains("session closed"), "\(said)")
+        #expect(said[forgotten...].contains(#""session":"open""#) && !said[forgotten...].contains("closed"), "\(said)")
     }
 
     @Test("of twins that both were moved nobody guesses which is which: people are asked, and say it")
@@ -160,5 +167,29 @@ struct AccessoryTests {
         let end = said.split(separator: "\n").suffix(6).joined(separator: "\n")
         #expect(end.contains("right  /dev/ttyACM2"), "\(said)")
         #expect(!end.contains("may be"), "\(said)")
+    }
+
+    @Test("a second node of an interface is left alone, which devices tells, and is no accessory to be named")
+    func leavesAlone() throws {
+        let second = "/sys/devices/usb1/1-4/1-4:1.0"
+        let said = try Workshop().play(
+            """
+            \(hub)DAEMON
+            until exit%200 TOOL status
+            ready c166:7 1007
+            \(plug("1-4", line: 9))until /dev/ttyACM9 TOOL devices
+            device tty ttyACM7 \(second) DEVNAME=/dev/ttyACM7 MAJOR=166 MINOR=7
+            until left%20alone TOOL devices
+            run TOOL devices --json
+            run TOOL pair /dev/ttyACM9 --alias second
+            run TOOL pair /dev/ttyACM9 --as new
+            remove \(second)/ttyACM7
+            until -4%20%20/dev/ttyACM9 TOOL devices
+            """)
+        #expect(said.contains("\n/dev/ttyACM9 is left alone: it belongs to 'scale"), "\(said)")
+        #expect(said.contains("' too, of which /dev/ttyACM7 is opened; have a profile's 'match' name what"), "\(said)")
+        #expect(said.contains(#""node":"/dev/ttyACM9","candidates":[],"why":"is left alone"#), "\(said)")
+        #expect(
+            said.split(separator: "\n").count { $0.hasPrefix("failed: '/dev/ttyACM9' is left alone") } == 2, "\(said)")
     }
 }

@@ -17,10 +17,16 @@ extension ControlAnswers {
 
     private var doubts: [DoubtStatus] {
         guard let source = live?.accessories?.source else { return [] }
-        return source.doubts.values.sorted { $0.record.path < $1.record.path }.map { doubt in
+        let doubts = source.doubts.values.sorted { $0.record.path < $1.record.path }.map { doubt in
             DoubtStatus(
                 node: doubt.record.node ?? doubt.record.path, candidates: doubt.candidates.map { source.label(of: $0) })
         }
+        let spares = source.spareNodes.map { spare in
+            DoubtStatus(
+                node: spare.record.node ?? spare.record.path, candidates: [],
+                why: "\(spare.reason(in: source)); \(SpareNode.advice)")
+        }
+        return doubts + spares
     }
 
     /// The journal keeps the number of whatever it has seen; people are told only of what they have not let go.
@@ -47,7 +53,7 @@ extension ControlAnswers {
         let label = watch.source.label(of: source)
         let node = watch.source.node(of: source)
         do throws(SystemError) {
-            try live?.sessions.set(.open, of: source)
+            try live?.sessions.forget(source)
         } catch {
             throw ControlRefusal(
                 .failed, code: "failed", message: "'\(word)' could not be forgotten: \(error.description)",
@@ -98,7 +104,8 @@ extension ControlAnswers {
         if let known = source.source(at: word) ?? source.source(named: word) { return known }
         guard let record = source.record(at: word) else { throw unknown(word, source) }
         if source.doubts[record.path] != nil { return nil }
-        throw .unprofiled(word)
+        throw source.spareNodes.first { $0.record.path == record.path }.map { .spare(word, $0.reason(in: source)) }
+            ?? .unprofiled(word)
     }
 
     private func candidates(_ word: String, _ source: AccessorySource) -> [String] {
@@ -118,6 +125,9 @@ extension ControlAnswers {
         }
         if wanted != nil, source.place(of: wanted ?? "") == here { return wanted }
         guard source.isPlanned(at: here) else { throw .unprofiled(word) }
+        if let spare = source.spareNodes.first(where: { $0.record.path == here }) {
+            throw .spare(word, spare.reason(in: source))
+        }
         return source.resolve(here, as: wanted)
     }
 
@@ -148,7 +158,23 @@ extension ControlAnswers {
     }
 }
 
+extension SpareNode {
+    fileprivate func reason(in source: AccessorySource) -> String {
+        let opened = source.node(of: self.source).map { ", of which \($0) is opened" } ?? ""
+        return "is left alone: it belongs to '\(source.label(of: self.source))' too\(opened)"
+    }
+
+    fileprivate static var advice: String {
+        "have a profile's 'match' name what tells them apart"
+    }
+}
+
 extension ControlRefusal {
+    fileprivate static func spare(_ word: String, _ reason: String) -> ControlRefusal {
+        ControlRefusal(
+            .conflict, code: "conflict", message: "'\(word)' \(reason)", advice: SpareNode.advice)
+    }
+
     fileprivate static func doubtful(_ word: String, _ candidates: [String]) -> ControlRefusal {
         let names = candidates.map { "'\($0)'" }.joined(separator: " or ")
         return ControlRefusal(

@@ -68,6 +68,12 @@ final class AccessoryWatch: AccessoryHost {
         bridge.loop.requestTurn()
     }
 
+    func accessory(isForgotten source: String) {
+        do throws(SystemError) { try sessions.forget(source) } catch {
+            Log("sessions").error("\(error.description); the session of \(source), which is forgotten, may be kept")
+        }
+    }
+
     func accessories(are registry: AccessoryRegistry) { book.keep(registry) }
 
     // MARK: What people say

@@ -61,9 +61,13 @@ final class SessionBook {
         try keep(session == .open ? nil : .switched(session), for: source)
     }
 
+    /// Whoever is called so next has a session that is open.
+    func forget(_ source: String) throws(SystemError) { try keep(nil, for: source) }
+
     func stop(_ source: String) throws(SystemError) { try keep(.stopped, for: source) }
 
     private func keep(_ entry: Entry?, for source: String) throws(SystemError) {
+        guard entries[source] != entry else { return }
         var next = entries
         next[source] = entry
         let lines = next.sorted { $0.key < $1.key }.map { "\($0.value.word) \($0.key)\n" }.joined()

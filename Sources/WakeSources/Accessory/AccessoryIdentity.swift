@@ -35,9 +35,9 @@ public struct AccessoryIdentity: Hashable, Sendable {
     }
 
     /// Told apart from another of its kind by nothing but its port.
-    public func isTwin(of other: AccessoryIdentity) -> Bool {
-        vendor == other.vendor && product == other.product && serial == other.serial && interface == other.interface
-    }
+    public func isTwin(of other: AccessoryIdentity) -> Bool { kind == other.kind }
+
+    var kind: AccessoryKind { AccessoryKind(vendor: vendor, product: product, serial: serial, interface: interface) }
 
     /// `/accessory/2341:0043:75833353035:00`, or by its port, `/accessory/1a86:7523:@0000-00-14.0-usb-2:00`. What a device
     /// says is written in letters, digits, `.`, `_` and `-`: a colon as `-`, everything else as `_`, and of more than 64
@@ -71,4 +71,12 @@ public struct AccessoryIdentity: Hashable, Sendable {
         let digits = String(sum, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
+}
+
+/// All of an identity but its port: twins have the same.
+struct AccessoryKind: Hashable {
+    var vendor: String
+    var product: String
+    var serial: String?
+    var interface: String?
 }

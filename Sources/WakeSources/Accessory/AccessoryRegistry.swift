@@ -115,10 +115,23 @@ public struct AccessoryRegistry: Hashable, Sendable {
 
     /// The device is this source, whatever was known of either: a replacement with another serial number takes the place of
     /// the old device, under its name. Whoever was taken for the source must be resolved again.
-    public mutating func bind(_ identity: AccessoryIdentity, to source: String) {
+    ///
+    /// Returns who is nobody any more: as whom the device was known until now, for that one has no body left. Of twins whose
+    /// places were confused it stays, as one that stands somewhere: where `attached` has the source, they stand on each
+    /// other's ports, and what people named they miss.
+    @discardableResult
+    public mutating func bind(
+        _ identity: AccessoryIdentity, to source: String, attached: Set<String> = []
+    ) -> String? {
+        let old = twins(of: identity).first { $0 != source && entries[$0]?.ports.last == identity.port }
+        let isTwin = entries[source]?.identity.isTwin(of: identity) ?? false
         let name = entries[source]?.name
         enter(identity, as: source)
         entries[source]?.name = name
+        guard let old else { return nil }
+        if isTwin, attached.contains(source) || entries[old]?.name != nil { return nil }
+        entries[old] = nil
+        return old
     }
 
     /// The device is none of those known; returns its source.

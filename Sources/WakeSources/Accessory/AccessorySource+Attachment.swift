@@ -10,10 +10,34 @@ extension AccessorySource {
             case .snapshot(let records): attached.reconcile(with: records)
             }
         guard !changes.isEmpty else { return }
+        // All are known before the first is resolved: who else waits plays a part in that.
+        for change in changes { consider(change) }
+        changingRegistry {
+            for change in changes { take(change) }
+            askAgain()
+        }
+    }
+
+    /// What changed in the registry meanwhile is kept once.
+    func changingRegistry(_ body: () -> Void) {
         let before = registry
-        for change in changes { take(change) }
-        askAgain()
+        body()
         if registry != before { host?.accessories(are: registry) }
+    }
+
+    private func consider(_ change: AttachedDevices.Change) {
+        switch change {
+        case .attached(let record, _), .changed(let record): candidates.set(candidate(record), at: record.path)
+        case .detached(let path, _): candidates.set(nil, at: path)
+        case .moved(let old, let record):
+            candidates.set(nil, at: old)
+            candidates.set(candidate(record), at: record.path)
+        }
+    }
+
+    private func candidate(_ record: UdevRecord) -> AttachedCandidates.Candidate? {
+        guard let match = host?.plan(for: record), let identity = AccessoryIdentity(record) else { return nil }
+        return .init(identity: identity, match: match)
     }
 
     private func take(_ change: AttachedDevices.Change) {
@@ -25,24 +49,22 @@ extension AccessorySource {
         }
     }
 
-    private func noteAttached(_ record: UdevRecord) {
-        guard sources[record.path] == nil, let match = host?.plan(for: record),
-            let identity = AccessoryIdentity(record)
-        else { return }
+    func noteAttached(_ record: UdevRecord) {
+        guard places[record.path] == nil else { return }
+        guard let candidate = candidates[record.path] else { return forgetQuestions(of: record.path) }
         let resolution = registry.resolve(
-            identity, attached: Set(sources.values), waiting: waiting(besides: record.path))
+            candidate.identity, attached: places.sources, waiting: candidates.waitingTwins(of: record.path, places))
         switch resolution {
         case .known(let source), .new(let source):
             doubts[record.path] = nil
-            adopt(source, record, match)
+            if makeRoom(for: record, as: source) { adopt(source, record, candidate.match) }
         case .ambiguous(let candidates): doubt(record, candidates)
         }
     }
 
-    /// Those that a profile knows and nobody has been told of yet.
-    private func waiting(besides path: String) -> [AccessoryIdentity] {
-        attached.records.filter { $0.path != path && sources[$0.path] == nil && host?.plan(for: $0) != nil }
-            .compactMap { AccessoryIdentity($0) }
+    private func forgetQuestions(of path: String) {
+        doubts[path] = nil
+        spares[path] = nil
     }
 
     private func doubt(_ record: UdevRecord, _ candidates: [String]) {
@@ -50,8 +72,8 @@ extension AccessorySource {
         guard doubts.updateValue(doubt, forKey: record.path) == nil else { return }
         let names = candidates.map { registry.name(of: $0) ?? $0 }.joined(separator: " or ")
         log.warning(
-            "\(record.node ?? record.path) may be \(names), or another of its kind, and has no serial number to tell; "
-                + "say which with 'wakebridge pair \(record.node ?? record.path)'")
+            "\(record.name) may be \(names), or another of its kind, and has no serial number to tell; "
+                + "say which with 'wakebridge pair \(record.name)'")
     }
 
     /// With one that came or went, another may be beyond doubt.
@@ -60,32 +82,32 @@ extension AccessorySource {
     }
 
     private func adopt(_ source: String, _ record: UdevRecord, _ match: AccessoryMatch) {
-        if let entry = watched[source], entry.machine.isAttached {
-            return log.notice(
-                "\(record.node ?? record.path) belongs to \(entry.device.alias) too, and is left alone: one node of an "
-                    + "interface is opened; have a profile's 'match' name what tells them apart")
-        }
         let device = Device(
             source: source, alias: registry.name(of: source) ?? Self.alias(source, match.profile),
             profile: match.profile, mode: .externalAccessory)
-        if watched[source]?.match != match {
-            // Told as the device that it was, before it is another's.
-            step(source, .retired)
-            let heard = watched[source].map { $0.machine.deafSince } ?? host?.listening(to: source)?.time
-            let folded = watched[source]?.machine.presence.folded ?? 0
-            watched[source] = Watched(
-                device: device, match: match,
-                machine: PortMachine(
-                    match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard, patience: patience
-                ))
-            watched[source]?.machine.presence.folded = folded
-        }
+        if watched[source]?.match != match { watch(device, match) }
         watched[source]?.device = device
         letsGo = letsGo || match.plan.onSuspend == .detach
         host?.accessory(knows: device)
-        sources[record.path] = source
+        spares[record.path] = nil
+        places.put(source, at: record.path)
         step(source, .wanted(host?.isWanted(source) ?? false))
+        let machine = watched[source]?.machine
+        watched[source]?.beforePlug = machine
         step(source, .attached(node: record.node))
+    }
+
+    private func watch(_ device: Device, _ match: AccessoryMatch) {
+        let source = device.source
+        // Told as the device that it was, before it is another's.
+        step(source, .retired)
+        let heard = watched[source].map { $0.machine.deafSince } ?? host?.listening(to: source)?.time
+        let folded = watched[source]?.machine.presence.folded ?? 0
+        watched[source] = Watched(
+            device: device, match: match,
+            machine: PortMachine(
+                match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard, patience: patience))
+        watched[source]?.machine.presence.folded = folded
     }
 
     /// Of the profile and what is the device's own: `gps-receiver-A1001`.
@@ -96,23 +118,31 @@ extension AccessorySource {
     }
 
     private func noteDetached(_ path: String) {
-        doubts[path] = nil
-        guard let source = sources.removeValue(forKey: path) else { return }
-        watched[source]?.port?.conclude()
-        step(source, .detached)
+        forgetQuestions(of: path)
+        guard let source = places[path] else { return }
+        release(source, at: path)
+        expectSpare(for: source)
     }
 
     private func noteChanged(_ record: UdevRecord) {
-        if let source = sources[record.path] { step(source, .changed) } else { noteAttached(record) }
+        guard let source = places[record.path] else { return noteAttached(record) }
+        guard candidates[record.path]?.match != watched[source]?.match else { return step(source, .changed) }
+        // Another profile knows it now, or none does.
+        release(source, at: record.path)
+        noteAttached(record)
+        expectSpare(for: source)
     }
 
     private func noteMoved(from old: String, _ record: UdevRecord) {
-        doubts[old] = nil
-        if let source = sources.removeValue(forKey: old) {
-            sources[record.path] = source
-        } else {
-            noteAttached(record)
-        }
+        forgetQuestions(of: old)
+        guard let source = places.remove(at: old) else { return noteAttached(record) }
+        places.put(source, at: record.path)
+    }
+
+    func release(_ source: String, at path: String) {
+        places.remove(at: path)
+        watched[source]?.port?.conclude()
+        step(source, .detached)
     }
 }
 
@@ -139,15 +169,13 @@ extension AccessorySource {
     /// What is attached at `path` is `source`, or where that is nil, none of those known.
     public func resolve(_ path: String, as source: String?) -> String? {
         guard let record = attached[path], let identity = AccessoryIdentity(record) else { return nil }
-        if let taken = sources[path] { noteLost(taken, at: path) }
+        let before = places.sources
+        if let taken = places[path] { release(taken, at: path) }
+        let displaced = source.flatMap { places.place(of: $0) }
+        if let source, let displaced { release(source, at: displaced) }
         let chosen: String
-        var displaced: UdevRecord?
         if let source {
-            if let other = sources.first(where: { $0.value == source })?.key {
-                noteLost(source, at: other)
-                displaced = attached[other]
-            }
-            registry.bind(identity, to: source)
+            if let gone = registry.bind(identity, to: source, attached: before) { discard(gone) }
             chosen = source
         } else {
             chosen = registry.addNew(identity)
@@ -155,29 +183,33 @@ extension AccessorySource {
         doubts[path] = nil
         noteAttached(record)
         // Whoever was taken for it is somebody else, and others may be beyond doubt now.
-        if let displaced { noteAttached(displaced) }
-        askAgain()
-        host?.accessories(are: registry)
+        if let other = displaced.flatMap({ attached[$0] }) { noteAttached(other) }
+        lookAgain()
         return chosen
     }
 
     /// Nothing of it is remembered; attached, it is new.
     public func forget(_ source: String) -> Bool {
         guard registry.forget(source) else { return false }
-        host?.accessories(are: registry)
-        guard let path = sources.first(where: { $0.value == source })?.key, let record = attached[path] else {
-            return true
-        }
-        noteLost(source, at: path)
-        noteAttached(record)
-        host?.accessories(are: registry)
+        let place = places.place(of: source)
+        if let place { release(source, at: place) }
+        discard(source)
+        if let record = place.flatMap({ attached[$0] }) { noteAttached(record) }
+        lookAgain()
         return true
     }
 
-    private func noteLost(_ source: String, at path: String) {
-        sources[path] = nil
-        watched[source]?.port?.conclude()
-        step(source, .detached)
+    /// It is nobody any more, and goes with its session: whoever is called so next begins anew.
+    private func discard(_ source: String) {
+        step(source, .retired)
+        watched[source] = nil
+        host?.accessory(isForgotten: source)
+    }
+
+    private func lookAgain() {
+        takeUpSpares()
+        askAgain()
+        host?.accessories(are: registry)
     }
 }
 

@@ -3,7 +3,7 @@ import WakeSystem
 
 extension AccessorySource {
     /// Who stands at this node or place in /sys, where that is beyond doubt.
-    public func source(at word: String) -> String? { record(at: word).flatMap { sources[$0.path] } }
+    public func source(at word: String) -> String? { record(at: word).flatMap { places[$0.path] } }
 
     /// A source, with or without `/accessory/`, or a name, of one that is known, attached or not.
     public func source(named word: String) -> String? {
@@ -23,7 +23,7 @@ extension AccessorySource {
     public func node(of source: String) -> String? { place(of: source).flatMap { attached[$0]?.node } }
 
     /// In /sys; nil while it is away.
-    public func place(of source: String) -> String? { sources.first { $0.value == source }?.key }
+    public func place(of source: String) -> String? { places.place(of: source) }
 
     /// Whether a profile knows what stands there.
     public func isPlanned(at place: String) -> Bool { attached[place].map { host?.plan(for: $0) != nil } ?? false }

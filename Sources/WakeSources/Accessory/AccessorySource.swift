@@ -19,6 +19,8 @@ public protocol AccessoryHost: AnyObject {
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
     func accessory(_ source: String, isHeard listening: Listening)
+    /// It is nobody any more: what its session was is of no account.
+    func accessory(isForgotten source: String)
     /// Which device is which, to be kept over restarts.
     func accessories(are registry: AccessoryRegistry)
 }
@@ -40,6 +42,8 @@ public final class AccessorySource {
         var device: Device
         var match: AccessoryMatch
         var machine: PortMachine
+        /// As it was before the latest plug, until something is told of that: another node may be the one to open.
+        var beforePlug: PortMachine?
         /// As the host was told.
         var listening: Listening?
         var port: AccessoryPort?
@@ -63,14 +67,18 @@ public final class AccessorySource {
     var attached = AttachedDevices()
     var registry: AccessoryRegistry
     var watched: [String: Watched] = [:]
-    /// By the place in /sys of each that is attached.
-    var sources: [String: String] = [:]
+    var candidates = AttachedCandidates()
+    var places = AccessoryPlaces()
     public internal(set) var doubts: [String: Doubt] = [:]
     var openNode: NodeOpener = Nodes.open
     /// For what is waited for, which the system's sleep is part of.
     private var waits: Timer?
     /// For what takes place while the system runs: silence on a line, questions to a device.
     private var pauses: Timer?
+    /// Nodes that are left alone, by their places in /sys: whose they are too.
+    var spares: [String: String] = [:]
+    /// Armed while a node that others were left alone for is gone.
+    var spareTimer: Timer?
     private var inputs: [(source: String, input: PortInput, stamp: Stamp)] = []
     private var isStepping = false
     private var mustRearm = false
@@ -88,6 +96,7 @@ public final class AccessorySource {
         self.clock = clock
         waits = try loop.timer(on: .boottime) { [unowned self] in tickMachines() }
         pauses = try loop.timer(on: .monotonic) { [unowned self] in tickPorts() }
+        spareTimer = try loop.timer(on: .monotonic) { [unowned self] in takeUpSpares() }
     }
 
     /// Begins to listen to udev, and takes in what is attached already.
@@ -143,7 +152,9 @@ public final class AccessorySource {
         guard let entry = watched[source] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
-        case .raise(let kind, let stamp): host?.accessory(source, did: kind, at: stamp)
+        case .raise(let kind, let stamp):
+            watched[source]?.beforePlug = nil
+            host?.accessory(source, did: kind, at: stamp)
         case .open(let node): open(node, of: source, entry)
         case .close: close(source)
         }
@@ -186,7 +197,7 @@ public final class AccessorySource {
         }
     }
 
-    private func close(_ source: String) {
+    func close(_ source: String) {
         guard let port = watched[source]?.port else { return }
         watched[source]?.port = nil
         port.close()

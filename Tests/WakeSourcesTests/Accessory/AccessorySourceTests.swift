@@ -231,4 +231,58 @@ struct AccessorySourceTests {
         #expect(try bench.turn { bench.story(sources[1]).last == "+" })
         #expect(bench.source.doubts.isEmpty)
     }
+
+    @Test("forgotten while its session is closed or paused, it is open and heard when it is somebody again")
+    func forgets() throws {
+        for session in [LinkSession.closed, .paused] {
+            let bench = try AccessoryBench()
+            let gadget = try Gadget()
+            bench.plug(gadget, serial: "A1")
+            #expect(try bench.turn { bench.story() == ["+"] })
+            bench.sessions[serialSource] = session
+            bench.source.set(session, of: serialSource)
+            #expect(bench.story().count == 2)
+            #expect(bench.source.forget(serialSource))
+            #expect(bench.sessions[serialSource] == nil)
+            #expect(try bench.turn { bench.story().last == "+" })
+            gadget.say("one\n")
+            #expect(try bench.turn { bench.story().last == ":one" })
+        }
+    }
+
+    @Test("what was forgotten while it was away is told to be gone at once, and is new when it comes back")
+    func forgetsAbsent() throws {
+        let bench = try AccessoryBench()
+        bench.plan.replugGrace = .seconds(60)
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        bench.unplug(serial: "A1")
+        #expect(bench.source.forget(serialSource))
+        #expect(bench.story() == ["+", "-unplugged"])
+        #expect(bench.source.hindrance(of: serialSource) == "it has not been attached since the bridge started")
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story().last == "+" })
+    }
+
+    @Test("a replacement takes the name and the place of what broke, is that on every port, and is nobody else")
+    func replaces() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, port: "1", serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        #expect(bench.source.rename(serialSource, to: "scale"))
+        bench.unplug(port: "1", serial: "A1")
+        let replacement = "/accessory/2341:0043:B2:00"
+        bench.plug(gadget, port: "2", serial: "B2")
+        #expect(try bench.turn { bench.story(replacement) == ["+"] })
+        bench.sessions[replacement] = .paused
+        #expect(bench.source.resolve(bench.source.place(of: replacement) ?? "", as: serialSource) == serialSource)
+        #expect(bench.story(replacement) == ["+", "-unplugged"] && !bench.source.isKnown(replacement))
+        #expect(bench.sessions.isEmpty && bench.registries.last?.sources == [serialSource])
+        bench.unplug(port: "2", serial: "B2")
+        bench.plug(gadget, port: "3", serial: "B2")
+        #expect(bench.source.doubts.isEmpty && bench.source.source(named: "scale") == serialSource)
+        #expect(bench.source.node(of: serialSource) == gadget.node)
+    }
 }

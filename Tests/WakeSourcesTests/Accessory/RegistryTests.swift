@@ -195,6 +195,50 @@ struct RegistryTests {
         #expect(registry.addNew(new) == "/accessory/2341:0043:B@x:00~2")
     }
 
+    @Test("who a replacement was known as is nobody any more, so that its next port is no question")
+    func replaces() {
+        for serial in [nil, "B"] {
+            var desk = Desk()
+            desk.plug(1)
+            desk.registry.setName("scale", of: byPort(1))
+            desk.serial = serial
+            for port in [2, 3] {
+                if serial != nil { desk.unplug(port - 1) }
+                desk.plug(port)
+            }
+            let replacement = desk.plugged[3]??.description ?? ""
+            #expect(replacement != byPort(1) && !replacement.isEmpty)
+            desk.plugged[1] = nil
+            #expect(desk.registry.bind(twin(3, serial: serial), to: byPort(1), attached: desk.attached) == replacement)
+            #expect(!desk.registry.sources.contains(replacement))
+            desk.plugged[3] = byPort(1)
+            if serial == nil {
+                #expect(desk.plug(4) == .new(byPort(4)))
+            } else {
+                desk.unplug(3)
+                #expect(desk.plug(4) == .known(byPort(1)))
+            }
+        }
+    }
+
+    @Test("of twins that stand on each other's ports neither is lost; nor is one that has a name")
+    func swaps() {
+        var desk = Desk()
+        desk.plug(1)
+        desk.plug(2)
+        var other = desk
+        #expect(desk.registry.bind(twin(1), to: byPort(2), attached: desk.attached) == nil)
+        desk.plugged = [1: byPort(2)]
+        #expect(desk.plug(2) == .ambiguous([byPort(1)]))
+        desk.registry.bind(twin(2), to: byPort(1))
+        #expect(desk.restart([2, 1]) == [.known(byPort(1)), .known(byPort(2))])
+
+        other.registry.setName("left", of: byPort(1))
+        other.unplug(2)
+        #expect(other.registry.bind(twin(1), to: byPort(2), attached: other.attached) == nil)
+        #expect(other.registry.name(of: byPort(1)) == "left")
+    }
+
     @Test("looking enters nothing, and resolving again changes nothing")
     func looks() {
         var registry = AccessoryRegistry()

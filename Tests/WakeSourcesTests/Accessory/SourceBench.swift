@@ -47,11 +47,14 @@ final class AccessoryBench: AccessoryHost {
     let source: AccessorySource
     private let clock = RealClock()
     private var sequence: UInt64 = 0
+    private var births: [String: UInt64] = [:]
     private(set) var known: [String: Device] = [:]
     private(set) var told: [(source: String, kind: DeviceEvent.Kind)] = []
     private(set) var heard: [String: Listening] = [:]
     private(set) var registries: [AccessoryRegistry] = []
     private(set) var gaps: [Gap] = []
+    /// How often it was asked what a device's profile wants.
+    private(set) var plansAsked = 0
     var sessions: [String: LinkSession] = [:]
     var wanted: Set<String> = []
     var profile = "sensor"
@@ -68,15 +71,19 @@ final class AccessoryBench: AccessoryHost {
     // MARK: Udev
 
     func record(
-        _ action: UdevRecord.Action, port: String = "1", serial: String? = nil, node: String?, subsystem: String = "tty"
+        _ action: UdevRecord.Action, port: String = "1", serial: String? = nil, node: String?,
+        subsystem: String = "tty",
+        name: String = "x", kind: String = "sensor"
     ) -> UdevRecord {
         sequence += 1
         var properties = [
             "ID_VENDOR_ID": "2341", "ID_MODEL_ID": "0043", "ID_USB_INTERFACE_NUM": "00", "SUBSYSTEM": subsystem,
-            "USEC_INITIALIZED": String(1_000 + sequence),
+            "KIND": kind,
         ]
         properties["ID_SERIAL_SHORT"] = serial
-        let path = "/sys/devices/pci0000:00/0000:00:14.0/usb1/1-\(port)/1-\(port):1.0/\(subsystem)/x\(port)"
+        let path = "/sys/devices/pci0000:00/0000:00:14.0/usb1/1-\(port)/1-\(port):1.0/\(subsystem)/\(name)\(port)"
+        if action == .add || action == .found { births[path] = 1_000 + sequence }
+        properties["USEC_INITIALIZED"] = births[path].map(String.init)
         return UdevRecord(
             action: action, path: path, subsystem: subsystem, node: node, sequence: sequence, properties: properties)
     }
@@ -92,7 +99,9 @@ final class AccessoryBench: AccessoryHost {
     // MARK: The host
 
     func plan(for record: UdevRecord) -> AccessoryMatch? {
-        record.subsystem == "tty" ? AccessoryMatch(profile: profile, plan: plan) : nil
+        plansAsked += 1
+        guard record.subsystem == "tty", let kind = record.properties["KIND"], kind != "none" else { return nil }
+        return AccessoryMatch(profile: kind == "sensor" ? profile : kind, plan: plan)
     }
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func listening(to source: String) -> Listening? { heard[source] }
@@ -103,6 +112,7 @@ final class AccessoryBench: AccessoryHost {
         if case .gap(let gap) = kind { gaps.append(gap) }
     }
     func accessory(_ source: String, isHeard listening: Listening) { heard[source] = listening }
+    func accessory(isForgotten source: String) { sessions[source] = nil }
     func accessories(are registry: AccessoryRegistry) { registries.append(registry) }
 
     // MARK: Looking

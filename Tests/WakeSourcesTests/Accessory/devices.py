@@ -147,39 +147,46 @@ class World:
             file.write("".join([f"I:{born}\n"] + [f"E:{word}\n" for word in words]))
 
 
-def main():
-    os.makedirs("/run/udev/data")
-    open("/run/udev/control", "w").close()
-    world, listener, beside = World(), None, []
-    for line in sys.stdin:
+class Stage:
+    """What a story's steps are about."""
+
+    def __init__(self):
+        self.world, self.listener, self.beside = World(), None, []
+
+    def clear(self):
+        for process in self.beside + ([self.listener.process] if self.listener else []):
+            process.terminate()
+            process.wait()
+
+    def step(self, line):
         words = [os.fsdecode(urllib.parse.unquote_to_bytes(word)) for word in line.split()]
         match words:
             case []:
                 pass
             case ["load", file] if file.endswith(".udevadm"):
-                world.bed.add_from_string(described(file))
+                self.world.bed.add_from_string(described(file))
             case ["load", file]:
-                world.bed.add_from_file(file)
+                self.world.bed.add_from_file(file)
             case ["device", subsystem, name, parent, *rest]:
-                world.device(subsystem, name, parent, rest)
+                self.world.device(subsystem, name, parent, rest)
             case ["ready", name, born, *rest]:
-                world.ready(name, born, rest)
+                self.world.ready(name, born, rest)
             case ["event", path, action]:
-                world.bed.uevent(path, action)
+                self.world.bed.uevent(path, action)
             case ["property", path, key, value]:
-                world.bed.set_property(path, key, value)
+                self.world.bed.set_property(path, key, value)
             case ["remove", path]:
-                world.bed.uevent(path, "remove")
-                world.bed.remove_device(path)
+                self.world.bed.uevent(path, "remove")
+                self.world.bed.remove_device(path)
             case ["vanish", path]:
-                world.bed.remove_device(path)
+                self.world.bed.remove_device(path)
             case ["write", path, file, text]:
-                with open(world.bed.get_root_dir() + path + "/" + file, "wb") as attribute:
+                with open(self.world.bed.get_root_dir() + path + "/" + file, "wb") as attribute:
                     attribute.write(os.fsencode(text))
             case ["flood", first, last]:
-                flood(listener, int(first), int(last))
+                flood(self.listener, int(first), int(last))
             case ["beside", *rest]:
-                beside.append(subprocess.Popen(rest, stderr=open("/dev/null", "w")))
+                self.beside.append(subprocess.Popen(rest, stderr=open("/dev/null", "w")))
             case ["run", *rest]:
                 print(run(rest), end="", flush=True)
             case ["until", wanted, *rest]:
@@ -187,17 +194,26 @@ def main():
             case ["listen"]:
                 # From here on programs are shown the testbed; without umockdev they are shown the machine.
                 if "umockdev" in os.environ.get("LD_PRELOAD", ""):
-                    world.bed.get_root_dir()
-                listener = Listener(sys.argv[1])
+                    self.world.bed.get_root_dir()
+                self.listener = Listener(sys.argv[1])
             case ["tell", *rest]:
-                listener.tell(" ".join(rest))
+                self.listener.tell(" ".join(rest))
             case ["expect", *rest]:
-                listener.expect(" ".join(rest))
+                self.listener.expect(" ".join(rest))
             case _:
                 fail(f"no such step: {line}")
-    for process in beside + ([listener.process] if listener else []):
-        process.terminate()
-        process.wait()
+
+
+def main():
+    os.makedirs("/run/udev/data")
+    open("/run/udev/control", "w").close()
+    stage = Stage()
+    # Whoever is left running holds what this prints, and keeps who reads it waiting.
+    try:
+        for line in sys.stdin:
+            stage.step(line)
+    finally:
+        stage.clear()
 
 
 main()

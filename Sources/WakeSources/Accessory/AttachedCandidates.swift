@@ -1,0 +1,57 @@
+// What is attached and known by a profile: who it is, what its profile asks of it, and where it is watched as which source.
+import WakeSystem
+
+/// The attached devices that a profile knows, by their places in /sys. What is asked of each again and again is looked up once.
+struct AttachedCandidates {
+    struct Candidate: Hashable {
+        var identity: AccessoryIdentity
+        var match: AccessoryMatch
+    }
+
+    private var candidates: [String: Candidate] = [:]
+    /// The places of those that nothing but their ports tells apart.
+    private var kinds: [AccessoryKind: Set<String>] = [:]
+
+    subscript(path: String) -> Candidate? { candidates[path] }
+
+    mutating func set(_ candidate: Candidate?, at path: String) {
+        if let old = candidates[path]?.identity.kind {
+            kinds[old]?.remove(path)
+            if kinds[old]?.isEmpty == true { kinds[old] = nil }
+        }
+        candidates[path] = candidate
+        if let candidate { kinds[candidate.identity.kind, default: []].insert(path) }
+    }
+
+    /// The twins of the one at `path` that stand elsewhere and are nobody yet.
+    func waitingTwins(of path: String, _ places: AccessoryPlaces) -> [AccessoryIdentity] {
+        guard let kind = candidates[path]?.identity.kind, let twins = kinds[kind] else { return [] }
+        return twins.filter { $0 != path && places[$0] == nil }.compactMap { candidates[$0]?.identity }
+    }
+}
+
+/// Which source stands at which place: each at one at most.
+struct AccessoryPlaces {
+    private var byPath: [String: String] = [:]
+    private var bySource: [String: String] = [:]
+    /// Of all that are attached.
+    private(set) var sources: Set<String> = []
+
+    subscript(path: String) -> String? { byPath[path] }
+    func place(of source: String) -> String? { bySource[source] }
+
+    mutating func put(_ source: String, at path: String) {
+        byPath[path] = source
+        bySource[source] = path
+        sources.insert(source)
+    }
+
+    /// Nil where none stood there.
+    @discardableResult
+    mutating func remove(at path: String) -> String? {
+        guard let source = byPath.removeValue(forKey: path) else { return nil }
+        bySource[source] = nil
+        sources.remove(source)
+        return source
+    }
+}
