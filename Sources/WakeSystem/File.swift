@@ -112,6 +112,11 @@ public enum File {
         _ = try attempt { Int(fsync(directory.raw)) }.get("sync the directory of", path)
     }
 
+    /// Under another name from here on; what stood there is gone.
+    public static func move(_ path: String, to other: String) throws(SystemError) {
+        _ = try attempt { Int(rename(path, other)) }.get("move \(path) to", other)
+    }
+
     /// Removes a file; one that is not there is no error.
     public static func remove(_ path: String) throws(SystemError) {
         switch attempt({ Int(unlink(path)) }) {

@@ -110,12 +110,15 @@ struct AccessoryTests {
 
     @Test("an accessory is named and forgotten; one that is away is listed, and what is wrong is refused")
     func names() throws {
-        let said = try Workshop().play(
+        let workshop = try Workshop()
+        let said = try workshop.play(
             """
             \(hub)DAEMON
             until exit%200 TOOL status
             \(plug("1-4", line: 0))until /dev/ttyACM0 TOOL devices
+            until 1a86 cat \(workshop.folder)/state/accessories
             run TOOL pair /dev/ttyACM0 --alias kitchen
+            run cat \(workshop.folder)/state/accessories
             run TOOL devices
             run TOOL pair kitchen
             run TOOL pair kitchen --passkey 1
@@ -131,6 +134,7 @@ struct AccessoryTests {
             """)
         #expect(said.contains("\nkitchen (/dev/ttyACM0, /accessory/1a86:7523:@"), "\(said)")
         #expect(said.contains("\nkitchen  /dev/ttyACM0  scale "), "\(said)")
+        #expect(said.contains(#""name":"kitchen"}"#), "\(said)")
         #expect(said.contains("an accessory needs no pairing; name it with --alias"), "\(said)")
         #expect(said.contains("'kitchen' is an accessory, which --passkey is not for"), "\(said)")
         #expect(said.contains("there is no accessory '/dev/ttyACM7'"), "\(said)")

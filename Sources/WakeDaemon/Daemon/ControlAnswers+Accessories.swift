@@ -44,6 +44,7 @@ extension ControlAnswers {
         if order.identity != nil { source = try settle(order.device, as: source, watch.source) }
         guard let source else { throw .doubtful(order.device, []) }
         if let name = order.name { watch.rename(source, to: name) }
+        watch.keepNow()
         return try told(source)
     }
 
@@ -60,6 +61,7 @@ extension ControlAnswers {
                 advice: "mend the state directory and try again")
         }
         _ = watch.source.forget(source)
+        watch.keepNow()
         return .json { writer in
             writer.object { writer in
                 writer.field("alias", label)

@@ -2,34 +2,35 @@
 import WakeSources
 import WakeSystem
 
-/// A line of JSON for each, which people can read and mend.
-struct AccessoryBook {
-    private let path: String
+/// A line of JSON for each.
+final class AccessoryBook {
+    private var book: LineBook
+    /// What is to be kept, and is not yet: a turn of the loop may bring many changes.
+    private var pending: AccessoryRegistry?
+    private var isToldOfFailure = false
+    private let log = Log("accessories")
 
-    init(in directory: String) { path = directory + "/accessories" }
+    init(in directory: String) { book = LineBook(directory + "/accessories", log) }
 
-    /// What cannot be read is left out, and told.
     func read() -> AccessoryRegistry {
-        guard File.exists(path) else { return AccessoryRegistry() }
-        do throws(SystemError) {
-            var complaints: [String] = []
-            let text = String(decoding: try File.bytes(at: path, limit: 4 << 20), as: UTF8.self)
-            let registry = AccessoryRegistry(
-                lines: text.split(separator: "\n").map(String.init), complaints: &complaints)
-            for complaint in complaints { Log("accessories").error("\(complaint); see \(path)") }
-            return registry
-        } catch {
-            Log("accessories").error("\(error.description); accessories without serial numbers count as new")
-            return AccessoryRegistry()
-        }
+        var registry = AccessoryRegistry()
+        book.read("accessories without serial numbers count as new") { registry.take(line: $0) }
+        return registry
     }
 
-    func keep(_ registry: AccessoryRegistry) {
+    func note(_ registry: AccessoryRegistry) { pending = registry }
+
+    /// Writes what was noted, if anything was.
+    func keep() {
+        guard let registry = pending else { return }
+        pending = nil
         do throws(SystemError) {
-            try File.replace(path, with: Array(registry.lines.map { $0 + "\n" }.joined().utf8), mode: 0o600)
+            try book.write(registry.lines)
+            isToldOfFailure = false
         } catch {
-            Log("accessories").error(
-                "\(error.description); accessories without serial numbers may count as new after a restart")
+            guard !isToldOfFailure else { return }
+            isToldOfFailure = true
+            log.error("\(error.description); accessories without serial numbers may count as new after a restart")
         }
     }
 }

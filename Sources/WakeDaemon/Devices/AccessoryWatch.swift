@@ -30,7 +30,10 @@ final class AccessoryWatch: AccessoryHost {
         bridge.engine.listeners.append(self)
         // Put off, because a turn may be completed amid what a node said: it is not to be closed over the rest of that.
         let telling = try bridge.loop.deferred { [unowned self] in tellWanted() }
-        bridge.didCompleteTurn.append { [unowned self] in if hasMoved, source.letsGo { telling.schedule() } }
+        bridge.didCompleteTurn.append { [unowned self] in
+            book.keep()
+            if hasMoved, source.letsGo { telling.schedule() }
+        }
         try source.begin()
     }
 
@@ -74,7 +77,14 @@ final class AccessoryWatch: AccessoryHost {
         }
     }
 
-    func accessories(are registry: AccessoryRegistry) { book.keep(registry) }
+    /// Kept when the turn ends: of a crowd that is plugged in together all at once.
+    func accessories(are registry: AccessoryRegistry) {
+        book.note(registry)
+        bridge.loop.requestTurn()
+    }
+
+    /// What people say is kept before they are told that it is.
+    func keepNow() { book.keep() }
 
     // MARK: What people say
 
@@ -92,7 +102,12 @@ extension AccessoryWatch: DeviceWatch {
     func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
     func apply(_ session: LinkSession, to source: String) { self.source.set(session, of: source) }
     func hindrance(of source: String) -> String? { self.source.hindrance(of: source) }
-    func end() { source.end() }
+    func end() {
+        source.end()
+        // Who was seen when is written on this occasion alone.
+        if !source.registry.sources.isEmpty { book.note(source.registry) }
+        book.keep()
+    }
 
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
         switch request {

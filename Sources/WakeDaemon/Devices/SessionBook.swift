@@ -34,23 +34,21 @@ final class SessionBook {
         }
     }
 
-    private let path: String
+    private var book: LineBook
     private var entries: [String: Entry] = [:]
 
-    /// What cannot be read counts as open, and is told.
     init(in directory: String) {
-        path = directory + "/sessions"
-        guard File.exists(path) else { return }
-        do throws(SystemError) {
-            for line in String(decoding: try File.bytes(at: path, limit: 1 << 20), as: UTF8.self).split(separator: "\n")
-            {
-                let words = line.split(separator: " ", maxSplits: 1)
-                guard words.count == 2, let entry = Entry(word: String(words[0])) else { continue }
-                entries[String(words[1])] = entry
+        book = LineBook(directory + "/sessions", Log("sessions"))
+        var read: [String: Entry] = [:]
+        book.read("every session counts as open") { line in
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
+            guard words.count == 2, let entry = Entry(word: String(words[0])) else {
+                return "it is not 'paused', 'closed' or 'stopped' and a device's source"
             }
-        } catch {
-            Log("sessions").error("\(error.description); every session counts as open")
+            read[String(words[1])] = entry
+            return nil
         }
+        entries = read
     }
 
     subscript(source: String) -> LinkSession { entries[source]?.session ?? .open }
@@ -70,8 +68,7 @@ final class SessionBook {
         guard entries[source] != entry else { return }
         var next = entries
         next[source] = entry
-        let lines = next.sorted { $0.key < $1.key }.map { "\($0.value.word) \($0.key)\n" }.joined()
-        try File.replace(path, with: Array(lines.utf8), mode: 0o600)
+        try book.write(next.sorted { $0.key < $1.key }.map { "\($0.value.word) \($0.key)" })
         // Not before it is kept: what could not be must not hold until the next start only.
         entries = next
     }

@@ -2,9 +2,10 @@
 import WakeModel
 
 extension AccessoryRegistry {
-    /// Sorted by source.
+    /// Those that were seen last stand last.
     public var lines: [String] {
-        entries.sorted { $0.key < $1.key }.map { source, entry in
+        entries.map { (seen[$0.key] ?? 0, $0.key, $0.value) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map {
+            _, source, entry in
             var writer = JSONWriter()
             writer.beginObject()
             writer.field("source", source)
@@ -23,21 +24,19 @@ extension AccessoryRegistry {
         }
     }
 
-    /// What was written by `lines`. A line that cannot be read is left out, and told in a sentence in `complaints`.
-    public init(lines: [String], complaints: inout [String]) {
-        self.init()
-        for (number, line) in lines.enumerated() where line.contains(where: { !$0.isWhitespace }) {
-            do throws(Unreadable) {
-                try add(line: Array(line.utf8))
-            } catch {
-                complaints.append("line \(number + 1) of the known accessories was left out: \(error.reason)")
-            }
+    /// Takes in what ``lines`` wrote, line by line. Returns why the line cannot be read, where it cannot.
+    public mutating func take(line: ArraySlice<UInt8>) -> String? {
+        do throws(Unreadable) {
+            try add(line: line)
+            return nil
+        } catch {
+            return error.reason
         }
     }
 
     private struct Unreadable: Error { var reason: String }
 
-    private mutating func add(line: [UInt8]) throws(Unreadable) {
+    private mutating func add(line: ArraySlice<UInt8>) throws(Unreadable) {
         let value: JSONValue
         do throws(JSONValue.Fault) { value = try JSONValue(parsing: line) } catch {
             throw Unreadable(reason: error.description)
@@ -49,9 +48,10 @@ extension AccessoryRegistry {
         guard let vendor = value["vendor"]?.string, let product = value["product"]?.string,
             let ports = value["ports"]?.array?.map(\.string), !ports.contains(nil)
         else { throw Unreadable(reason: "\(source) needs vendor, product and ports") }
-        entries[source] = Entry(
+        let entry = Entry(
             vendor: vendor, product: product, serial: value["serial"]?.string, interface: value["interface"]?.string,
             ports: ports.compactMap(\.self).suffix(Self.mostPorts), hasMoved: value["moved"]?.boolean ?? false,
             name: value["name"]?.string)
+        set(entry, for: source)
     }
 }

@@ -33,12 +33,25 @@ public struct AccessoryRegistry: Hashable, Sendable {
     }
 
     /// By source.
-    var entries: [String: Entry] = [:]
+    private(set) var entries: [String: Entry] = [:]
+    /// Those whose sources are told apart by their ports alone.
+    private var kinds: [AccessoryKind: Set<String>] = [:]
+    /// Counts what is worth keeping.
+    private(set) var changes = 0
+    /// In which order they were seen last. Not worth a write of its own, so that two registries are equal without it.
+    private(set) var seen: [String: UInt64] = [:]
+    private var sightings: UInt64 = 0
 
     /// Where an accessory was seen, at most: whoever carries one about loses nothing by forgetting the oldest.
     static let mostPorts = 8
+    /// Of those that nobody named, and that are away, so many are remembered: whoever makes serial numbers up must not fill the
+    /// state directory.
+    static let mostAbsent = 1_000
 
     public init() {}
+
+    public static func == (left: AccessoryRegistry, right: AccessoryRegistry) -> Bool { left.entries == right.entries }
+    public func hash(into hasher: inout Hasher) { hasher.combine(entries) }
 
     public var sources: [String] { entries.keys.sorted() }
 
@@ -56,7 +69,9 @@ public struct AccessoryRegistry: Hashable, Sendable {
     ) -> Resolution {
         let resolution = look(at: identity, attached: attached, waiting: waiting)
         switch resolution {
-        case .known(let source): see(source, on: identity.port)
+        case .known(let source):
+            see(source, on: identity.port)
+            touch(source)
         case .new(let source): enter(identity, as: source)
         case .ambiguous: break
         }
@@ -88,9 +103,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         return entry.ports.contains(where: others.contains) ? .ambiguous([owner]) : .known(owner)
     }
 
-    private func twins(of identity: AccessoryIdentity) -> [String] {
-        entries.filter { $0.value.identity.isTwin(of: identity) }.map(\.key).sorted()
-    }
+    private func twins(of identity: AccessoryIdentity) -> [String] { kinds[identity.kind]?.sorted() ?? [] }
 
     private func freshSource(for identity: AccessoryIdentity) -> String {
         for source in [identity.source, identity.sourceWithPort] where entries[source] == nil { return source }
@@ -101,14 +114,57 @@ public struct AccessoryRegistry: Hashable, Sendable {
 
     private mutating func see(_ source: String, on port: String) {
         guard let ports = entries[source]?.ports, ports.last != port else { return }
-        entries[source]?.hasMoved = !ports.contains(port)
-        entries[source]?.ports = (ports.filter { $0 != port } + [port]).suffix(Self.mostPorts)
+        change(source) {
+            $0.hasMoved = !ports.contains(port)
+            $0.ports = (ports.filter { $0 != port } + [port]).suffix(Self.mostPorts)
+        }
     }
 
     /// Its port is nobody else's from here on.
     private mutating func enter(_ identity: AccessoryIdentity, as source: String) {
-        for twin in twins(of: identity) { entries[twin]?.ports.removeAll { $0 == identity.port } }
-        entries[source] = Entry(identity)
+        for twin in twins(of: identity) { change(twin) { $0.ports.removeAll { $0 == identity.port } } }
+        set(Entry(identity), for: source)
+    }
+
+    // MARK: Entries
+
+    mutating func set(_ entry: Entry?, for source: String) {
+        if let old = entries[source]?.identity.kind {
+            kinds[old]?.remove(source)
+            if kinds[old]?.isEmpty == true { kinds[old] = nil }
+        }
+        entries[source] = entry
+        changes += 1
+        if let entry { kinds[entry.identity.kind, default: []].insert(source) } else { seen[source] = nil }
+        touch(source)
+    }
+
+    /// Of what makes it one of its kind nothing may change.
+    private mutating func change(_ source: String, _ body: (inout Entry) -> Void) {
+        guard var entry = entries[source] else { return }
+        body(&entry)
+        guard entry != entries[source] else { return }
+        entries[source] = entry
+        changes += 1
+    }
+
+    // MARK: Who was seen when
+
+    /// It is there, or was until now.
+    public mutating func touch(_ source: String) {
+        guard entries[source] != nil else { return }
+        sightings += 1
+        seen[source] = sightings
+    }
+
+    /// Forgets who was away for longest, as far as there are too many; returns those.
+    public mutating func trim(attached: Set<String>) -> [String] {
+        guard entries.count > Self.mostAbsent else { return [] }
+        let absent = entries.filter { $0.value.name == nil && !attached.contains($0.key) }.keys
+        guard absent.count > Self.mostAbsent else { return [] }
+        let gone = absent.map { (seen[$0] ?? 0, $0) }.sorted(by: <).prefix(absent.count - Self.mostAbsent).map(\.1)
+        for source in gone { forget(source) }
+        return gone
     }
 
     // MARK: What people say
@@ -127,10 +183,10 @@ public struct AccessoryRegistry: Hashable, Sendable {
         let isTwin = entries[source]?.identity.isTwin(of: identity) ?? false
         let name = entries[source]?.name
         enter(identity, as: source)
-        entries[source]?.name = name
+        setName(name, of: source)
         guard let old else { return nil }
         if isTwin, attached.contains(source) || entries[old]?.name != nil { return nil }
-        entries[old] = nil
+        forget(old)
         return old
     }
 
@@ -143,7 +199,11 @@ public struct AccessoryRegistry: Hashable, Sendable {
 
     /// False where it was not known.
     @discardableResult
-    public mutating func forget(_ source: String) -> Bool { entries.removeValue(forKey: source) != nil }
+    public mutating func forget(_ source: String) -> Bool {
+        guard entries[source] != nil else { return false }
+        set(nil, for: source)
+        return true
+    }
 
     /// What people call it.
     public func name(of source: String) -> String? { entries[source]?.name }
@@ -152,7 +212,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
     @discardableResult
     public mutating func setName(_ name: String?, of source: String) -> Bool {
         guard entries[source] != nil else { return false }
-        entries[source]?.name = name
+        change(source) { $0.name = name }
         return true
     }
 }

@@ -20,9 +20,11 @@ extension AccessorySource {
 
     /// What changed in the registry meanwhile is kept once.
     func changingRegistry(_ body: () -> Void) {
-        let before = registry
+        let before = registry.changes
         body()
-        if registry != before { host?.accessories(are: registry) }
+        guard registry.changes != before else { return }
+        for source in registry.trim(attached: places.sources) { unwatch(source) }
+        host?.accessories(are: registry)
     }
 
     private func consider(_ change: AttachedDevices.Change) {
@@ -121,6 +123,7 @@ extension AccessorySource {
         forgetQuestions(of: path)
         guard let source = places[path] else { return }
         release(source, at: path)
+        registry.touch(source)
         expectSpare(for: source)
     }
 
@@ -201,9 +204,13 @@ extension AccessorySource {
 
     /// It is nobody any more, and goes with its session: whoever is called so next begins anew.
     private func discard(_ source: String) {
+        unwatch(source)
+        host?.accessory(isForgotten: source)
+    }
+
+    private func unwatch(_ source: String) {
         step(source, .retired)
         watched[source] = nil
-        host?.accessory(isForgotten: source)
     }
 
     private func lookAgain() {

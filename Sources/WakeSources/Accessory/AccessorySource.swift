@@ -65,7 +65,7 @@ public final class AccessorySource {
     let patience: PortPatience
     private var feed: UdevFeed?
     var attached = AttachedDevices()
-    var registry: AccessoryRegistry
+    public internal(set) var registry: AccessoryRegistry
     var watched: [String: Watched] = [:]
     var candidates = AttachedCandidates()
     var places = AccessoryPlaces()

@@ -285,4 +285,17 @@ struct AccessorySourceTests {
         #expect(bench.source.doubts.isEmpty && bench.source.source(named: "scale") == serialSource)
         #expect(bench.source.node(of: serialSource) == gadget.node)
     }
+
+    @Test(
+        "devices that make serial numbers up are remembered up to a limit, and those forgotten are not watched either")
+    func crowdsOut() throws {
+        let bench = try AccessoryBench()
+        for number in 1...(AccessoryRegistry.mostAbsent + 2) {
+            bench.source.take(.record(bench.record(.add, serial: "\(number)", node: "/dev/wakebridge-none")))
+            bench.unplug(serial: "\(number)")
+        }
+        #expect(bench.source.registry.sources.count == AccessoryRegistry.mostAbsent + 1)
+        #expect(bench.source.watched.count == AccessoryRegistry.mostAbsent + 1)
+        #expect(!bench.source.isWatching("/accessory/2341:0043:1:00"))
+    }
 }

@@ -9,6 +9,12 @@ private func twin(_ port: Int, serial: String? = nil) -> AccessoryIdentity {
 
 private func byPort(_ port: Int) -> String { "/accessory/1a86:7523:@hub-usb-\(port):00" }
 
+private func read(_ lines: [String]) -> (registry: AccessoryRegistry, complaints: [String]) {
+    var registry = AccessoryRegistry()
+    let complaints = lines.compactMap { registry.take(line: Array($0.utf8)[...]) }
+    return (registry, complaints)
+}
+
 /// A machine with ports, the registry that remembers it, and what is plugged in.
 private struct Desk {
     var registry = AccessoryRegistry()
@@ -34,8 +40,7 @@ private struct Desk {
 
     /// Power goes and comes: all ports in this order, each while those after it wait. The registry goes through its file.
     mutating func restart(_ order: [Int]) -> [AccessoryRegistry.Resolution] {
-        var complaints: [String] = []
-        registry = AccessoryRegistry(lines: registry.lines, complaints: &complaints)
+        registry = read(registry.lines).registry
         plugged = [:]
         return order.indices.map { plug(order[$0], waiting: Array(order[($0 + 1)...])) }
     }
@@ -260,17 +265,39 @@ struct RegistryTests {
         desk.plug(13)
         desk.plug(14)
         desk.registry.setName("left \"one\"\n", of: byPort(1))
-        var complaints: [String] = []
         let lines = desk.registry.lines
-        #expect(AccessoryRegistry(lines: lines, complaints: &complaints) == desk.registry)
-        #expect(complaints == [])
+        let whole = read(lines)
+        #expect(whole.registry == desk.registry && whole.complaints == [])
         let broken = [
-            "{", "", "[1]", #"{"source":"/accessory/x","vendor":"a"}"#, #"{"source":"/bluetooth/x"}"#, lines[0],
+            "{", "[1]", #"{"source":"/accessory/x","vendor":"a"}"#, #"{"source":"/bluetooth/x"}"#, lines[0],
         ]
-        let mended = AccessoryRegistry(lines: lines + broken, complaints: &complaints)
+        let (mended, complaints) = read(lines + broken)
         #expect(mended == desk.registry)
         #expect(complaints.count == 5)
-        #expect(complaints[0].hasPrefix("line 3 of the known accessories was left out: at byte 1"), "\(complaints)")
+        #expect(complaints[0].hasPrefix("at byte 1"), "\(complaints)")
+    }
+
+    @Test("of those that are away and have no name a thousand are remembered, those that were seen last, over restarts")
+    func trims() {
+        var desk = Desk()
+        func plug(_ serials: ClosedRange<Int>) {
+            for serial in serials {
+                desk.serial = "\(serial)"
+                desk.plug(1)
+                desk.unplug(1)
+            }
+        }
+        func source(_ serial: Int) -> String { "/accessory/1a86:7523:\(serial):00" }
+        plug(1...1_001)
+        desk.registry.setName("mine", of: source(2))
+        desk.registry.touch(source(3))
+        #expect(desk.registry.trim(attached: [source(1)]) == [])
+        plug(1_002...1_003)
+        var other = read(desk.registry.lines).registry
+        #expect(desk.registry.trim(attached: [source(1)]) == [source(4)])
+        #expect(other.trim(attached: []) == [source(1), source(4)])
+        #expect(other.trim(attached: []) == [] && other.sources.count == 1_001)
+        #expect(other.name(of: source(2)) == "mine")
     }
 
     @Test(
