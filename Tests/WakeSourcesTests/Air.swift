@@ -181,6 +181,7 @@ final class Air: BluetoothHost {
 
     /// Everybody says a word; who is heard is in the books.
     func say() throws {
+        try hearOut()
         let number = accounts.values.first?.words.count ?? 0
         let now = clock.stamp().wall
         let heard = try bluez.tell("say \(number)").split(separator: " ").compactMap { UInt8($0) }
@@ -189,6 +190,17 @@ final class Air: BluetoothHost {
             let isHeard = sources.contains(source)
             _ = accounts[source]?.say(on: heart, at: now, wasPassedOn: isHeard, isOwed: true)
         }
+        try drain()
+    }
+
+    /// Until everything has come that bluetoothd said by now. On a busy machine a while without a word says nothing of that; and
+    /// an end that is noticed after a word was said in it would put that word outside of its gap.
+    private func hearOut() throws {
+        var isAnswered = false
+        let ping = BusCall("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping", [])
+        guard let connection = line.connection else { return }
+        connection.call(ping, within: .seconds(10)) { _ in isAnswered = true }
+        try turn { isAnswered }
         try drain()
     }
 

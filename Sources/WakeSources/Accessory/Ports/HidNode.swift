@@ -20,11 +20,13 @@ final class HidNode: OpenNode {
         // Read first and told after: the kernel's room for reports is to be empty before anything else takes time.
         var words: [(word: NodeWord, at: Instant)] = []
         defer { for one in words { tell(one.word, one.at) } }
-        return try backlog.drain(into: &words, SystemClock.monotonic) { () throws(SystemError) in try handle.node.read()
+        return try backlog.drain(into: &words, SystemClock.monotonic) { () throws(SystemError) in
+            try handle.node.read()
         }
     }
 
-    /// A report is taken whole, and not before the device has it, for which it has 5 s: a thread waits for that. A stream named with it must be its own.
+    /// A report is taken whole, and not before the device has it, for which it has 5 s: a thread waits for that. A stream
+    /// named with it must be its own.
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting {
         switch channel {
         case .report(let number)? where number != bytes.first:
@@ -52,7 +54,8 @@ struct ReportBacklog: Hashable, Sendable {
 
     init(emptyAt: Instant) { self.emptyAt = emptyAt }
 
-    /// Reads until nothing waits, or others must have their turn. The clock is asked at each read: this process may be kept from its processor amid them, and what is dropped meanwhile lies in a gap too.
+    /// Reads until nothing waits, or others must have their turn. The clock is asked at each read: this process may be kept
+    /// from its processor amid them, and what is dropped meanwhile lies in a gap too.
     mutating func drain(
         into words: inout [(word: NodeWord, at: Instant)], _ clock: () -> Instant,
         reading: () throws(SystemError) -> NodeReading<HidReport>
