@@ -66,8 +66,7 @@ extension ControlAnswers {
             writer.object { writer in
                 writer.field("alias", label)
                 writer.field("source", source)
-                writer.key("node")
-                if let node { writer.string(node) } else { writer.null() }
+                writer.field("node", node)
             }
         }
     }
