@@ -73,7 +73,7 @@ let package = Package(
             dependencies: [
                 "TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem",
             ],
-            exclude: ["Accessory/devices.py"]),
+            exclude: ["Accessory/devices.py", "Accessory/nodes.py"]),
         .testTarget(
             name: "WakeDoctorTests",
             dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),

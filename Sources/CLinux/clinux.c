@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -44,6 +45,8 @@ int clinux_clock_is_synchronized(void) {
     if (adjtimex(&state) < 0) return -errno;
     return (state.status & STA_UNSYNC) == 0;
 }
+
+int clinux_bell(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 int clinux_pipe(int ends[2], int flags) { return answer(pipe2(ends, flags)); }
 

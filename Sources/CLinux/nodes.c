@@ -71,6 +71,8 @@ int clinux_line_get(int descriptor, struct clinux_line *line) {
 
 int clinux_line_flush(int descriptor) { return answer(ioctl(descriptor, TCFLSH, TCIOFLUSH)); }
 
+int clinux_line_discard(int descriptor) { return answer(ioctl(descriptor, TCFLSH, TCOFLUSH)); }
+
 int clinux_line_exclude(int descriptor) { return answer(ioctl(descriptor, TIOCEXCL)); }
 int clinux_line_include(int descriptor) { return answer(ioctl(descriptor, TIOCNXCL)); }
 

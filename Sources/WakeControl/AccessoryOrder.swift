@@ -30,10 +30,8 @@ public struct AccessoryOrder: Hashable, Sendable {
         identity = try body.text("as").map { $0 == Self.new ? .new : .known($0) }
     }
 
-    /// Names end up in events, tables and file names of others, so they are kept plain.
     private static func name(_ text: String) throws(ControlRefusal) -> String {
-        let isPlain = text.utf8.count <= 64 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }
-        guard isPlain, text.first != " ", text.last != " ", text.first != "/", text != new else {
+        guard text.isPlainName, text != new else {
             throw .badRequest(
                 "bad-value", "what was given as 'name' cannot be a name",
                 "use 1 to 64 bytes of text, no '/' or space at its ends, and not '\(new)'")

@@ -35,8 +35,7 @@ extension JSONWriter {
         field("address", status.address)
         field("powered", status.isPowered)
         field("links", status.links)
-        key("most_links")
-        if let most = status.mostLinks { integer(most) } else { null() }
+        field("most_links", status.mostLinks)
         key("waiting")
         beginArray()
         for alias in status.waiting { string(alias) }

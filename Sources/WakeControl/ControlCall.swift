@@ -35,8 +35,9 @@ public enum Simulation: Hashable, Sendable {
     case disconnect(device: String)
     case sleep(isOn: Bool)
     case heat(isOn: Bool)
+    case battery(isOn: Bool)
 
-    static let names = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat"]
+    static let names = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery"]
 }
 
 public enum DeadLetterChoice: Hashable, Sendable {

@@ -80,6 +80,7 @@ extension Simulation {
         case "memory": self = .memory(try MemoryLevel(body))
         case "sleep": self = .sleep(isOn: try body.isOn())
         case "heat": self = .heat(isOn: try body.isOn())
+        case "battery": self = .battery(isOn: try body.isOn())
         case let other:
             throw .badRequest(
                 "unknown-simulation", "'\(other)' cannot be simulated",

@@ -162,8 +162,7 @@ extension JSONWriter {
         field("id", status.id)
         field("state", status.state)
         field("why", status.why)
-        key("pid")
-        if let process = status.process { integer(process) } else { null() }
+        field("pid", status.process)
         field("epoch", status.epoch.rawValue)
         field("queued", status.queued)
         field("open", status.open)
@@ -173,10 +172,8 @@ extension JSONWriter {
         field("events", status.events)
         field("awake_ms", status.awake.wholeMilliseconds)
         field("work", status.work)
-        key("status")
-        if let text = status.status { string(text) } else { null() }
-        key("last_exit")
-        if let exit = status.lastExit { string(exit) } else { null() }
+        field("status", status.status)
+        field("last_exit", status.lastExit)
         endObject()
     }
 
@@ -184,17 +181,13 @@ extension JSONWriter {
         beginObject()
         field("alias", status.device.alias)
         field("source", status.device.source)
-        key("profile")
-        if let profile = status.device.profile { string(profile) } else { null() }
+        field("profile", status.device.profile)
         key("match")
         if let match = status.match { self.match(match) } else { null() }
-        key("node")
-        if let node = status.node { string(node) } else { null() }
+        field("node", status.node)
         field("link", status.link)
-        key("why")
-        if let why = status.why { string(why) } else { null() }
-        key("session")
-        if let session = status.session { string(session.rawValue) } else { null() }
+        field("why", status.why)
+        field("session", status.session?.rawValue)
         key("last_data")
         if let time = status.lastData { self.time(time) } else { null() }
         endObject()
@@ -206,8 +199,7 @@ extension JSONWriter {
         beginArray()
         for service in match.services { string(service.description) }
         endArray()
-        key("name_prefix")
-        if let prefix = match.namePrefix { string(prefix) } else { null() }
+        field("name_prefix", match.namePrefix)
         key("properties")
         beginArray()
         for property in match.properties {

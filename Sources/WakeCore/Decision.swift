@@ -75,6 +75,7 @@ public enum NotWoken: String, Hashable, Sendable {
     case resting = "it rests after its awake window"
     case makingWay = "it was frozen for want of memory, and rests for a moment"
     case systemSleep = "the machine is going to sleep; it is woken after that"
+    case power = "the machine runs on battery, and its manifest says require: [\"power\"]"
     case ending = "its process is ending"
     case finishing = "the bridge is ending"
     case dropped = "its subscription's policy let the event go"

@@ -1,4 +1,4 @@
-// What the machine's sleep, its memory and its heat do to the handlers together, and who of them makes way first.
+// What the machine's sleep, memory, heat and power do to the handlers together, and who of them makes way first.
 import WakeModel
 
 extension Dispatcher {
@@ -19,6 +19,13 @@ extension Dispatcher {
     mutating func noteHeat(_ isHot: Bool, _ step: inout Step) {
         guard machine.isHot != isHot else { return }
         machine.isHot = isHot
+        step.machine = machine
+        for slot in handlers.indices { change(slot, &step) { _, _ in } }
+    }
+
+    mutating func notePower(_ isOnBattery: Bool, _ step: inout Step) {
+        guard machine.isOnBattery != isOnBattery else { return }
+        machine.isOnBattery = isOnBattery
         step.machine = machine
         for slot in handlers.indices { change(slot, &step) { _, _ in } }
     }

@@ -81,6 +81,7 @@ public struct Dispatcher: Sendable {
         case .memory(let level): feelMemory(level, &step)
         case .systemSleep(let sleep): noteSleep(sleep, &step)
         case .thermal(let isHot): noteHeat(isHot, &step)
+        case .power(let isOnBattery): notePower(isOnBattery, &step)
         case .announced(let notice):
             for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }

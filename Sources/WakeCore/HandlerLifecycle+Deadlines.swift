@@ -55,7 +55,7 @@ extension HandlerLifecycle {
 
     /// The next instant on CLOCK_BOOTTIME at which a hold ends that keeps work waiting.
     func nextBoottimeDeadline(_ step: Step) -> Instant? {
-        guard !step.isFinishing, step.machine.sleepsAt == nil else { return nil }
+        guard !step.isFinishing, step.machine.sleepsAt == nil, !awaitsPower(step.machine) else { return nil }
         switch phase {
         case .stopped, .quarantined, .launching, .expiring, .suspending, .terminating: return nil
         case .active:
@@ -84,6 +84,7 @@ extension HandlerLifecycle {
 
     private func nextWakeDeadline(_ step: Step) -> Instant? {
         guard !step.isFinishing, step.machine.sleepsAt == nil, !penalty.isHeld(at: step.boottime) else { return nil }
+        if awaitsPower(step.machine) { return nil }
         if let rest, rest.until > step.now { return hasWork ? rest.until : nil }
         return queue.nextDue(after: step.now, boottime: step.boottime)
     }

@@ -139,6 +139,7 @@ extension HandlerLifecycle {
         }
         return terms.wakes && terms.latency(of: channel) == .zero && !batch.hasOpen
             && !penalty.isHeld(at: step.boottime) && !step.isFinishing && step.machine.sleepsAt == nil
+            && !awaitsPower(step.machine)
             && rest.map { $0.until <= step.now } ?? true
     }
 
@@ -157,6 +158,7 @@ extension HandlerLifecycle {
         if !terms.wakes { return .subscription }
         if !event.passesNacks, queue.isHeld(event.device, at: step.boottime) { return .nacked }
         if step.machine.sleepsAt != nil { return .systemSleep }
+        if awaitsPower(step.machine) { return .power }
         return event.due > step.now ? .coalescing : nil
     }
 }

@@ -121,6 +121,13 @@ extension HandlerLifecycle {
         return step.machine.isHot ? .tooHot(task: task) : .memoryShort(task: task)
     }
 
+    // MARK: Power
+
+    /// What is in hand is finished on battery; nothing more is begun. Whoever attaches wants to see it run here and now.
+    func awaitsPower(_ machine: MachineCondition) -> Bool {
+        machine.isOnBattery && settings.requirements.contains(.power) && !isAttached
+    }
+
     // MARK: Shutdown
 
     /// Told before its input ends, so that it can answer what it still owes.

@@ -8,7 +8,7 @@ extension HandlerLifecycle {
     /// Why it should be awake now; nil leaves it asleep.
     func wakeReason(_ step: Step) -> WakeReason? {
         if step.isFinishing || penalty.isHeld(at: step.boottime) { return nil }
-        if step.machine.sleepsAt != nil || memoryUntil != nil { return nil }
+        if step.machine.sleepsAt != nil || memoryUntil != nil || awaitsPower(step.machine) { return nil }
         if let rest, step.now < rest.until { return nil }
         if let wanted { return wanted }
         if hasUnfinished { return .owed }
@@ -121,7 +121,9 @@ extension HandlerLifecycle {
 
     /// Awake, with nothing in flight. A oneshot has its one batch from the start, and an end of input after it.
     func canTakeBatch(_ step: Step) -> Bool {
-        guard !batch.hasOpen, !isOneshot, rescue == nil, !step.isFinishing else { return false }
+        guard !batch.hasOpen, !isOneshot, rescue == nil, !step.isFinishing, !awaitsPower(step.machine) else {
+            return false
+        }
         return isAttached || (makesWayFor(step) == nil && !budget.isWindowOver(at: step.now, timers))
     }
 

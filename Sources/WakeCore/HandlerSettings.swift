@@ -43,6 +43,11 @@ public struct HandlerSettings: Hashable, Sendable {
     }
     public enum Overrun: String, Hashable, Sendable, CaseIterable { case suspend, terminate }
     public enum StoppedEvents: String, Hashable, Sendable, CaseIterable { case drop, keep }
+    /// What must be there before it is started or woken, for work that can wait: its events wait with it.
+    public enum Requirement: String, Hashable, Sendable, CaseIterable {
+        /// The machine draws from the mains, or has no battery to spare.
+        case power
+    }
 
     public var modes: Set<DeviceMode> = []
     public var subscriptions: [Subscription] = []
@@ -54,6 +59,7 @@ public struct HandlerSettings: Hashable, Sendable {
     public var startsAtBoot = false
     public var isEnabled = true
     public var allowsBackgroundChildren = false
+    public var requirements: Set<Requirement> = []
     /// Events in one batch, 1 to 1,024. Nil: 64 for a resident handler, 1 for a oneshot.
     public var maxBatch: Int?
     /// Bytes of event lines queued for this handler over all its subscriptions.

@@ -74,6 +74,7 @@ public enum Input: Sendable {
     case memory(MemoryLevel)
     case systemSleep(SystemSleep)
     case thermal(isHot: Bool)
+    case power(isOnBattery: Bool)
     /// The bridge's own condition: told to whom is awake now, to the others with their next wake.
     case announced(Notice)
     /// The journal is over its cap: this old data of one handler is let go and told.

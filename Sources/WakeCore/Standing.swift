@@ -127,6 +127,7 @@ extension HandlerLifecycle {
 
     private func sleepExplanation(at moment: Moment, _ machine: MachineCondition) -> String {
         if machine.sleepsAt != nil { return "asleep: the machine is going to sleep; it is woken after that" }
+        if awaitsPower(machine) { return "asleep: \(NotWoken.power.rawValue)" }
         if let rest, moment.monotonic < rest.until {
             return switch rest.cause {
             case .window: "resting after its awake window"

@@ -6,6 +6,7 @@ struct MachineCondition: Hashable, Sendable {
     /// The machine is about to sleep, at this instant at the latest; nothing is woken until that is over.
     var sleepsAt: Instant?
     var isHot = false
+    var isOnBattery = false
 }
 
 /// One such cause, as it presses one handler. It stands beside the budget and leaves it alone, so that nobody is judged

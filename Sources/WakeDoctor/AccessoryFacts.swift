@@ -12,6 +12,8 @@ public struct AccessoryFacts: Hashable, Sendable {
     public enum Rules: Hashable, Sendable {
         /// No profile is of an accessory.
         case unneeded
+        /// They cannot be made of the profiles, and why.
+        case unmade(String)
         case absent
         /// The file at this path says other things than the profiles.
         case outdated(String)

@@ -75,6 +75,7 @@ public struct Finding: Hashable, Sendable {
         case accessory
         case udevAbsent = "udev-absent"
         case udevUnheard = "udev-unheard"
+        case rulesUnmade = "rules-unmade"
         case rulesAbsent = "rules-absent"
         case rulesOutdated = "rules-outdated"
         case groupAbsent = "group-absent"

@@ -46,13 +46,27 @@ extension Facts {
     }
 
     /// What the rules would do is done by them.
-    private var useRules: String { accessories.rules == .current ? Self.apply : installRules }
+    private var useRules: Finding.Remedy {
+        switch accessories.rules {
+        case .current: .run(Self.apply)
+        case .unneeded, .absent, .outdated: .run(installRules)
+        // As things are, the command would put nothing in place of what is installed.
+        case .unmade: .act("mend the profile that no udev rules can be made of")
+        }
+    }
 
     private var ofRules: [Finding] {
         let level = hasAttached ? Finding.Level.warning : .note
         let why = "They let in a group, keep ModemManager off, and keep USB devices awake."
         switch accessories.rules {
         case .unneeded, .current: return []
+        case .unmade(let fault):
+            let what = "no udev rules can be made of the accessories' profiles: \(fault)"
+            return [
+                Finding(
+                    level, .rulesUnmade, what, why,
+                    .act("change that profile; 'wakebridge udev-rules' tells when it will do"))
+            ]
         case .absent:
             let what = "the udev rules of the accessories' profiles are not installed"
             return [Finding(level, .rulesAbsent, what, why, .run(installRules))]
@@ -118,7 +132,7 @@ extension Facts {
             return Finding(level, .nodeDenied, what, why, .run(Self.join(group)))
         }
         return Finding(
-            level, .nodeDenied, what, "It is root's alone until the udev rules are in effect.", .run(useRules))
+            level, .nodeDenied, what, "It is root's alone until the udev rules are in effect.", useRules)
     }
 
     private func ofSleep(_ accessory: AttachedAccessory, _ name: String) -> [Finding] {
@@ -140,7 +154,7 @@ extension Facts {
             Finding(
                 .warning, .modemManager, "ModemManager may take \(candidates.joined(separator: ", ")) for a modem",
                 "It asks for some ten seconds after plugging in: nobody else gets the line, or what comes is garbled.",
-                .run(useRules))
+                useRules)
         ]
     }
 

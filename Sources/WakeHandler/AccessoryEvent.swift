@@ -41,8 +41,12 @@ public struct AccessoryData: Hashable, Sendable {
     /// `serial`, `input` or `report-N`; for what a Bluetooth device broadcast without a link, `advertisement`.
     public let stream: String?
     public let bytes: [UInt8]
-    /// Nil where no profile knows the data.
+    /// Nil where no profile knows the data, or it could not be decoded.
     public let value: DecodedValue?
+    /// Why it could not be.
+    public let undecodable: String?
+    /// A word such as `cut-short` where it is no whole message of its line.
+    public let fragment: String?
 }
 
 /// One loss: the only way anything is ever lost.

@@ -86,6 +86,8 @@ extension AccessoryData {
         characteristic = data["characteristic"]?.string
         stream = data["stream"]?.string
         bytes = data["raw"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? []
+        undecodable = data["undecodable"]?.string
+        fragment = data["fragment"]?.string
         value = data["value"].map(DecodedValue.init)
     }
 }

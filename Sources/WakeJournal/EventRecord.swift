@@ -94,6 +94,7 @@ extension DeviceEvent.Kind {
         case .gap: 7
         case .attention: 8
         case .data(.advertisement, _): 9
+        case .data(.fragment, _): 10
         }
     }
 
@@ -123,6 +124,11 @@ extension DeviceEvent.Kind {
             else { return nil }
             self = .attention(attention, detail: reader.restText)
         case 9: self = .data(.advertisement, payload)
+        case 10:
+            guard let length = reader.integer(UInt8.self), let word = reader.text(Int(length)),
+                let fragment = Fragment(rawValue: word)
+            else { return nil }
+            self = .data(.fragment(fragment), reader.rest)
         default: return nil
         }
     }
@@ -155,6 +161,9 @@ extension [UInt8] {
                 appendLittleEndian(uuid.high)
                 appendLittleEndian(uuid.low)
             case .report(let number): append(number)
+            case .fragment(let fragment):
+                append(UInt8(fragment.rawValue.utf8.count))
+                append(contentsOf: fragment.rawValue.utf8)
             case .serial, .input, .advertisement: break
             }
             append(contentsOf: bytes)

@@ -1,10 +1,34 @@
 // What a device did: the one value that every source makes and that the journal keeps.
 
+/// Why bytes of a serial accessory are no message of its framing.
+public enum Fragment: String, Hashable, Sendable, CaseIterable {
+    case tooLong = "too-long"
+    case noStart = "no-start"
+    case badLength = "bad-length"
+    case badEscape = "bad-escape"
+    case badCode = "bad-code"
+    case cutShort = "cut-short"
+
+    /// As event lines say it.
+    public var sentence: String {
+        switch self {
+        case .tooLong: "too long: no end came within the limit, and this is a piece of it"
+        case .noStart: "garbage: it stands before the start of a message"
+        case .badLength: "a length that cannot be"
+        case .badEscape: "a bad escape"
+        case .badCode: "a bad code"
+        case .cutShort: "cut short: the line ended before the message did"
+        }
+    }
+}
+
 /// Where in a device bytes came from.
 public enum Channel: Hashable, Sendable {
     case characteristic(BluetoothUUID)
     /// The byte stream of a serial accessory.
     case serial
+    /// The same, where they are no message: never taken for one, nor in its place.
+    case fragment(Fragment)
     /// A HID report by its number; 0 where the device numbers none.
     case report(UInt8)
     /// Input events (evdev).
@@ -88,6 +112,7 @@ extension Channel {
         switch self {
         case .characteristic(let uuid): ("characteristic", uuid.description)
         case .serial: ("stream", "serial")
+        case .fragment(let fragment): ("stream", "serial-\(fragment.rawValue)")
         case .report(let number): ("stream", "report-\(number)")
         case .input: ("stream", "input")
         case .advertisement: ("stream", "advertisement")
@@ -99,6 +124,9 @@ extension Channel {
         case "serial": self = .serial
         case "input": self = .input
         case "advertisement": self = .advertisement
+        case _ where text.hasPrefix("serial-"):
+            guard let fragment = Fragment(rawValue: String(text.dropFirst(7))) else { return nil }
+            self = .fragment(fragment)
         case _ where text.hasPrefix("report-"):
             guard let number = UInt8(text.dropFirst(7)), text == "report-\(number)" else { return nil }
             self = .report(number)

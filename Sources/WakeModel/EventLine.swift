@@ -96,6 +96,7 @@ public struct EventLine: Sendable {
         writer.key("raw")
         writer.hexadecimal(bytes)
         if let undecodable { writer.field("undecodable", undecodable) }
+        if case .fragment(let fragment) = channel { writer.field("fragment", fragment.rawValue) }
     }
 
     private func writeProfile(into writer: inout JSONWriter) {
@@ -125,8 +126,7 @@ extension Gap {
     fileprivate func write(of alias: String, into writer: inout JSONWriter) {
         writer.field("device", alias)
         writer.field("cause", cause.rawValue)
-        writer.key("count")
-        if let count { writer.integer(count) } else { writer.null() }
+        writer.field("count", count)
         if let first { writer.field("first_seq", first.rawValue) }
         if let last { writer.field("last_seq", last.rawValue) }
         writer.key("from")
@@ -143,7 +143,7 @@ extension JSONWriter {
         case .characteristic(let uuid):
             key("characteristic")
             self.uuid(uuid)
-        case .serial: field("stream", "serial")
+        case .serial, .fragment: field("stream", "serial")
         case .report(let number):
             key("stream")
             string("report-", number: UInt64(number))

@@ -36,6 +36,14 @@ extension [UInt8] {
     }
 }
 
+extension FixedWidthInteger where Self: UnsignedInteger {
+    /// All its digits: `000f` of 16 bits.
+    public var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
+    }
+}
+
 @inline(__always) func hexadecimalDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
 }

@@ -152,6 +152,16 @@ extension JSONWriter {
         key(name)
         boolean(value)
     }
+
+    /// `null` where there is none.
+    public mutating func field(_ name: StaticString, _ text: String?) {
+        key(name)
+        if let text { string(text) } else { null() }
+    }
+    public mutating func field(_ name: StaticString, _ value: (some BinaryInteger)?) {
+        key(name)
+        if let value { integer(value) } else { null() }
+    }
 }
 
 extension [UInt8] {

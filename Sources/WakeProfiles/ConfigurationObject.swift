@@ -142,15 +142,25 @@ extension ConfigurationObject {
     }
 
     public func word(_ key: String, among words: [String]) -> String? {
-        guard let value = members[key] else { return nil }
+        members[key].flatMap { word($0, at: path(of: key), among: words) }
+    }
+
+    public func words<Word: RawRepresentable & CaseIterable>(
+        _ key: String, of what: String, as: Word.Type = Word.self
+    ) -> [Word]? where Word.RawValue == String {
+        let words = Word.allCases.map(\.rawValue)
+        return list(key, of: what) { word($0, at: $1, among: words).flatMap { Word(rawValue: $0) } }
+    }
+
+    private func word(_ value: ConfigurationValue, at path: String, among words: [String]) -> String? {
         if case .text(let text) = value {
             if words.contains(text) { return text }
             if let near = nearestName(to: text, among: words) {
-                report.add("\(path(of: key)) is \(value); did you mean \"\(near)\"?")
+                report.add("\(path) is \(value); did you mean \"\(near)\"?")
                 return nil
             }
         }
-        refuse(key, expected: "one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+        report.add("\(path) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
         return nil
     }
 

@@ -17,6 +17,8 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongCheck(kind: String, found: String, made: String)
     /// So many bytes are no whole number of input events.
     case notEvents(count: Int)
+    /// The line's framing has found no whole message.
+    case fragment(Fragment)
 
     public var description: String {
         switch self {
@@ -29,6 +31,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .noCheck(let reason): "no check: \(reason)"
         case .wrongCheck(let kind, let found, let made):
             "a wrong check: \(kind) says \(found), the bytes make \(made)"
+        case .fragment(let fragment): fragment.sentence
         case .notEvents(let count): "not input events: \(count) bytes, where each event has 8"
         }
     }

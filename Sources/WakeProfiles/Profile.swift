@@ -27,7 +27,7 @@ struct ChannelProgram: Hashable, Sendable {
         let checked = if let check { try check.verified(bytes) } else { bytes }
         switch form {
         case .fields: return try program.run(over: checked)
-        case .inputEvents: return try InputBatch.run(over: checked)
+        case .inputEvents: return try InputEventList.run(over: checked)
         case .none: return nil
         }
     }

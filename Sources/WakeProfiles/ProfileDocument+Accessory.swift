@@ -61,7 +61,7 @@ extension ProfileDocument {
             case .serial: (key, .serial)
             case .report: (key, .hid)
             case .input: (key, .input)
-            case .characteristic, .advertisement, nil: (key, nil)
+            case .characteristic, .fragment, .advertisement, nil: (key, nil)
             }
         }
     }

@@ -183,7 +183,7 @@ extension ProfileDocument {
             case .serial: return .serial
             case .input: return .input
             case .report(let number): return .report(number)
-            case .characteristic, .advertisement, nil: return nil
+            case .characteristic, .fragment, .advertisement, nil: return nil
             }
         }
     }

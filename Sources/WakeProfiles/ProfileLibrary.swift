@@ -101,6 +101,8 @@ public struct ProfileLibrary: Sendable {
             writer.fragment(value)
             return true
         }
+        // Half a message may well look like one.
+        if case .fragment(let fragment) = channel { throw .fragment(fragment) }
         let found = programs[profile.rawValue]
         for index in found.indices where found[index].channel == channel {
             guard let value = try found[index].run(over: bytes) else { return false }

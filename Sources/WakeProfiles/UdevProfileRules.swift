@@ -24,7 +24,7 @@ struct UdevProfileRules {
         }
         self.profile = profile
         node = profile.accessory?.node ?? .none
-        try checkProperties()
+        if node != .none { try checkProperties() }
     }
 
     var text: String {
@@ -116,7 +116,7 @@ struct UdevProfileRules {
             return (.usbDevice, "ATTRS{serial}==\"\(UdevValue.patternOfUnderscored(property.value))\"")
         case ("ID_USB_INTERFACE_NUM", _): return (.usbInterface, "ATTRS{bInterfaceNumber}==\"\(value)\"")
         case ("NAME", .input), ("PHYS", .input), ("UNIQ", .input):
-            let bare = UdevValue.pattern(UdevValue.unquoted(property.value))
+            let bare = UdevValue.pattern(property.value.unquoted)
             return (.input, "ATTRS{\(property.name.lowercased())}==\"\(bare)\"")
         default:
             // They have no attributes of their own; their lines stand in `uevent` in this order.
@@ -131,14 +131,16 @@ struct UdevProfileRules {
 
     // MARK: The USB device
 
-    /// Of the properties those that the USB device has too. What is left out only makes the line wider.
+    /// Of the properties those that the USB device has too. What is left out only makes the line wider. Of what nothing is
+    /// opened, the device may sleep, and be taken by others.
     private var usbLines: [String] {
+        guard node != .none else { return [] }
         var tokens = profile.match.properties.filter { Self.usbNames.contains($0.name) }
         if tokens.isEmpty { tokens = usbNumbers }
         guard tokens.contains(where: { $0.name != "ID_REVISION" }) else { return [] }
         let demands = tokens.map { "ENV{\($0.name)}==\"\(UdevValue.pattern($0.value))\"" }
         let line = ["SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\""] + demands
-        return [(line + [node == .none ? "TAG+=\"wakebridge\"" : claim]).joined(separator: ", ")]
+        return [(line + [claim]).joined(separator: ", ")]
     }
 
     private static let usbNames: Set = [
@@ -197,11 +199,5 @@ enum UdevValue {
     static func patternOfUnderscored(_ value: String) -> String {
         value.split(separator: "_", omittingEmptySubsequences: false).map { pattern(String($0)) }
             .joined(separator: "?*")
-    }
-
-    /// The kernel puts names of input devices into quotes.
-    static func unquoted(_ value: String) -> String {
-        guard value.count > 1, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
-        return String(value.dropFirst().dropLast())
     }
 }

@@ -48,15 +48,15 @@ public struct UdevRules: Hashable, Sendable {
         """
         # No profile knows the others, and nothing is done to them.
         ENV{\(property)}!="?*", GOTO="wakebridge_end"
-        TAG+="wakebridge"
 
         # The service runs as root; the group is for who runs 'wakebridge run' or 'wakebridge scan' without. There is no
         # uaccess: it lets in who sits at the screen, and most machines that do this work have none. A group that does not
         # exist is left out by udev, with a word in its log.
         SUBSYSTEM=="tty|hidraw|input", GROUP="\(group)", MODE="0660"
 
-        # ModemManager would ask whether it is a modem, and for ten seconds nobody else would be heard.
-        ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1"
+        # ModemManager would ask whether it is a modem, and for ten seconds nobody else would be heard. By the tag all of
+        # them are found: 'udevadm trigger --tag-match=wakebridge'.
+        ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1", TAG+="wakebridge"
 
         # A USB device that was put to sleep when idle loses what it has to say first.
         SUBSYSTEM=="usb", TEST=="power/control", ATTR{power/control}="on"

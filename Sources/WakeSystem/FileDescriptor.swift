@@ -28,10 +28,21 @@ public struct FileDescriptor: ~Copyable, Sendable {
     /// The number the kernel knows it by; valid only while this value lives, and never to be closed by anybody else.
     public let raw: Int32
 
-    /// Takes over `raw`, which must be open and owned by nobody else.
-    public init(owning raw: Int32) { self.raw = raw }
+    /// It is a device's node: closing it may take long.
+    private let isNode: Bool
 
-    deinit { _ = Glibc.close(raw) }
+    /// Takes over `raw`, which must be open and owned by nobody else.
+    public init(owning raw: Int32) { self.init(raw, isNode: false) }
+
+    /// The same of a device's node.
+    init(owningNode raw: Int32) { self.init(raw, isNode: true) }
+
+    private init(_ raw: Int32, isNode: Bool) {
+        self.raw = raw
+        self.isNode = isNode
+    }
+
+    deinit { if isNode { NodeClosing.begin(raw) } else { _ = Glibc.close(raw) } }
 
     /// Gives the number away; who receives it closes it.
     public consuming func release() -> Int32 {

@@ -127,7 +127,8 @@ private struct CaptureComposer {
         case .connected: connect(&peer, at: time)
         case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
         case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
-        case .data(.serial, _), .data(.report, _), .data(.input, _), .data(.advertisement, _), .gap, .attention:
+        case .data(.serial, _), .data(.fragment, _), .data(.report, _), .data(.input, _), .data(.advertisement, _),
+            .gap, .attention:
             unheard += 1
         }
         peers[operation.device] = peer

@@ -22,4 +22,10 @@ public enum Complaint: Error, Hashable {
     case usage(String)
     /// The words were right and it did not work: exit 1.
     case failure(String)
+
+    public var sentence: String {
+        switch self {
+        case .usage(let sentence), .failure(let sentence): sentence
+        }
+    }
 }

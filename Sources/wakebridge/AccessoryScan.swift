@@ -78,18 +78,12 @@ extension AttachedRow {
 
     var label: String {
         let names = ["ID_MODEL", "NAME", "HID_NAME", "POWER_SUPPLY_NAME"].compactMap { record.properties[$0] }
-        let name = names.first.map { $0.trimmed(of: "\"") } ?? ""
+        let name = names.first?.unquoted ?? ""
         return name.isEmpty ? String(record.path.split(separator: "/").last ?? "") : name
     }
 
     /// Its node, or its place in /sys where it has none.
     var place: String { record.node ?? record.path }
-}
-
-extension String {
-    fileprivate func trimmed(of mark: Character) -> String {
-        count > 1 && first == mark && last == mark ? String(dropFirst().dropLast()) : self
-    }
 }
 
 /// Attached accessories beside the peripherals: the same columns, and JSON with what a profile's `match` is written from.
@@ -108,12 +102,9 @@ enum AccessoryText {
         writer.beginObject()
         writer.field("name", row.label)
         writer.field("address", row.place)
-        writer.key("source")
-        if let identity = AccessoryIdentity(row.record) { writer.string(identity.source) } else { writer.null() }
-        writer.key("node")
-        if let node = row.record.node { writer.string(node) } else { writer.null() }
-        writer.key("profile")
-        if let profile = row.profile { writer.string(profile) } else { writer.null() }
+        writer.field("source", AccessoryIdentity(row.record)?.source)
+        writer.field("node", row.record.node)
+        writer.field("profile", row.profile)
         writer.field("state", row.isAttached ? "attached" : "detached")
         writer.field("subsystem", row.record.subsystem)
         writer.key("properties")

@@ -1,5 +1,6 @@
 // What the person sees: results on standard output, talk on standard error, colour only where a terminal shows it.
 import Glibc
+import WakeModel
 
 enum Console {
     enum Style: String {
@@ -56,16 +57,6 @@ extension String {
     /// Without control characters and those that turn the direction of writing: what devices, handlers and files say must
     /// not steer the terminal, nor look like something else.
     var printable: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{fffd}" : $0 }))
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isControl: Bool {
-        switch value {
-        case 0x09: false
-        case 0..<0x20, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
-        default: false
-        }
+        String(String.UnicodeScalarView(unicodeScalars.map { $0.isMisleading && $0 != "\t" ? "\u{fffd}" : $0 }))
     }
 }

@@ -47,12 +47,19 @@ private struct KnownDevices {
     private let doubts: [Doubt]
 
     init(_ words: ParsedWords) throws(Complaint) {
-        let answer = (try? words.client.ask(.get, "/v1/devices"))?.json ?? .null
+        let answer = Self.answer(words)
         let heard = answer.list("devices").compactMap { Heard($0) }
         doubts = answer.list("doubts").map { Doubt($0) }
         let accessories = heard.filter(\.isAccessory).map { Entry.accessory($0) }
         entries = (try Self.peripherals(heard, mayFail: accessories.isEmpty && doubts.isEmpty) + accessories)
             .sorted { $0.alias < $1.alias }
+    }
+
+    private static func answer(_ words: ParsedWords) -> JSONValue {
+        do throws(Complaint) { return try words.client.ask(.get, "/v1/devices").json } catch {
+            Console.say("no accessories: \(error.sentence)")
+            return .null
+        }
     }
 
     private static func peripherals(_ heard: [Heard], mayFail: Bool) throws(Complaint) -> [Entry] {
@@ -125,17 +132,16 @@ private struct KnownDevices {
         switch entry {
         case .peripheral(let row, _, _):
             writer.identity(of: row)
-            writer.key("battery")
-            if let battery = row.peripheral.battery { writer.integer(battery) } else { writer.null() }
+            writer.field("battery", row.peripheral.battery)
         case .accessory(let heard):
             writer.field("source", heard.source)
-            writer.text("node", heard.node)
-            writer.text("profile", heard.profile)
+            writer.field("node", heard.node)
+            writer.field("profile", heard.profile)
             writer.field("connected", heard.isConnected)
         }
-        writer.text("last_data", entry.heard?.lastData)
-        writer.text("session", entry.heard?.session)
-        writer.text("why", entry.heard?.why)
+        writer.field("last_data", entry.heard?.lastData)
+        writer.field("session", entry.heard?.session)
+        writer.field("why", entry.heard?.why)
         writer.endObject()
     }
 }
@@ -179,12 +185,5 @@ private struct Doubt {
         if let why = json["why"]?.string?.printable { return "\(node) \(why)\n" }
         return "\(node) may be \(names.joined(separator: " or ")), or another of its kind; "
             + "say which with: wakebridge pair \(node) --as \(names.first?.asShellWord ?? "DEVICE"), or --as new\n"
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func text(_ name: StaticString, _ text: String?) {
-        key(name)
-        if let text { string(text) } else { null() }
     }
 }

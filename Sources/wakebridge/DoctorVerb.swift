@@ -66,7 +66,12 @@ extension AccessoryKnowledge {
                 }
                 return index.map(library.name)
             },
-            rules: { group in isNeeded ? try? UdevRules(library.all, group: group).text : nil })
+            rules: { group in
+                guard isNeeded else { return .none }
+                do throws(UdevRulesFault) {
+                    return .text(try UdevRules(library.all, group: group).text)
+                } catch { return .unmade(error.description) }
+            })
     }
 }
 
@@ -95,9 +100,7 @@ extension ControlClient {
             return .running(facts)
         } catch {
             if SystemClock.monotonic() - start >= Self.patience { return .silent(socket: socketPath) }
-            switch error {
-            case .usage(let sentence), .failure(let sentence): return .refused(sentence)
-            }
+            return .refused(error.sentence)
         }
     }
 }
@@ -147,10 +150,8 @@ extension Finding {
         writer.field("code", code.rawValue)
         writer.field("what", what)
         writer.field("why", why)
-        writer.key("command")
-        if let command { writer.string(command) } else { writer.null() }
-        writer.key("advice")
-        if let advice { writer.string(advice) } else { writer.null() }
+        writer.field("command", command)
+        writer.field("advice", advice)
         writer.endObject()
     }
 }

@@ -23,15 +23,12 @@ extension Verb {
             ] + daemonFlags
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
-            if let accessory = try NamedAccessory(words) { return try accessory.forget() }
-            let station = try BluetoothStation()
-            let search = PeripheralSearch(station, try station.adapters(words))
-            guard let path = try search.known(word), let found = station.neighbour(at: path) else {
-                let names = station.client.mirror.peripherals.values.filter(\.isAdopted).map(\.alias)
-                throw .failure(
-                    "bluetoothd knows no peripheral '\(word.printable)'; 'wakebridge devices' lists those that it keeps."
-                        + suggestion(for: word, among: names).printable)
-            }
+            let device = try NamedDevice(words)
+            if case .accessory(let accessory) = device { return try accessory.forget() }
+            let station = try device.explain { () throws(Complaint) in try BluetoothStation() }
+            let adapters = try device.explain { () throws(Complaint) in try station.adapters(words) }
+            let search = PeripheralSearch(station, adapters)
+            let found = try device.explain { () throws(Complaint) in try station.kept(word, search) }
             let faces = search.faces(of: found.peripheral.address)
             let others = station.keepers(of: found.peripheral.address, besides: faces)
             for face in faces { try station.remove(face) }
@@ -67,6 +64,14 @@ extension Verb {
 }
 
 extension BluetoothStation {
+    fileprivate func kept(_ word: String, _ search: PeripheralSearch) throws(Complaint) -> Neighbour {
+        if let path = try search.known(word), let found = neighbour(at: path) { return found }
+        let names = client.mirror.peripherals.values.filter(\.isAdopted).map(\.alias)
+        throw .failure(
+            "bluetoothd knows no peripheral '\(word.printable)'; 'wakebridge devices' lists those that it keeps."
+                + suggestion(for: word, among: names).printable)
+    }
+
     /// From the adapter that `found` is of.
     fileprivate func remove(_ found: Neighbour) throws(Complaint) {
         let name = found.label.oneCell

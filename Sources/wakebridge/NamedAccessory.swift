@@ -2,22 +2,55 @@
 import WakeModel
 import WakeWords
 
+/// Who a command line is about.
+enum NamedDevice {
+    case accessory(NamedAccessory)
+    /// A Bluetooth peripheral, or nobody in particular.
+    case other
+    /// The daemon could not be asked for accessories, and why.
+    case unknown(String)
+
+    init(_ words: ParsedWords) throws(Complaint) {
+        let isAccessorys = words.has("as")
+        guard let word = try words.optional() else {
+            guard isAccessorys else {
+                self = .other
+                return
+            }
+            throw .usage("--as is said of an accessory, and none was named")
+        }
+        do throws(Complaint) {
+            if try NamedAccessory.knows(word, words) {
+                self = .accessory(try NamedAccessory(word, words))
+                return
+            }
+        } catch {
+            guard case .failure(let sentence) = error, !isAccessorys else { throw error }
+            self = .unknown(sentence)
+            return
+        }
+        guard !isAccessorys else {
+            throw .usage("--as is said of an accessory, and '\(word.printable)' is none that the daemon knows")
+        }
+        self = .other
+    }
+
+    /// What is not found by `search` may be an accessory of a daemon that could not be asked.
+    func explain<Found>(_ search: () throws(Complaint) -> Found) throws(Complaint) -> Found {
+        do throws(Complaint) { return try search() } catch {
+            guard case .unknown(let reason) = self, case .failure(let sentence) = error else { throw error }
+            let end = sentence.hasSuffix("?") || sentence.hasSuffix(".") ? "" : "."
+            throw .failure("\(sentence)\(end) Nor could accessories be looked at: \(reason)")
+        }
+    }
+}
+
 /// The accessory that a command line is about.
 struct NamedAccessory {
     private let words: ParsedWords
     private let word: String
 
-    /// Nil where it is about a Bluetooth peripheral, or about nothing in particular.
-    init?(_ words: ParsedWords) throws(Complaint) {
-        let isAccessorys = words.has("as")
-        guard let word = try words.optional() else {
-            guard isAccessorys else { return nil }
-            throw .usage("--as is said of an accessory, and none was named")
-        }
-        guard Self.isAccessory(word, words) else {
-            guard isAccessorys else { return nil }
-            throw .usage("--as is said of an accessory, and '\(word.printable)' is none that the daemon knows")
-        }
+    fileprivate init(_ word: String, _ words: ParsedWords) throws(Complaint) {
         if let other = ["yes", "passkey", "no-bond", "adapter"].first(where: { words.has($0) }) {
             throw .usage("'\(word.printable)' is an accessory, which --\(other) is not for")
         }
@@ -25,12 +58,10 @@ struct NamedAccessory {
         self.word = word
     }
 
-    private static func isAccessory(_ word: String, _ words: ParsedWords) -> Bool {
+    fileprivate static func knows(_ word: String, _ words: ParsedWords) throws(Complaint) -> Bool {
         if ["/dev/", "/sys/", "/accessory/"].contains(where: { word.hasPrefix($0) }) { return true }
-        guard !word.isEmpty, let answer = try? words.client.ask(.get, "/v1/devices", within: .seconds(5)) else {
-            return false
-        }
-        let known = answer.json.list("devices")
+        if word.isEmpty { return false }
+        let known = try words.client.ask(.get, "/v1/devices", within: .seconds(5)).json.list("devices")
         let meant = known.first { $0["alias"]?.string == word } ?? known.first { $0["source"]?.string == word }
         return meant?["source"]?.string?.hasPrefix("/accessory/") == true
     }

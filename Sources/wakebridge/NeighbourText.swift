@@ -49,10 +49,8 @@ extension JSONWriter {
         field("address", row.peripheral.address)
         field("source", "/bluetooth/\(row.peripheral.address)")
         field("adapter", row.adapter)
-        key("profile")
-        if let profile = row.profile { string(profile) } else { null() }
-        key("signal")
-        if let signal = row.signal { integer(signal) } else { null() }
+        field("profile", row.profile)
+        field("signal", row.signal)
         field("bonded", row.peripheral.isBonded)
         field("trusted", row.peripheral.isTrusted)
         field("connected", row.peripheral.isConnected)

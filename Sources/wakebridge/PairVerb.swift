@@ -30,9 +30,12 @@ extension Verb {
                 Flag("json", "print what was paired as JSON"),
             ] + daemonFlags
         ) { words throws(Complaint) in
-            if let accessory = try NamedAccessory(words) { return try accessory.name() }
+            let device = try NamedDevice(words)
+            if case .accessory(let accessory) = device { return try accessory.name() }
             let request = try PairingOrder(words)
-            return try PairingRun(request).run()
+            let run = try device.explain { () throws(Complaint) in try PairingRun(request) }
+            let found = try device.explain { () throws(Complaint) in try run.find() }
+            return try run.pair(found)
         }
     }
 }
@@ -56,10 +59,8 @@ struct PairingOrder {
         }
     }
 
-    /// Names end up in events, tables and file names of others, so they are kept plain.
     static func alias(_ text: String) throws(Complaint) -> String {
-        let isPlain = !text.isEmpty && text.utf8.count <= 64 && text == text.printable && !text.contains("\t")
-        guard isPlain, text.first != " ", text.last != " ", text.first != "/" else {
+        guard text.isPlainName else {
             throw .usage(
                 "--alias '\(text.printable)' cannot be a name: use 1 to 64 bytes of text, no '/' or space at its ends")
         }
@@ -80,7 +81,7 @@ private final class PairingRun {
         adapters = try station.adapters(order.words)
     }
 
-    func run() throws(Complaint) -> Int32 {
+    func find() throws(Complaint) -> Neighbour {
         let search = PeripheralSearch(station, adapters)
         let path: String
         if let device = order.device {
@@ -91,10 +92,14 @@ private final class PairingRun {
         guard let found = station.neighbour(at: path) else {
             throw .failure("the peripheral vanished while it was looked for; try again")
         }
+        return found
+    }
+
+    func pair(_ found: Neighbour) throws(Complaint) -> Int32 {
         try check(found)
-        let outcome = try pair(found)
+        let outcome = try outcome(with: found)
         progress?.clear()
-        report(station.neighbour(at: path) ?? found, outcome)
+        report(station.neighbour(at: found.path) ?? found, outcome)
         return 0
     }
 
@@ -128,7 +133,7 @@ private final class PairingRun {
         return (2...).lazy.map { "\(wanted)-\($0)" }.first { !taken.contains($0) } ?? wanted
     }
 
-    private func pair(_ found: Neighbour) throws(Complaint) -> PairingOutcome {
+    private func outcome(with found: Neighbour) throws(Complaint) -> PairingOutcome {
         var wish = PairingWish(label: found.label.oneCell, word: found.peripheral.address)
         wish.wantsBond = !order.words.has("no-bond")
         wish.saysYes = order.words.has("yes")
@@ -201,8 +206,7 @@ private enum PairedText {
         writer.beginObject()
         writer.field("alias", paired.peripheral.alias)
         writer.identity(of: paired)
-        writer.key("proof")
-        if outcome.bond == .new { writer.string(outcome.proof.word) } else { writer.null() }
+        writer.field("proof", outcome.bond == .new ? outcome.proof.word : nil)
         writer.endObject()
         writer.newline()
         return writer.bytes

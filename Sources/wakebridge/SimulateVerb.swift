@@ -7,15 +7,15 @@ extension Verb {
     static var simulate: Verb {
         Verb(
             name: "simulate",
-            summary: "make a wake, an expiry, a kill, a disconnect, want of memory, sleep or heat happen",
+            summary: "make a wake, an end or a disconnect happen, want of memory, sleep, heat, battery power",
             synopsis: [
                 "[--json] wake|expire|kill HANDLER", "[--json] disconnect DEVICE",
-                "[--json] memory [--level low|critical]", "[--json] sleep|heat on|off",
+                "[--json] memory [--level low|critical]", "[--json] sleep|heat|battery on|off",
             ],
             detail:
-                "For tests of handlers: what is simulated has the same consequences as the real thing. Sleep and heat "
-                + "last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that the machine goes to "
-                + "sleep, and nobody is woken until \"sleep off\".",
+                "For tests of handlers: what is simulated has the same consequences as the real thing. Sleep, heat "
+                + "and battery power last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that "
+                + "the machine goes to sleep, and nobody is woken until \"sleep off\".",
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
             ]
@@ -29,7 +29,7 @@ extension Verb {
     }
 
     private static func simulation(_ words: ParsedWords) throws(Complaint) -> [(StaticString, String)] {
-        let known = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat"]
+        let known = ["wake", "expire", "memory", "kill", "disconnect", "sleep", "heat", "battery"]
         guard let what = words.operands.first else { throw .usage("say what: \(known.joined(separator: ", "))") }
         guard known.contains(what) else {
             throw .usage("'\(what)' cannot be simulated.\(suggestion(for: what, among: known))")
@@ -49,7 +49,7 @@ extension Verb {
     private static func operand(of what: String) -> String {
         switch what {
         case "disconnect": "a DEVICE"
-        case "sleep", "heat": "on or off"
+        case "sleep", "heat", "battery": "on or off"
         default: "a HANDLER"
         }
     }
@@ -57,7 +57,7 @@ extension Verb {
     private static func member(of what: String, _ operand: String) throws(Complaint) -> (StaticString, String) {
         switch what {
         case "disconnect": return ("device", operand)
-        case "sleep", "heat":
+        case "sleep", "heat", "battery":
             if operand == "on" || operand == "off" { return ("state", operand) }
             throw .usage("\(what) '\(operand)' is neither on nor off")
         default: return ("handler", operand)

@@ -149,6 +149,7 @@ import WakeSystem
             (["simulate", "memory", "--level", "low"], .simulate(.memory(.low))),
             (["simulate", "sleep", "on"], .simulate(.sleep(isOn: true))),
             (["simulate", "heat", "off"], .simulate(.heat(isOn: false))),
+            (["simulate", "battery", "on"], .simulate(.battery(isOn: true))),
             (["simulate", "disconnect", "d"], .simulate(.disconnect(device: "d"))), (["dead-letters"], .deadLetters),
             (["dead-letters", "list"], .deadLetters),
             (["dead-letters", "replay", "7"], .replayDeadLetters(.sequence(Sequence(7)))),

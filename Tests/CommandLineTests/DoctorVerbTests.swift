@@ -113,6 +113,55 @@ import WakeSystem
         #expect(SystemClock.monotonic() - start < .seconds(5))
     }
 
+    @Test("a node that is closed to this user is told as such, with the group that lets in")
+    func denied() throws {
+        defer { Directory.removeTree(root) }
+        let group = Machine.isRoot ? 20 : getegid()
+        let device = "devices/pci0/usb1/1-1/1-1:1.0/ttyUSB0/tty/ttyUSB0"
+        for folder in ["/sys/\(device)", "/sys/class/tty", "/etc", "/dev", "/Devices/gps"] {
+            try Directory.create(root + folder, mode: 0o755)
+        }
+        put("DEVNAME=ttyUSB0\nID_MODEL=line\n", at: "\(root)/sys/\(device)/uevent")
+        #expect(symlink("../../" + device, root + "/sys/class/tty/ttyUSB0") == 0)
+        put("dialout:x:\(group):\n", at: root + "/etc/group")
+        put(
+            #"{ name: "gps", title: "Thing", mode: "external-accessory", node: "serial", "#
+                + #"match: { properties: { ID_MODEL: "line" } } }"#, at: root + "/Devices/gps/profile.json5")
+        let node = root + "/dev/ttyUSB0"
+        put("", at: node)
+        #expect(chown(node, getuid(), group) == 0)
+        // Its owner is refused first, whatever its group may.
+        for (mode, told) in [
+            (0o060, "this user may not open accessory /dev/ttyUSB0 (gps)"), (0o660, "/dev/ttyUSB0 (gps) can be opened"),
+        ] {
+            chmod(node, mode_t(mode))
+            let outcome = try Child(
+                Machine.withoutOverride + [
+                    "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", "WAKEBRIDGE_DEVICES=\(root)/Devices",
+                    Built.tool, "doctor", "--root", root, "--socket", "/nonexistent/control.sock",
+                ]
+            ).finish()
+            #expect(outcome.output.contains(told), "\(outcome.output)\(outcome.talk)")
+            #expect(outcome.output.contains("mend it: sudo usermod -aG dialout") == (mode == 0o060))
+        }
+    }
+
+    @Test("a profile that no udev rule can say is told, and not taken for none")
+    func unsayable() throws {
+        defer { Directory.removeTree(root) }
+        try Directory.create(root + "/Devices/bad", mode: 0o755)
+        put(
+            #"{ name: "bad", title: "Thing", mode: "external-accessory", node: "serial", "#
+                + #"match: { properties: { ID_MODEL: "a|b" } } }"#, at: root + "/Devices/bad/profile.json5")
+        let outcome = try Child([
+            "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", "WAKEBRIDGE_DEVICES=\(root)/Devices", Built.tool,
+            "doctor", "--root", root, "--socket", "/nonexistent/control.sock",
+        ]).finish()
+        let beginning = "note     no udev rules can be made of the accessories' profiles: the profile bad: "
+        #expect(outcome.output.contains(beginning), "\(outcome.output)\(outcome.talk)")
+        #expect(outcome.output.contains("note     udevd is not running"))
+    }
+
     @Test("a bus and a daemon that hang are told as findings within their deadlines")
     func hangs() throws {
         defer { Directory.removeTree(root) }

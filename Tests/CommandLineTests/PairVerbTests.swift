@@ -229,6 +229,26 @@ import WakeModel
         #expect(try bluetooth.tool("forget", "chest").exit == 1)
     }
 
+    @Test("what is not found says that accessories were not looked at and why, where the daemon cannot be asked")
+    func mayBeAccessory() throws {
+        let socket = "/nonexistent/control.sock"
+        let reason = "cannot reach wakebridged at \(socket): there is no such socket; "
+        let bluetooth = try ScriptedBluetooth(world(strap(#""bonded": true, "alias": "scole""#)))
+        let forgotten = try bluetooth.tool("forget", "scale", "--socket", socket)
+        #expect(forgotten.exit == 1)
+        let end = "Did you mean 'scole'? Nor could accessories be looked at: \(reason)"
+        #expect(forgotten.talk.contains(end), "\(forgotten.talk)")
+        let silent = try ScriptedBluetooth(nil)
+        for words in [["forget", "scale"], ["pair", "scale"]] {
+            let outcome = try silent.tool(words[0], words[1], "--socket", socket)
+            #expect(outcome.exit == 1 && outcome.talk.contains("systemctl start bluetooth"))
+            #expect(outcome.talk.contains(". Nor could accessories be looked at: \(reason)"), "\(outcome.talk)")
+        }
+        #expect(try silent.tool("pair", "--yes", "--socket", socket).talk.contains("accessories") == false)
+        let which = try bluetooth.tool("pair", "scale", "--as", "new", "--socket", socket)
+        #expect(which.exit == 1 && which.talk.hasPrefix("failed: \(reason)"), "\(which.talk)")
+    }
+
     @Test("forget forgets on every adapter and names them; of those not meant or off it says that they keep it")
     func forgetEverywhere() throws {
         func bluetooth(_ third: String) throws -> ScriptedBluetooth {

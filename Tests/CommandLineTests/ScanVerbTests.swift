@@ -133,6 +133,21 @@ import WakeModel
         #expect(try ScriptedBluetooth("{}").tool("devices").output.contains("'wakebridge pair' adds one"))
     }
 
+    @Test("devices says that accessories are missing and why, where the daemon cannot be asked")
+    func withoutAccessories() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let outcome = try bluetooth.tool("devices", "--json", "--socket", "/nonexistent/control.sock")
+        #expect(outcome.exit == 0 && outcome.output.contains("chest"))
+        let talk = "no accessories: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket; "
+        #expect(outcome.talk.hasPrefix(talk), "\(outcome.talk)")
+        let daemon = try Fixture { _ in
+            .json(status: 503, Array(#"{"error":{"code":"x","message":"it is ending","advice":"wait"}}"#.utf8))
+        }
+        let child = try bluetooth.start("devices", "--socket", daemon.path)
+        #expect(try daemon.turn { child.isOver })
+        #expect(child.exit == 0 && child.talk == "no accessories: it is ending; wait\n", "\(child.talk)")
+    }
+
     @Test("devices tells when the daemon heard them last and what is in their way, where one runs")
     func lastData() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)

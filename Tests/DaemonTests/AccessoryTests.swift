@@ -1,89 +1,9 @@
 // The tool and the daemon beside accessories that umockdev makes up: listed, named, told apart, forgotten.
-import Glibc
 import TestBench
 import Testing
 import WakeModel
-import WakeSystem
 
-/// Namespaces of its own, so that what udevd would keep in /run can be written there.
-private let canMakeUp: Bool = {
-    guard Machine.isRoot else { return false }
-    return ["umockdev-wrapper true", "unshare --mount --net mount -t tmpfs tmpfs /run"].allSatisfy {
-        (try? Child(["sh", "-c", $0]).finish().exit) == 0
-    }
-}()
-private let missing: Comment = "needs root, namespaces and the Debian packages umockdev and gir1.2-umockdev-1.0"
-
-/// A folder for one story, with a profile of a scale on a serial line.
-private final class Workshop {
-    let folder: String
-
-    init() throws {
-        folder = makeDirectory("/tmp/wakeaccessory.XXXXXX")
-        for name in ["/devices/scale", "/config", "/state", "/run"] { try Directory.create(folder + name) }
-        put(
-            """
-            { name: "scale", title: "Scale", match: { properties: { ID_VENDOR_ID: "1a86", ID_MODEL_ID: "7523" } }, mode: "external-accessory",
-              node: "serial", settle: "0s", replug_grace: "0s", framing: { kind: "line" } }
-            """, at: folder + "/devices/scale/profile.json5")
-    }
-
-    deinit { Directory.removeTree(folder) }
-
-    /// Plays a story, in which `TOOL` is the tool at this workshop's daemon; returns all that was said.
-    func play(_ story: String) throws -> String {
-        let told = story.replacing("TOOL", with: "\(Built.tool) --runtime \(folder)/run").replacing(
-            "DAEMON",
-            with: "beside \(Built.daemon) --no-bluetooth --config \(folder)/config --state \(folder)/state "
-                + "--runtime \(folder)/run")
-        put(told + "\n", at: folder + "/story")
-        let driver = "\(packageFolder)/Tests/WakeSourcesTests/Accessory/devices.py"
-        let command =
-            "mount -t tmpfs tmpfs /run && exec umockdev-wrapper /usr/bin/python3 '\(driver)' <'\(folder)/story'"
-        let settings = [
-            "env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", "WAKEBRIDGE_DEVICES=\(folder)/devices",
-        ]
-        let (exit, output, talk) = try Child(settings + ["unshare", "--mount", "--net", "sh", "-c", command]).finish()
-        #expect(exit == 0, "\(output)\n\(talk)")
-        return output
-    }
-}
-
-extension String {
-    fileprivate func replacing(_ word: String, with other: String) -> String {
-        var result = ""
-        var rest = self[...]
-        while let range = rest.firstRange(of: word) {
-            result += rest[..<range.lowerBound] + other
-            rest = rest[range.upperBound...]
-        }
-        return result + rest
-    }
-}
-
-/// A scale without a serial number on this socket, its line `ttyACMn`.
-private func plug(_ port: String, line number: Int) -> String {
-    """
-    ready c166:\(number) 100\(number)
-    device usb \(port) /sys/devices/usb1 DEVTYPE=usb_device a:idVendor=1a86 a:idProduct=7523 a:product=Scale
-    device usb \(port):1.0 /sys/devices/usb1/\(port) DEVTYPE=usb_interface a:bInterfaceNumber=00
-    device tty ttyACM\(number) /sys/devices/usb1/\(port)/\(port):1.0 DEVNAME=/dev/ttyACM\(number) MAJOR=166 MINOR=\(number)
-
-    """
-}
-
-private func unplug(_ port: String, line number: Int) -> String {
-    """
-    remove /sys/devices/usb1/\(port)/\(port):1.0/ttyACM\(number)
-    remove /sys/devices/usb1/\(port)/\(port):1.0
-    remove /sys/devices/usb1/\(port)
-
-    """
-}
-
-private let hub = "device usb usb1 - DEVTYPE=usb_device TYPE=9/0/1 a:idVendor=1d6b a:idProduct=0002\n"
-
-@Suite("Accessories at the tool and the daemon", .serialized, .enabled(if: canMakeUp, missing))
+@Suite("Accessories at the tool and the daemon", .serialized, .enabled(if: Workshop.isPossible, Workshop.missing))
 struct AccessoryTests {
     @Test("scan lists what is attached with its profile, without Bluetooth, and says why there is none")
     func scans() throws {

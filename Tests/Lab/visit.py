@@ -44,7 +44,9 @@ class Visit:
 
     def comes(self):
         """Plugs it in; claims that it is connected, with the same name and node as ever."""
-        asleep = self.bridge.handler is not None and until(self.bridge.is_frozen, 10)
+        asleep = self.bridge.handler is not None
+        if asleep:
+            self.lab.eventually(f"{self.name}: before its plug the handler is frozen", self.bridge.is_frozen, 15)
         known = len(self.bridge.of(self.name, "connected"))
         self.begun = self.device.plug()
         self.lab.eventually(f"{self.name}: plugged in, it is connected", lambda: self.connections() > known, 30)

@@ -33,13 +33,14 @@ func readReports(_ path: String, writing reports: ArraySlice<String>) throws {
 }
 
 func readEvents(_ path: String, isExclusive: Bool) throws {
-    var node = try EvdevNode(opening: path, isExclusive: isExclusive)
+    var rest: [UInt8] = []
+    let node = try EvdevNode(opening: path, isExclusive: isExclusive)
     let state = try node.state()
     print("state", state.keys.sorted(), state.switches.sorted(), state.leds.sorted())
     for (code, value) in state.axes.sorted(by: { $0.key < $1.key }) { print("axis", code, value) }
     for (code, values) in state.slots.sorted(by: { $0.key < $1.key }) { print("slots", code, values) }
     while waits(for: node.raw) {
-        switch try node.read() {
+        switch try node.read(after: &rest) {
         case .content(let events): for event in events { print("event", event.type, event.code, event.value) }
         case .wouldBlock: continue
         case .closed: return print("closed")

@@ -45,6 +45,7 @@ import WakeModel
         #expect(try call("POST /v1/simulate", #"{"what":"memory"}"#) == .simulate(.memory(.critical)))
         #expect(try call("POST /v1/simulate", #"{"what":"sleep","state":"on"}"#) == .simulate(.sleep(isOn: true)))
         #expect(try call("POST /v1/simulate", #"{"what":"heat","state":"off"}"#) == .simulate(.heat(isOn: false)))
+        #expect(try call("POST /v1/simulate", #"{"what":"battery","state":"on"}"#) == .simulate(.battery(isOn: true)))
         #expect(
             try call("POST /v1/devices/session", #"{"device":"/bluetooth/C0:F1:F2:F3:F4:01","session":"paused"}"#)
                 == .setSession(device: "/bluetooth/C0:F1:F2:F3:F4:01", .paused))
@@ -93,6 +94,9 @@ import WakeModel
             ("POST /v1/dead-letters/drop", "", 400, "bad-choice"),
             ("POST /v1/dead-letters/drop", #"{"seq":1,"all":true}"#, 400, "bad-choice"),
             ("POST /v1/dead-letters/drop", #"{"all":false}"#, 400, "bad-choice"),
+            ("POST /v1/devices/name", #"{"device":"a","name":"b\u0085"}"#, 400, "bad-value"),
+            ("POST /v1/devices/name", #"{"device":"a","name":"b\u202ec"}"#, 400, "bad-value"),
+            ("POST /v1/devices/name", #"{"device":"a","name":"new"}"#, 400, "bad-value"),
             ("POST /v1/dead-letters/drop", #"{"seq":0}"#, 400, "bad-value"),
             ("POST /v1/dead-letters/replay", #"{"seq":-1}"#, 400, "bad-value"),
             ("POST /v1/dead-letters/replay", #"{"seq":1.5}"#, 400, "bad-value"),

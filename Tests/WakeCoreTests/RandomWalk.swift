@@ -47,6 +47,7 @@ struct RandomWalk {
         if dice.isOne(in: 6) { settings.timers.idleExit = .seconds(30) }
         if dice.isOne(in: 6) { settings.startsAtBoot = true }
         if dice.isOne(in: 3) { settings.maxBatch = 1 + dice.below(5) }
+        if dice.isOne(in: 4) { settings.requirements = [.power] }
         if storms || dice.isOne(in: 2) { settings.stoppedEvents = .keep }
     }
 
@@ -137,7 +138,7 @@ struct RandomWalk {
     }
 
     private mutating func strain() {
-        switch dice.below(8) {
+        switch dice.below(10) {
         case 0, 1: story.step(.memory(.critical))
         case 2, 3: story.step(.thermal(isHot: !dice.isOne(in: 3)))
         case 4: story.step(.systemSleep(.preparing(within: .seconds(4))))
@@ -146,6 +147,7 @@ struct RandomWalk {
             story.advance(span())
             if story.core.isReadyForSleep { story.sleepSystem(.seconds(Int64(dice.below(4000)))) }
             story.step(.systemSleep(.over))
+        case 6, 7: story.step(.power(isOnBattery: dice.isOne(in: 2)))
         default: story.step(.systemSleep(.over))
         }
     }
@@ -175,6 +177,7 @@ struct RandomWalk {
     mutating func comeToRest() {
         story.step(.systemSleep(.over))
         story.step(.thermal(isHot: false))
+        story.step(.power(isOnBattery: false))
         story.freezeLatency = .microseconds(300)
         story.termLatency = .milliseconds(1)
         story.diesWhenKilled = true

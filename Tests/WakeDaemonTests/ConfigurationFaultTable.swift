@@ -73,7 +73,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify"
+        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -117,6 +117,9 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(
         "{exec: [\"/bin/cat\"], modes: \"bluetooth-central\", watch: []}",
         "modes is \"bluetooth-central\", expected a list of modes"),
+    manifest(with: "require: [\"powr\"]", "require[0] is \"powr\"; did you mean \"power\"?"),
+    manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\""),
+    manifest(with: "require: \"power\"", "require is \"power\", expected a list of conditions"),
     manifest("{exec: \"/bin/cat\", modes: [], watch: []}", "exec is \"/bin/cat\", expected a list of texts"),
     manifest(
         "{exec: [], modes: [], watch: []}", "exec names no program; write it as [\"/path/to/program\", \"argument\"]"),

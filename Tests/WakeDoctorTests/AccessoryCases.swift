@@ -16,6 +16,9 @@ extension Facts {
 private let apply = "sudo udevadm control --reload && sudo udevadm trigger"
 private let install = "wakebridge udev-rules | sudo tee /etc/udev/rules.d/70-wakebridge.rules && \(apply)"
 
+private let unmadeRemedy = "change that profile; 'wakebridge udev-rules' tells when it will do"
+private let unsayable = #"the profile "a b" cannot be named in a udev rule; rename it with a-z, 0-9, - and _"#
+
 let accessoryCases = udevCases + nodeCases + rivalCases
 
 private let udevCases = [
@@ -33,6 +36,11 @@ private let udevCases = [
     ) {
         $0.withAccessory { _ in }
         $0.accessories.udev = .unheard
+    },
+    Case(.note, .rulesUnmade, unmadeRemedy) { $0.accessories.rules = .unmade(unsayable) },
+    Case(.warning, .rulesUnmade, unmadeRemedy) {
+        $0.withAccessory { _ in }
+        $0.accessories.rules = .unmade(unsayable)
     },
     Case(.note, .rulesAbsent, install) { $0.accessories.rules = .absent },
     Case(.warning, .rulesAbsent, install) {

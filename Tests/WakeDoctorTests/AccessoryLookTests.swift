@@ -8,6 +8,8 @@ import WakeSystem
 @testable import WakeDoctor
 
 extension MachineTree {
+    func subsystem(_ name: String, of path: String) throws { try link(path + "/subsystem", to: "../bus/\(name)") }
+
     /// A USB serial line as kernel and udev show it. `said` is what udev keeps of the node.
     fileprivate func line(
         _ name: String, at device: String, vendor: String, product: String, control: String = "on", said: String? = nil
@@ -21,6 +23,13 @@ extension MachineTree {
         try file("\(usb)/uevent", "DEVTYPE=usb_device\nDRIVER=usb\n")
         try link("/sys/bus/usb/devices/\(device)", to: "../../../devices/pci0/usb1/\(device)")
         let node = "\(usb)/\(device):1.0/\(name)/tty/\(name)"
+        try file("\(usb)/\(device):1.0/uevent", "DEVTYPE=usb_interface\nDRIVER=cp210x\n")
+        try file("\(usb)/\(device):1.0/bInterfaceNumber", "00\n")
+        try file("\(usb)/\(device):1.0/\(name)/uevent", "DRIVER=cp210x\n")
+        for (path, subsystem) in [
+            (usb, "usb"), ("\(usb)/\(device):1.0", "usb"), ("\(usb)/\(device):1.0/\(name)", "usb-serial"),
+            (node, "tty"),
+        ] { try self.subsystem(subsystem, of: path) }
         try file("\(node)/uevent", "MAJOR=188\nMINOR=0\nDEVNAME=\(name)\n")
         try file("\(node)/dev", "188:0\n")
         try link("/sys/class/tty/\(name)", to: "../../devices/pci0/usb1/\(device)/\(device):1.0/\(name)/tty/\(name)")
@@ -36,6 +45,10 @@ extension MachineTree {
 
     /// One profile of a serial line and one of a HID device, and rules that name a group only.
     private func look(wants rules: String? = "A\nGROUP=\"%\", MODE=\"0660\"\n") -> AccessoryFacts {
+        look { group in rules.map { .text($0.split(separator: "%").joined(separator: group)) } ?? .none }
+    }
+
+    private func look(_ rules: @escaping (String) -> WantedRules) -> AccessoryFacts {
         tree.look.accessories(
             knowing: AccessoryKnowledge(
                 defaultGroup: "wakebridge",
@@ -44,7 +57,7 @@ extension MachineTree {
                     if isLine, node == nil || node == .serial { return "gps" }
                     return properties["HID_ID"] == "0005:0000046D:0000B33C" && node != .serial ? "keys" : nil
                 },
-                rules: { group in rules.map { $0.split(separator: "%").joined(separator: group) } }))
+                rules: rules))
     }
 
     @Test("an empty tree has no udev, no rules, no group and nothing attached, and nothing fails for it")
@@ -55,6 +68,7 @@ extension MachineTree {
         #expect(!facts.hasModemManager && !facts.hasBrailleRules && facts.brailleClaims == [])
         #expect(facts.attached == [] && !facts.isUndervolted)
         #expect(look(wants: nil).rules == .unneeded)
+        #expect(look { _ in .unmade("why") }.rules == .unmade("why"))
     }
 
     @Test("udevd is heard where somebody listens to the kernel's announcements in this network, and else is not")
@@ -111,12 +125,62 @@ extension MachineTree {
         #expect(look().attached.first?.isModemCandidate == false)
     }
 
+    /// What profiles are asked for, of the line.
+    private var asked: [String: String] {
+        var asked: [String: String] = [:]
+        _ = tree.look.accessories(
+            knowing: AccessoryKnowledge(
+                defaultGroup: "wakebridge",
+                identify: { properties, node in
+                    if node == .serial { asked = properties }
+                    return nil
+                }, rules: { _ in .none }))
+        return asked
+    }
+
+    @Test("of a line all is known that the daemon knows: its interface, its socket of several, whole names")
+    func inherited() throws {
+        try tree.line("ttyUSB0", at: "1-1", vendor: "10c4", product: "ea71")
+        let usb = "/sys/devices/pci0/usb1/1-1"
+        for (name, text) in [("serial", "75  8$3 "), ("manufacturer", "Silicon Labs"), ("product", "Two lines")] {
+            try tree.file("\(usb)/\(name)", text + "\n")
+        }
+        try tree.file("\(usb)/1-1:1.0/ttyUSB0/port_number", "1\n")
+        try tree.file("/run/udev/data/+usb:1-1:1.0", "E:ID_USB_DRIVER=cp210x\nG:systemd\n")
+        #expect(
+            asked == [
+                "MAJOR": "188", "MINOR": "0", "DEVNAME": "ttyUSB0", "USB_SERIAL_PORT": "1",
+                "ID_USB_INTERFACE_NUM": "00", "ID_USB_DRIVER": "cp210x", "ID_VENDOR_ID": "10c4", "ID_MODEL_ID": "ea71",
+                "ID_SERIAL_SHORT": "75  8$3 ", "ID_VENDOR": "Silicon Labs", "ID_MODEL": "Two lines",
+            ])
+    }
+
+    @Test("of the radio that a line goes through nothing is the line's, and it is no device that may sleep")
+    func radio() throws {
+        let usb = "/sys/devices/pci0/usb1/1-3"
+        try tree.file("\(usb)/uevent", "DEVTYPE=usb_device\n")
+        try tree.file("\(usb)/idVendor", "1a86\n")
+        try tree.file("\(usb)/idProduct", "0001\n")
+        try tree.file("\(usb)/serial", "7583\n")
+        try tree.file("\(usb)/power/control", "auto\n")
+        try tree.subsystem("usb", of: usb)
+        let link = "\(usb)/1-3:1.0/bluetooth/hci0/hci0:12"
+        try tree.file("\(link)/uevent", "DEVTYPE=link\n")
+        try tree.subsystem("bluetooth", of: link)
+        try tree.file("\(link)/tty/rfcomm0/uevent", "MAJOR=216\nMINOR=0\nDEVNAME=rfcomm0\n")
+        let target = "../../devices/pci0/usb1/1-3/1-3:1.0/bluetooth/hci0/hci0:12/tty/rfcomm0"
+        try tree.link("/sys/class/tty/rfcomm0", to: target)
+        #expect(asked == ["MAJOR": "216", "MINOR": "0", "DEVNAME": "rfcomm0"])
+        #expect(look().attached == [])
+    }
+
     @Test("a HID device without USB is known by its HID device; a node that is not in /dev is missing")
     func hid() throws {
         let hid = "/sys/devices/virtual/misc/uhid/0005:046D:B33C.0001"
         try tree.file("\(hid)/uevent", "DRIVER=hid-generic\nHID_ID=0005:0000046D:0000B33C\n")
         try tree.file("\(hid)/hidraw/hidraw0/uevent", "MAJOR=240\nMINOR=0\nDEVNAME=hidraw0\n")
         try tree.file("\(hid)/input/input3/event3/uevent", "MAJOR=13\nMINOR=67\nDEVNAME=input/event3\n")
+        try tree.subsystem("hid", of: hid)
         let target = "../../devices/virtual/misc/uhid/0005:046D:B33C.0001"
         try tree.link("/sys/class/hidraw/hidraw0", to: target + "/hidraw/hidraw0")
         try tree.link("/sys/class/input/event3", to: target + "/input/input3/event3")
@@ -128,8 +192,8 @@ extension MachineTree {
         #expect(!attached.contains { $0.isModemCandidate || $0.sleepyDevice != nil })
     }
 
-    @Test("a node that is closed to this user is its group's, where that may read and write and is not root's")
-    func denied() throws {
+    @Test("a node is its group's where that may read and write and is not root's")
+    func groups() throws {
         try tree.file("/etc/group", "root:x:0:\ndialout:x:20:\n")
         #expect(tree.look.group(mode: 0o20660, number: 20) == "dialout")
         #expect(tree.look.group(mode: 0o20660, number: 4711) == "4711")

@@ -66,6 +66,21 @@ extension Finding {
         #expect(Findings(facts).all.map(\.code).prefix(2) == [.bridgeAbsent, .weakSuspension])
     }
 
+    @Test("rules that cannot be made silence nothing, and what they would mend is not said to be mended by making them")
+    func cannotMakeRules() {
+        var facts = wellFacts()
+        facts.accessories.rules = .unmade("the profile x: why; do this")
+        facts.accessories.hasModemManager = true
+        var accessory = AttachedAccessory("/dev/ttyACM0", .serial, "uno")
+        accessory.access = .denied(group: nil)
+        accessory.isModemCandidate = true
+        facts.accessories.attached = [accessory]
+        let found = Findings(facts).all.filter { $0.level > .ok }
+        #expect(found.map(\.code) == [.rulesUnmade, .modemManager, .nodeDenied])
+        #expect(found.first?.what.hasSuffix(": the profile x: why; do this") == true)
+        #expect(!found.contains { $0.remedyText.contains("tee") })
+    }
+
     @Test("of several adapters the one that scans is named, and not the one whose name begins alike")
     func namesTheAdapter() {
         var facts = wellFacts()

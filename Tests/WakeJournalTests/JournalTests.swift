@@ -146,6 +146,24 @@ struct JournalTests {
         #expect(later.oldestData(freeing: 1 << 20)[a]?.count == 3)
     }
 
+    @Test("A piece of a stream comes back as one, with why it is none of its messages")
+    func fragments() throws {
+        var journal: Journal? = try ready()
+        var event = data([])
+        for (number, fragment) in zip(UInt64(1)..., Fragment.allCases) {
+            event.kind = .data(.fragment(fragment), [0x24, 0x47])
+            let durability: Durability = number % 2 == 0 ? .run : .disk
+            journal?.append(event, as: Sequence(number), owedTo: [a], durability: durability)
+        }
+        _ = journal?.commit()
+        journal = nil
+        let later = try scratch.journal()
+        _ = later.recover()
+        for (number, fragment) in zip(UInt64(1)..., Fragment.allCases) {
+            #expect(later.event(Sequence(number))?.kind == .data(.fragment(fragment), [0x24, 0x47]))
+        }
+    }
+
     @Test("The files belong to their owner alone")
     func fileMode() throws {
         let journal = try ready()

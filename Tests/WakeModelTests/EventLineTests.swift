@@ -60,6 +60,20 @@ struct EventLineTests {
         #expect(Channel.advertisement.written.text == "advertisement")
     }
 
+    @Test("a piece of a serial stream says that it is no message; written apart it is read again")
+    func writesFragments() {
+        for fragment in Fragment.allCases {
+            let channel = Channel.fragment(fragment)
+            let text = line(.data(channel, [0x24]), undecodable: fragment.sentence)
+            #expect(
+                text.contains(
+                    "\"stream\":\"serial\",\"raw\":\"24\",\"undecodable\":\"\(fragment.sentence)\","
+                        + "\"fragment\":\"\(fragment.rawValue)\"}"))
+            #expect(Channel(written: channel.written.text) == channel)
+        }
+        #expect(Channel(written: "serial-") == nil && Channel(written: "serial-cut") == nil)
+    }
+
     @Test("redelivery, a clock that is not set and a spent budget are told")
     func writesCircumstances() {
         let text = line(heartRate, redelivered: true, synchronized: false, budget: .milliseconds(-5))

@@ -1,4 +1,5 @@
 // Checks of messages against published values, and what a damaged message is told as; input events without a field list.
+import TestBench
 import Testing
 import WakeModel
 
@@ -47,6 +48,15 @@ struct CheckTests {
             try decoded([], .serial, stream) == "no check: \(check) needs \(end.count) bytes, 0 are there")
     }
 
+    @Test("what is no whole message is never decoded, though it has all that its fields ask for, and says why")
+    func fragments() throws {
+        let stream = "serial: {name: \"s\", fields: [{name: \"text\", type: \"utf8\"}]}"
+        #expect(try decoded(digits, .serial, stream) == #"{"text":"123456789"}"#)
+        for fragment in Fragment.allCases {
+            #expect(try decoded(digits, .fragment(fragment), stream) == fragment.sentence)
+        }
+    }
+
     @Test("an NMEA sentence reaches the fields whole; one that is damaged, cut or without its check says what it is")
     func nmea() throws {
         let stream = "serial: {name: \"s\", check: \"nmea\", fields: [{name: \"text\", type: \"utf8\"}]}"
@@ -87,22 +97,64 @@ struct CheckTests {
         #expect(try decoded(highest, .input, stream) == #"{"events":[[65535,65535,-2147483648]]}"#)
     }
 
-    @Test("no bytes crash a check, and none is taken whose check was changed")
-    func random() throws {
-        var state: UInt64 = 42
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
-        for check in MessageCheck.allCases {
-            for _ in 0..<2_000 {
-                let bytes = (0...random(12)).map { _ in UInt8(random(256)) }
-                guard let message = try? check.verified(bytes) else { continue }
-                #expect(bytes.starts(with: message))
-                var changed = bytes
-                changed[random(bytes.count)] ^= UInt8(1 << random(8))
-                #expect(throws: DecodeFault.self) { try check.verified(changed) }
-            }
+    @Test("no bytes crash a check", arguments: MessageCheck.allCases)
+    func random(_ check: MessageCheck) throws {
+        var dice = Dice(42)
+        for _ in 0..<2_000 {
+            let bytes = (0...dice.below(12)).map { _ in UInt8(dice.below(256)) }
+            if let message = try? check.verified(bytes) { #expect(bytes.starts(with: message)) }
         }
     }
+
+    @Test(
+        "a message with its right check is taken, and with any bit of it changed it is not",
+        arguments: MessageCheck.allCases)
+    func changed(_ check: MessageCheck) throws {
+        var dice = Dice(43)
+        for _ in 0..<500 {
+            let text = (0...dice.below(12)).map { _ in UInt8(ascii: "A") + UInt8(dice.below(26)) }
+            let good = try checked(text, check)
+            #expect((try? check.verified(good)) == (check == .nmea ? good : text), "\(good)")
+            var bad = good
+            let place = dice.below(good.count)
+            // Small hexadecimal digits are as good as capital ones.
+            let isDigit = check == .nmea && place >= good.count - 2
+            bad[place] ^= UInt8(1 << dice.below(isDigit ? 5 : 8))
+            #expect(throws: DecodeFault.self) { try check.verified(bad) }
+        }
+    }
+
+    /// The message with the check that it should have, of which the complaint about a wrong one tells.
+    private func checked(_ text: [UInt8], _ check: MessageCheck) throws -> [UInt8] {
+        let width =
+            switch check {
+            case .sum8, .xor8: 1
+            case .crc16CCITT, .crc16Modbus: 2
+            case .crc32: 4
+            case .nmea: 0
+            }
+        for filler: UInt8 in [0, 1] {
+            let wrong = text + Array(repeating: filler, count: width)
+            let fault = complaint(of: check, about: check == .nmea ? sentence(text, "0\(filler)") : wrong)
+            guard case .wrongCheck(_, _, let made)? = fault else { continue }
+            if check == .nmea { return sentence(text, made.uppercased()) }
+            return text + (try #require([UInt8](hexadecimal: Array(made.utf8))))
+        }
+        throw Missing()
+    }
+
+    private func complaint(of check: MessageCheck, about bytes: [UInt8]) -> DecodeFault? {
+        do {
+            _ = try check.verified(bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func sentence(_ text: [UInt8], _ check: String) -> [UInt8] {
+        [UInt8(ascii: "$")] + text + Array("*\(check)".utf8)
+    }
+
+    private struct Missing: Error {}
 }

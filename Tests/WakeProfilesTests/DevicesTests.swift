@@ -57,10 +57,11 @@ struct DevicesTests {
             ProfileDocument.keys + ProfileDocument.matchKeys + ProfileDocument.streamKeys
             + ProfileDocument.advertisementKeys + FieldDocument.keys + ProfileDocument.lineKeys
             + ProfileDocument.framingKeys
-        for word in keys + FieldDocument.Kind.allCases.map(\.rawValue) {
-            #expect(text.contains("\(word)"), "no example explains \(word)")
+        let words = Set(text.split { !$0.isLetter && !"_:".contains($0) })
+        for key in keys { #expect(words.contains("\(key):"), "no example explains \(key)") }
+        for word in FieldDocument.Kind.allCases.map(\.rawValue) + accessoryWords {
+            #expect(text.contains("\"\(word)\""), "no example explains \"\(word)\"")
         }
-        for word in accessoryWords { #expect(text.contains("\"\(word)\""), "no example explains \"\(word)\"") }
     }
 
     private var accessoryWords: [String] {
@@ -116,6 +117,12 @@ struct DevicesTests {
 
     @Test("every kind of field of the example decodes")
     func example() throws {
+        #expect(
+            try decoded(
+                "a0bb0d" + "0b5a2f3b9601" + "fd" + "ffffff" + "feffffff" + "240000ff" + "63616c",
+                "4e5f0002-7a1b-4c7e-9d52-0b6c1e5f3a10", by: "example")
+                == #"{"uptime_s":900000,"clock_ms":1744749681163,"trend":-3,"drift_s":-1,"balance_j":-2,"#
+                + #""glucose_mmol_per_l":3.6,"label":"cal"}"#)
         let value = try decoded(
             "170f00" + "2ffe" + "e703" + "000186a0" + "6df2" + "cafe" + "0004", "4e5f0001-7a1b-4c7e-9d52-0b6c1e5f3a10",
             by: "example")

@@ -1,6 +1,7 @@
 // A composite USB device in a /sys of the test's own, and the real udev's judgement of it by rules of the test's own.
 import Glibc
 import TestBench
+import Testing
 import WakeModel
 import WakeSystem
 
@@ -42,13 +43,18 @@ final class UdevMachine {
     private static let usb = "/devices/pci0000:00/0000:00:14.0/usb1/1-1"
     private let folder: String
 
-    /// Nil, and said loudly, where the real udev cannot be had: no root, no udevadm.
-    static func here(serial: String = "7583") throws -> UdevMachine? {
+    /// Whether the real udev can be had, and with it a /sys of the test's own.
+    static let isPossible = Machine.isRoot && runs("udevadm", "--version") && runs("unshare", "--mount", "true")
+    static let verifies = runs("udevadm", "verify", "--help")
+    static let isMissing: Comment = "needs root, udevadm, and unshare that may make a mount namespace"
+
+    private static func runs(_ words: String...) -> Bool { (try? Child(words))?.finish().exit == 0 }
+
+    static func here(serial: String = "7583") throws -> UdevMachine {
         let machine = try UdevMachine(serial)
         let probe = try machine.outcome(of: .tty, rules: "")
-        if probe["ID_VENDOR_ID"] == "2341" { return machine }
-        print("SKIPPED: what udev does with the rules was not tried: it needs root, unshare and udevadm; \(probe.talk)")
-        return nil
+        try #require(probe["ID_VENDOR_ID"] == "2341", "\(probe.talk)")
+        return machine
     }
 
     private init(_ serial: String) throws {

@@ -195,6 +195,15 @@ final class Air: BluetoothHost {
     /// Until nothing has come for some milliseconds.
     func drain(_ quiet: TimeSpan = .milliseconds(8)) throws { while try loop.runOnce(timeout: quiet) {} }
 
+    /// Whether a whole second passes in which nothing ticks; what was under way may take its time before.
+    func comesToRest() throws -> Bool {
+        let end = SystemClock.monotonic() + .seconds(10)
+        while SystemClock.monotonic() < end {
+            if try !loop.runOnce(timeout: .seconds(1)) { return true }
+        }
+        return false
+    }
+
     func turn(for time: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
         let end = SystemClock.monotonic() + time
         while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(10)) }

@@ -20,7 +20,7 @@ private func text(_ words: String...) -> [[UInt8]] { words.map { Array($0.utf8) 
 private func hex(_ text: String) -> String { Array(text.utf8).hexadecimal }
 
 private let overLimit = "too long: the message did not end within the limit of 16 bytes"
-private let cut = "cut short: the device went before the message ended"
+private let cut = "cut short: the line ended before the message did"
 
 @Suite("Framer")
 struct FramerTests {
@@ -140,12 +140,56 @@ struct FramerTests {
     }
 }
 
+@Suite("What a framer has open")
+struct OpenSinceTests {
+    private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
+
+    @Test("is as old as the first byte that stands in no frame yet, and nothing once all are told")
+    func isKnown() {
+        var framer = Framer(.line, limit: 16)
+        #expect(framer.openSince == nil)
+        _ = framer.take(Array("ab".utf8)[...], at: at(1))
+        _ = framer.take(Array("cd".utf8)[...], at: at(2))
+        #expect(framer.openSince == at(1))
+        _ = framer.take(Array("\nx".utf8)[...], at: at(3))
+        #expect(framer.openSince == at(3))
+        _ = framer.take(Array("\n".utf8)[...], at: at(4))
+        #expect(framer.openSince == nil)
+        _ = framer.take(Array("y".utf8)[...], at: at(5))
+        _ = framer.end()
+        #expect(framer.openSince == nil)
+    }
+
+    @Test("is as old as the beginning of a message before which garbage is told later")
+    func isKnownBehindGarbage() {
+        let form = Framing.LengthPrefix(start: [0xaa, 0x55], offset: 2, size: 1, endian: .little, extra: 3)
+        var framer = Framer(.lengthPrefix(form), limit: 16)
+        #expect(framer.take([1, 2, 0xaa], at: at(1)) == [])
+        #expect(framer.openSince == at(1))
+        #expect(framer.take([0x55], at: at(2)) == [])
+        #expect(framer.take([5], at: at(3)) == [.fragment([1, 2], .noStart)])
+        #expect(framer.openSince == at(1))
+        #expect(framer.take([1, 2, 3, 4, 5, 0xaa], at: at(4)) == [.message([0xaa, 0x55, 5, 1, 2, 3, 4, 5])])
+        #expect(framer.openSince == at(4))
+    }
+
+    @Test("is as old as the silence that it waits for")
+    func isKnownInSilence() {
+        var framer = Framer(.idle(.milliseconds(5)), limit: 16)
+        _ = framer.take([1], at: at(1))
+        _ = framer.take([2], at: at(4))
+        #expect(framer.openSince == at(1))
+        _ = framer.tick(at: at(9))
+        #expect(framer.openSince == nil)
+    }
+}
+
 @Suite("Framing by silence")
 struct IdleFramingTests {
     private let gap = TimeSpan.milliseconds(5)
     private func at(_ milliseconds: Int64) -> Instant { .zero + .milliseconds(milliseconds) }
 
-    @Test("a silence ends a message, whether it is waited for or found out by the next bytes")
+    @Test("a silence that was waited for ends a message")
     func silence() {
         var framer = Framer(.idle(gap), limit: 16)
         #expect(framer.deadline == nil)
@@ -157,9 +201,20 @@ struct IdleFramingTests {
         #expect(framer.deadline == nil)
         #expect(framer.tick(at: at(20)) == [])
         #expect(framer.take([3], at: at(30)) == [])
-        #expect(framer.take([4], at: at(35)) == [.message([3])])
-        #expect(framer.end() == [.fragment([4], .cutShort)])
+        #expect(framer.end() == [.fragment([3], .cutShort)])
         #expect(framer.deadline == nil)
+    }
+
+    @Test("time that passed between two reads is no silence of the device: the bridge itself may have been late")
+    func lateness() {
+        var framer = Framer(.idle(gap), limit: 16)
+        #expect(framer.take([1], at: at(0)) == [])
+        #expect(framer.take([2], at: at(300)) == [])
+        #expect(framer.tick(at: at(305)) == [.message([1, 2])])
+        // Reading took a while itself, and silence begins after it.
+        #expect(framer.take([3], at: at(400), readBy: at(450)) == [])
+        #expect(framer.tick(at: at(454)) == [])
+        #expect(framer.tick(at: at(455)) == [.message([3])])
     }
 
     @Test("what goes on without a silence comes in pieces until there is one")

@@ -4,6 +4,11 @@ import WakeModel
 
 @testable import WakeSources
 
+extension Framer {
+    /// What came at an instant, and was read at once.
+    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant) -> [Frame] { take(bytes, at: now, readBy: now) }
+}
+
 extension Frame {
     var bytes: [UInt8] {
         switch self {

@@ -1,5 +1,4 @@
 // Real bytes of real receivers through the framer and the shipped profile; skipped, and said so, where they are absent.
-import Foundation
 import TestBench
 import Testing
 import WakeModel
@@ -7,29 +6,13 @@ import WakeProfiles
 
 @testable import WakeSources
 
-private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-private let captures =
-    ProcessInfo.processInfo.environment["WAKEBRIDGE_CAPTURES"]
-    ?? root.deletingLastPathComponent().appendingPathComponent("shared/captures").path
-
-/// Nil, after saying so, where the captures are absent.
-private func capture(_ name: String) throws -> [UInt8]? {
-    let path = captures + "/serial/" + name + ".nmea"
-    guard FileManager.default.fileExists(atPath: path) else {
-        print("SKIPPED: no capture at \(path); set WAKEBRIDGE_CAPTURES to the folder of captures")
-        return nil
-    }
-    return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-}
-
 private let noCheck = "no check: nmea asks for $…*hh, the text and two hexadecimal digits"
 
 @Suite("Sentences of receivers")
 struct SentenceTests {
     private func receiver() throws -> (library: ProfileLibrary, index: ProfileIndex) {
-        let file = root.appendingPathComponent("Devices/gps-receiver/profile.json5")
-        let source = ProfileLibrary.Source(name: "gps-receiver", file: "f", text: [UInt8](try Data(contentsOf: file)))
+        let text = bytes(of: "\(packageFolder)/Devices/gps-receiver/profile.json5")
+        let source = ProfileLibrary.Source(name: "gps-receiver", file: "f", text: text)
         let (library, errors) = ProfileLibrary.load([source])
         #expect(errors == [])
         return (library, try #require(library.index(named: "gps-receiver")))
@@ -46,24 +29,26 @@ struct SentenceTests {
     }
 
     /// The second was cut in mid-sentence when it was recorded, and a line's end was put there.
-    @Test("every whole sentence of a receiver passes its check, and a cut one says that it has none")
+    @Test(
+        "every whole sentence of a receiver passes its check, and a cut one says that it has none",
+        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
     func sentences() throws {
         for (name, count, cutCount) in [("bu353s4", 90, 0), ("holux-gm-210", 39, 1)] {
-            guard let bytes = try capture(name) else { continue }
-            let made = try received(bytes)
+            let made = try received(DeviceCaptures.bytes("serial/\(name).nmea"))
             let messages = made.filter(\.isMessage).map { String(decoding: $0.bytes, as: UTF8.self) }
             #expect(made.count == count + cutCount && messages.count == made.count)
             for message in messages.prefix(count) {
                 #expect(try value(of: Array(message.utf8)) == #"{"sentence":"\#(message)"}"#)
             }
             for message in messages.dropFirst(count) { #expect(try value(of: Array(message.utf8)) == noCheck) }
-            print("\(name): \(count) whole sentences, \(cutCount) cut")
         }
     }
 
-    @Test("wherever a receiver is unplugged, what it said by then is told: whole sentences, and the rest as cut short")
+    @Test(
+        "wherever a receiver is unplugged, what it said by then is told: whole sentences, and the rest as cut short",
+        .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
     func unplugged() throws {
-        guard let bytes = try capture("bu353s4") else { return }
+        let bytes = DeviceCaptures.bytes("serial/bu353s4.nmea")
         for length in stride(from: 1, to: bytes.count, by: 7) {
             let said = bytes.prefix(length)
             let made = try received(Array(said))
@@ -88,7 +73,7 @@ struct SentenceTests {
     @Test("a stream that begins and ends in mid-sentence, with a byte damaged on its way, gives one event for each")
     func damage() throws {
         let line = "$GPGLL,4916.45,N,12311.12,W,225444,A,*1D\r\n"
-        let stream = Array("6.45,N*00\r\n\(line)\(line.replacingOccurrences(of: "4916", with: "4917"))$GPG".utf8)
+        let stream = Array("6.45,N*00\r\n\(line)\(line.replacing("4916", with: "4917"))$GPG".utf8)
         let made = frames(of: stream, .line, limit: 128) { 3 }
         #expect(made.count == 4)
         #expect(made.last == .fragment(Array("$GPG".utf8), .cutShort))

@@ -57,16 +57,14 @@ struct SourceTests {
         try air.tell("fault RegisterApplication failed 2", "adapter hci0", "peripheral 1 hci0", "live")
         try air.expect(1)
         #expect(try air.bluez.tell("calls RegisterApplication") == "3")
-        try air.drain(.milliseconds(100))
-        #expect(try air.loop.runOnce(timeout: .seconds(1)) == false)
+        #expect(try air.comesToRest())
     }
 
     @Test("while all is quiet nothing ticks")
     func rests() throws {
         let air = try Air()
         try air.populate(20)
-        try air.drain(.milliseconds(100))
-        #expect(try air.loop.runOnce(timeout: .seconds(1)) == false)
+        #expect(try air.comesToRest())
     }
 
     @Test("bluetoothd is killed and comes back: subscribed again within a second, even where the kernel kept the links")

@@ -28,7 +28,8 @@ func recordsEvents() throws {
     let heart = Channel.characteristic(BluetoothUUID(short: 0x2a37))
     let kinds: [(TraceDevice, DeviceEvent.Kind)] = [
         (strap, .connected(folded: 2)), (strap, .data(heart, [0x10, 0x49])), (meter, .connected(folded: 0)),
-        (meter, .data(.serial, [])), (meter, .data(.report(7), [1])), (meter, .data(.input, [2])),
+        (meter, .data(.serial, [])), (meter, .data(.fragment(.tooLong), [3])), (meter, .data(.report(7), [1])),
+        (meter, .data(.input, [2])),
         (strap, .disconnected(reason: "0x3b", folded: 1)),
     ]
     var bytes = recorder.begin()
@@ -48,7 +49,7 @@ func recordsEvents() throws {
         #expect(header.devices[operation.device].source == entry.0.source)
     }
     #expect(try reader.next() == nil)
-    #expect(recorder.counts.values == 4)
+    #expect(recorder.counts.values == 5)
 }
 
 @Test("A link that is up begins the recording, and one that came up unseen is told before its first value")

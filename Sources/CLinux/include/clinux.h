@@ -54,6 +54,11 @@ extern const int clinux_sigpipe;
 int clinux_ignore_signal(int number);
 int clinux_block_signal(int number);
 
+/// Calls `body` once, on a thread of its own that nobody waits for.
+int clinux_thread(void (*body)(void *), void *context);
+/// A descriptor that becomes readable once something was written to it.
+int clinux_bell(void);
+
 int clinux_pidfd_open(pid_t pid);
 int clinux_pidfd_send_signal(int pidfd, int number);
 

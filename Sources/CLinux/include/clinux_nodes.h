@@ -26,6 +26,8 @@ int clinux_line_set(int descriptor, const struct clinux_line *line);
 int clinux_line_get(int descriptor, struct clinux_line *line);
 /// Throws away what waits to be read and what waits to be sent.
 int clinux_line_flush(int descriptor);
+/// Throws away what waits to be sent.
+int clinux_line_discard(int descriptor);
 
 /// Nobody else can open the line from now on, programs with CAP_SYS_ADMIN apart.
 int clinux_line_exclude(int descriptor);

@@ -25,7 +25,7 @@ public struct HandlerManifest: Hashable, Sendable {
     static let keys = [
         "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap", "notify",
+        "allow_background_children", "queue_cap", "notify", "require",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -157,6 +157,7 @@ extension HandlerManifest {
         settings.isEnabled = object.flag("enabled") ?? settings.isEnabled
         settings.allowsBackgroundChildren =
             object.flag("allow_background_children") ?? settings.allowsBackgroundChildren
+        settings.requirements = Set(object.words("require", of: "conditions") ?? [])
         settings.maxBatch = object.integer("max_batch", in: 1...1_024)
         settings.queueCap = object.size("queue_cap", in: Self.queueCapRange) ?? settings.queueCap
         if settings.lifecycle == .oneshot { refuseForOneshot(object) }
@@ -189,18 +190,7 @@ extension HandlerManifest {
 /// What it is woken for.
 extension HandlerManifest {
     private mutating func readSubscriptions(_ object: ConfigurationObject) {
-        let modes = object.list("modes", of: "modes") { value, path -> DeviceMode? in
-            if case .text(let text) = value, let mode = DeviceMode(rawValue: text) { return mode }
-            let words = DeviceMode.allCases.map(\.rawValue)
-            if case .text(let text) = value, let near = nearestName(to: text, among: words) {
-                object.report.add("\(path) is \(value); did you mean \"\(near)\"?")
-            } else {
-                object.report.add(
-                    "\(path) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
-            }
-            return nil
-        }
-        settings.modes = Set(modes ?? [])
+        settings.modes = Set(object.words("modes", of: "modes") ?? [])
         let watches = object.objects("watch", keys: Self.watchKeys, required: ["profile"]) ?? []
         settings.subscriptions = watches.compactMap(Self.subscription)
         refuseDoubles(object.report)

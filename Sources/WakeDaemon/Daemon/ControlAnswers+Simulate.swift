@@ -22,6 +22,9 @@ extension ControlAnswers {
         case .heat(let isOn):
             bridge.engine.feed(.thermal(isHot: isOn))
             return .done
+        case .battery(let isOn):
+            bridge.engine.feed(.power(isOnBattery: isOn))
+            return .done
         case .disconnect(let name):
             let stamp = bridge.engine.clock.stamp()
             let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)

@@ -124,12 +124,7 @@ final class ControlAnswers {
             writer.object { writer in
                 writer.field("why", standing.why)
                 writer.field("work", work(standing))
-                writer.key("status")
-                if let status = bridge.stage.status(of: standing.handler) {
-                    writer.string(status)
-                } else {
-                    writer.null()
-                }
+                writer.field("status", bridge.stage.status(of: standing.handler))
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {

@@ -25,6 +25,8 @@ public final class Daemon {
     private let memory: MemoryLook
     /// Nil where heat is not looked at.
     private let thermal: ThermalLook?
+    /// Nil until a manifest asks for power.
+    private var power: PowerLook?
     let bus: SystemBus
     private let sleep: SleepInhibitor
     /// Nil where a trace is played in place of devices.
@@ -132,6 +134,7 @@ public final class Daemon {
     /// Takes what changed in handlers.d; what is broken changes nothing. Returns the faults that are new.
     private func takeManifests() -> [String] {
         let changes = manifests.read()
+        if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { lookAtPower() }
         for manifest in changes.adopted {
             bridge.adopt(manifest)
             log.notice("handler \(manifest.id) is configured")
@@ -143,6 +146,17 @@ public final class Daemon {
             log.notice("handler \(name) is removed")
         }
         return changes.news
+    }
+
+    /// Before the handler that asked for it can be woken.
+    private func lookAtPower() {
+        guard power == nil else { return }
+        let engine = bridge.engine
+        do throws(SystemError) {
+            power = try PowerLook(loop: bridge.loop) { [unowned engine] in engine.feed(.power(isOnBattery: $0)) }
+        } catch {
+            log.error("\(error.description); handlers are woken on battery too, whatever their manifests require")
+        }
     }
 
     /// Much of what wakebridge.json5 says holds from the start on, so a change is told, not half taken.

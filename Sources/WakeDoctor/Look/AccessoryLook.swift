@@ -7,18 +7,26 @@ import WakeSystem
 public struct AccessoryKnowledge {
     /// The profile that fits a device with these properties of udev, by this node of it or, with nil, by any.
     let identify: ([String: String], AccessoryNode?) -> String?
-    /// The text that udev's rules ought to be for a group; nil where no profile is of an accessory.
-    let rules: (String) -> String?
+    /// What udev's rules ought to be for a group.
+    let rules: (String) -> WantedRules
     let defaultGroup: String
 
     public init(
         defaultGroup: String, identify: @escaping ([String: String], AccessoryNode?) -> String?,
-        rules: @escaping (String) -> String?
+        rules: @escaping (String) -> WantedRules
     ) {
         self.identify = identify
         self.rules = rules
         self.defaultGroup = defaultGroup
     }
+}
+
+public enum WantedRules {
+    /// No profile is of an accessory.
+    case none
+    case text(String)
+    /// With why there is no such text.
+    case unmade(String)
 }
 
 extension MachineLook {
@@ -64,10 +72,14 @@ extension MachineLook {
         return nil
     }
 
-    private func rules(_ installed: (path: String, text: String)?, _ wanted: String?) -> AccessoryFacts.Rules {
-        guard let wanted else { return .unneeded }
-        guard let installed else { return .absent }
-        return Self.rules(in: installed.text) == Self.rules(in: wanted) ? .current : .outdated(installed.path)
+    private func rules(_ installed: (path: String, text: String)?, _ wanted: WantedRules) -> AccessoryFacts.Rules {
+        switch wanted {
+        case .none: return .unneeded
+        case .unmade(let fault): return .unmade(fault)
+        case .text(let text):
+            guard let installed else { return .absent }
+            return Self.rules(in: installed.text) == Self.rules(in: text) ? .current : .outdated(installed.path)
+        }
     }
 
     private static func rules(in text: String) -> [Substring] {
@@ -112,11 +124,11 @@ extension MachineLook {
     // MARK: Nodes
 
     private func attached(_ knowledge: AccessoryKnowledge) -> [AttachedAccessory] {
-        let classes: [(String, AccessoryNode, String)] = [
-            ("tty", .serial, "tty"), ("hidraw", .hid, "hidraw"), ("input", .input, "event"),
+        let classes: [(String, AccessoryNode, [String])] = [
+            ("tty", .serial, ["tty", "rfcomm"]), ("hidraw", .hid, ["hidraw"]), ("input", .input, ["event"]),
         ]
-        return classes.flatMap { folder, node, prefix in
-            names("/sys/class/\(folder)").filter { $0.hasPrefix(prefix) }.compactMap { name in
+        return classes.flatMap { folder, node, prefixes in
+            names("/sys/class/\(folder)").filter { prefixes.contains(where: $0.hasPrefix) }.compactMap { name in
                 attached(SysfsDevice(below: root, named: "/sys/class/\(folder)/\(name)"), node, knowledge)
             }
         }

@@ -26,30 +26,37 @@ struct SysfsDevice {
         // The links of sysfs lead up to /sys and down again.
         var folders = target.split(separator: "/").drop { $0 == ".." }.map(String.init)
         guard folders.first == "devices" else { return nil }
-        own = facts(of: "/sys/" + folders.joined(separator: "/"))
-        properties = own
-        while folders.count > 1, usb == nil {
+        var isPart = false
+        while folders.count > 1 {
             let path = "/sys/" + folders.joined(separator: "/")
-            properties.merge(facts(of: path)) { mine, _ in mine }
+            let (kind, facts) = known(of: path, named: folders.last ?? "")
+            if !isPart {
+                own = facts
+                properties = facts
+            } else if kind.lends {
+                properties.merge(facts.filter { UdevKind.isLent($0.key) }) { mine, _ in mine }
+            }
             usb = Self.usb(of: path, named: folders.last ?? "", below: root)
+            if kind.isOutermost { break }
+            isPart = true
             folders.removeLast()
         }
     }
 
-    private func facts(of path: String) -> [String: String] {
+    private func known(of path: String, named name: String) -> (UdevKind, [String: String]) {
         var facts = Self.pairs(Self.text(root + path + "/uevent"))
-        if let number = Self.word(root + path + "/dev") {
-            let lines = Self.text(root + "/run/udev/data/c" + number).split(separator: "\n")
-            let kept = lines.filter { $0.hasPrefix("E:") }.map { $0.dropFirst(2) }.joined(separator: "\n")
-            facts.merge(Self.pairs(kept)) { _, new in new }
-        }
+        let subsystem = (try? File.linkTarget(of: root + path + "/subsystem"))?.split(separator: "/").last
+        let kind = UdevKind(subsystem: subsystem.map(String.init), type: facts["DEVTYPE"])
+        // By its node's number or, where it has none, by its name.
+        let key = Self.word(root + path + "/dev").map { "c" + $0 } ?? "+\(kind.subsystem ?? ""):\(name)"
+        let lines = Self.text(root + "/run/udev/data/" + key).split(separator: "\n")
+        let kept = lines.filter { $0.hasPrefix("E:") }.map { $0.dropFirst(2) }.joined(separator: "\n")
+        facts.merge(Self.pairs(kept)) { _, new in new }
         // Also where udev has not been, or keeps its data from us.
-        for (name, attribute) in [
-            ("ID_VENDOR_ID", "idVendor"), ("ID_MODEL_ID", "idProduct"), ("ID_SERIAL_SHORT", "serial"),
-        ] where facts[name] == nil {
-            if Self.word(root + path + "/idVendor") != nil { facts[name] = Self.word("\(root)\(path)/\(attribute)") }
+        for (attribute, key) in kind.attributes where facts[key] == nil {
+            facts[key] = Self.line("\(root)\(path)/\(attribute)")
         }
-        return facts
+        return (kind, facts)
     }
 
     private static func usb(of path: String, named name: String, below root: String) -> USB? {
@@ -76,6 +83,12 @@ struct SysfsDevice {
 
     private static func text(_ path: String) -> String {
         (try? File.bytes(at: path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// As libudev has it: whole, without its end.
+    private static func line(_ path: String) -> String? {
+        guard let bytes = try? File.bytes(at: path, limit: 1 << 12) else { return nil }
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
     private static func word(_ path: String) -> String? {

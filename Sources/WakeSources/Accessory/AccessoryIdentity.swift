@@ -1,4 +1,5 @@
 // Which accessory a device is: who made it, what it is, which one of these, which part of it, and where it stands.
+import WakeModel
 import WakeSystem
 
 /// Of one interface of one device: all nodes of an interface have the same.
@@ -24,11 +25,11 @@ public struct AccessoryIdentity: Hashable, Sendable {
 
     /// Nil where udev says too little of it, which it does of a device that is already gone.
     public init?(_ record: UdevRecord) {
-        let facts = AccessoryFacts(record)
-        if let usb = facts.usbIdentity ?? facts.hidIdentity ?? facts.inputIdentity {
+        let clues = UdevClues(record)
+        if let usb = clues.usbIdentity ?? clues.hidIdentity ?? clues.inputIdentity {
             self = usb
-        } else if !facts.isOnUSB {
-            self = facts.platformIdentity
+        } else if !clues.isOnUSB {
+            self = clues.platformIdentity
         } else {
             return nil
         }
@@ -67,9 +68,7 @@ public struct AccessoryIdentity: Hashable, Sendable {
 
     /// FNV-1a, in 16 digits.
     private static func digest(_ text: String) -> String {
-        let sum = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        let digits = String(sum, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }.hexadecimal
     }
 }
 

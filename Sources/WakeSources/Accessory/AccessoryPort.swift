@@ -1,10 +1,14 @@
-// One node between the loop and its accessory: read when it is ready, written as there is room, let go when it is gone.
+// One node between the loop and its accessory: opened on a thread, read when it is ready, written as there is room, let go
+// when it is gone.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
 final class AccessoryPort {
     enum Event {
+        case opened
+        /// It could not be; the port is of no more use.
+        case refused(SystemError)
         case word(NodeWord, Instant)
         /// The device went; the node is closed.
         case gone
@@ -18,56 +22,95 @@ final class AccessoryPort {
         var answer: (NodeFailure?) -> Void
     }
 
-    private var node: (any OpenNode)?
-    private var watch: Watch?
+    private typealias Opening = Errand<Result<any NodeHandle, SystemError>>
+    private typealias Writing = Errand<Result<WriteResult, SystemError>>
+
+    private let plan: AccessoryPlan
+    private let loop: EventLoop
     private let tell: (Event) -> Void
+    private var opening: Opening?
+    private var node: (any OpenNode)?
+    /// Of what is being opened, then of the node.
+    private var watch: Watch?
+    private var writing: Writing?
+    private var writingWatch: Watch?
     private var pending: [Pending] = []
     private var toldDeadline: Instant?
-    /// When it was read last: all that came until then was told.
-    private(set) var readAt: Instant
-    let remarks: [String]
+    /// When nothing was left to be read the last time.
+    private var emptyAt: Instant
 
     /// Written and not yet taken by the device, at most.
     private static let pendingBytes = 64 << 10
 
+    /// Begins to open the node. Closed before it is open, it is closed as soon as it is.
     init(
-        opening path: String, _ plan: AccessoryPlan, on loop: EventLoop, at now: Instant,
+        opening path: String, _ plan: AccessoryPlan, by open: @escaping NodeOpener, on loop: EventLoop, at now: Instant,
         _ tell: @escaping (Event) -> Void
     ) throws(SystemError) {
+        self.plan = plan
+        self.loop = loop
         self.tell = tell
-        readAt = now
-        let node = try Self.open(path, plan, at: now)
-        self.node = node
-        remarks = node.remarks
-        watch = try loop.watch(node.raw, for: .readable) { [unowned self] ready in serve(ready) }
+        emptyAt = now
+        let opening = try Opening {
+            do throws(SystemError) { return .success(try open(path, plan)) } catch { return .failure(error) }
+        }
+        self.opening = opening
+        watch = try loop.watch(opening.raw, for: .readable) { [unowned self] _ in finishOpening() }
     }
 
-    private static func open(
-        _ path: String, _ plan: AccessoryPlan, at now: Instant
-    ) throws(SystemError) -> any OpenNode {
-        switch plan.node {
-        case .serial: try SerialNode(opening: path, plan)
-        case .hid: try HidNode(opening: path, at: now)
-        case .input: try InputNode(opening: path, isExclusive: plan.sharing == .exclusive, at: now)
-        case .none: throw SystemError("open", path, .invalid, advice: "its profile opens no node")
+    private func finishOpening() {
+        guard let opened = opening?.take() else { return }
+        watch?.cancel()
+        watch = nil
+        opening = nil
+        do throws(SystemError) {
+            try begin(opened.get())
+        } catch {
+            return tell(.refused(error))
         }
+        tell(.opened)
     }
+
+    private func begin(_ handle: any NodeHandle) throws(SystemError) {
+        emptyAt = SystemClock.monotonic()
+        let node = try handle.begin(plan, at: emptyAt)
+        watch = try loop.watch(node.raw, for: .readable) { [unowned self] ready in serve(ready) }
+        self.node = node
+    }
+
+    /// What is otherwise than its profile asks.
+    var remarks: [String] { node?.remarks ?? [] }
+
+    /// All that came until then was told.
+    var toldUntil: Instant { min(node?.untoldSince ?? emptyAt, emptyAt) }
+
+    /// Tells all that came and is whole.
+    func readOut() { if let node { _ = try? drain(node) } }
 
     /// Tells all that came, also of a message that is not whole yet: what is said after the close is heard by nobody.
     func conclude() {
         guard let node else { return }
-        _ = try? drain(node)
+        readOut()
         node.end(at: SystemClock.monotonic()) { tell(.word($0, $1)) }
     }
 
     /// Lets the descriptor go, and fails what waits to be written.
-    func close() { if let node { finish(node) } }
+    func close() {
+        watch?.cancel()
+        watch = nil
+        opening = nil
+        if let node { finish(node) }
+    }
 
     private func finish(_ node: any OpenNode) {
         // Before the descriptor is closed, which the last reference to the node does.
         watch?.cancel()
         watch = nil
         self.node = nil
+        // What is under way has the node open until the device has answered, or has gone.
+        writingWatch?.cancel()
+        writingWatch = nil
+        writing = nil
         failPending()
     }
 
@@ -83,7 +126,7 @@ final class AccessoryPort {
         guard let node else { return }
         do throws(SystemError) {
             if ready.contains(.writable) { try flush(node) }
-            guard try drain(node) else { return lose(node) }
+            guard try drain(node) != .gone else { return lose(node) }
             tellDeadline()
         } catch {
             Log("accessories").warning("\(error.description); the node is closed and opened anew")
@@ -91,10 +134,11 @@ final class AccessoryPort {
         }
     }
 
-    private func drain(_ node: any OpenNode) throws(SystemError) -> Bool {
+    private func drain(_ node: any OpenNode) throws(SystemError) -> NodeDrain {
         let now = SystemClock.monotonic()
-        defer { readAt = now }
-        return try node.drain(at: now) { tell(.word($0, $1)) }
+        let drain = try node.drain(at: now) { tell(.word($0, $1)) }
+        if drain == .empty { emptyAt = now }
+        return drain
     }
 
     private func lose(_ node: any OpenNode) {
@@ -134,19 +178,25 @@ final class AccessoryPort {
             return answer(.refused("it has not taken yet what was written before"))
         }
         pending.append(Pending(bytes: bytes[...], channel: channel, answer: answer))
+        tryFlush(node)
+    }
+
+    /// What fails is answered so, and what waits behind it has its turn.
+    private func tryFlush(_ node: any OpenNode) {
         do throws(SystemError) {
             try flush(node)
         } catch {
-            fail(error.description)
+            guard !pending.isEmpty else { return }
+            pending.removeFirst().answer(.refused(error.description))
+            tryFlush(node)
         }
     }
 
     private func flush(_ node: any OpenNode) throws(SystemError) {
-        while let first = pending.first {
+        while writing == nil, let first = pending.first {
             switch try node.write(first.bytes, to: first.channel) {
-            case .wrote(let count):
-                pending[0].bytes = first.bytes.dropFirst(count)
-                if pending[0].bytes.isEmpty { pending.removeFirst().answer(nil) }
+            case .wrote(let count): noteWritten(count)
+            case .underWay(let errand): return try follow(errand)
             case .wouldBlock: return try watch?.setReadiness([.readable, .writable]) ?? ()
             // Reading finds that out too, and has what it still said.
             case .gone: return failPending()
@@ -156,9 +206,28 @@ final class AccessoryPort {
         try watch?.setReadiness(.readable)
     }
 
-    private func fail(_ why: String) {
-        guard !pending.isEmpty else { return }
-        pending.removeFirst().answer(.refused(why))
+    private func noteWritten(_ count: Int) {
+        pending[0].bytes = pending[0].bytes.dropFirst(count)
+        if pending[0].bytes.isEmpty { pending.removeFirst().answer(nil) }
+    }
+
+    private func follow(_ errand: Writing) throws(SystemError) {
+        writingWatch = try loop.watch(errand.raw, for: .readable) { [unowned self] _ in finishWriting() }
+        writing = errand
+    }
+
+    private func finishWriting() {
+        guard let node, let answer = writing?.take() else { return }
+        writingWatch?.cancel()
+        writingWatch = nil
+        writing = nil
+        switch answer {
+        case .success(.wrote(let count)): noteWritten(count)
+        case .success(.wouldBlock): break
+        case .success(.closed): return failPending()
+        case .failure(let error): pending.removeFirst().answer(.refused(error.description))
+        }
+        tryFlush(node)
     }
 }
 

@@ -100,18 +100,16 @@ extension AccessorySource {
     }
 
     private func watch(_ device: Device, _ match: AccessoryMatch) {
-        endAbsence(of: device.source)
-        let heard = watched[device.source]?.machine.listening ?? host?.listening(to: device.source)
-        watched[device.source] = Watched(
+        let source = device.source
+        // Told as the device that it was, before it is another's.
+        step(source, .retired)
+        let heard = watched[source].map { $0.machine.deafSince } ?? host?.listening(to: source)?.time
+        let folded = watched[source]?.machine.presence.folded ?? 0
+        watched[source] = Watched(
             device: device, match: match,
             machine: PortMachine(
-                match.plan, session: host?.session(of: device.source) ?? .open, heardUntil: heard?.time,
-                patience: patience))
-    }
-
-    /// It will not come back as what it was: what its machine still waits with is told now.
-    private func endAbsence(of source: String) {
-        if let due = watched[source]?.machine.deadline { step(source, .tick, at: clock().moved(to: due)) }
+                match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard, patience: patience))
+        watched[source]?.machine.presence.folded = folded
     }
 
     /// Of the profile and what is the device's own: `gps-receiver-A1001`.
@@ -211,7 +209,7 @@ extension AccessorySource {
     }
 
     private func unwatch(_ source: String) {
-        endAbsence(of: source)
+        step(source, .retired)
         watched[source] = nil
     }
 
@@ -236,7 +234,8 @@ extension PortMachine {
     var hindrance: String? {
         switch phase {
         case .away: "it is not attached"
-        case .idle, .open, .opening: nil
+        case .idle, .open: nil
+        case .opening: refusal?.sentence
         case .barred: refusal?.sentence ?? "its node hung up, and is opened anew"
         }
     }

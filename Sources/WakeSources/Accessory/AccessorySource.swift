@@ -70,11 +70,15 @@ public final class AccessorySource {
     var candidates = AttachedCandidates()
     var places = AccessoryPlaces()
     public internal(set) var doubts: [String: Doubt] = [:]
+    var openNode: NodeOpener = Nodes.open
+    /// For what is waited for, which the system's sleep is part of.
+    private var waits: Timer?
+    /// For what takes place while the system runs: silence on a line, questions to a device.
+    private var pauses: Timer?
     /// Nodes that are left alone, by their places in /sys: whose they are too.
     var spares: [String: String] = [:]
     /// Armed while a node that others were left alone for is gone.
     var spareTimer: Timer?
-    private var timer: Timer?
     private var inputs: [(source: String, input: PortInput, stamp: Stamp)] = []
     private var isStepping = false
     private var mustRearm = false
@@ -90,7 +94,8 @@ public final class AccessorySource {
         self.registry = registry
         self.patience = patience
         self.clock = clock
-        timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
+        waits = try loop.timer(on: .boottime) { [unowned self] in tickMachines() }
+        pauses = try loop.timer(on: .monotonic) { [unowned self] in tickPorts() }
         spareTimer = try loop.timer(on: .monotonic) { [unowned self] in takeUpSpares() }
     }
 
@@ -110,8 +115,13 @@ public final class AccessorySource {
 
     /// A handler that watches it woke, or the last one sleeps.
     public func want(_ source: String, _ isWanted: Bool) {
-        if !isWanted, watched[source]?.match.plan.onSuspend == .detach { watched[source]?.port?.conclude() }
-        step(source, .wanted(isWanted))
+        guard !isWanted, let entry = watched[source], entry.match.plan.onSuspend == .detach, let port = entry.port
+        else {
+            return step(source, .wanted(isWanted))
+        }
+        // Half a message would wake again who has just gone to sleep: it is part of what nobody heard.
+        port.readOut()
+        step(source, .wanted(false, toldUntil: clock().moved(to: port.toldUntil).wall))
     }
 
     // MARK: Machines
@@ -123,19 +133,19 @@ public final class AccessorySource {
         isStepping = true
         while !inputs.isEmpty {
             let next = inputs.removeFirst()
-            let due = due(next.source)
+            let due = deadlines(of: next.source)
             let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
             for effect in effects { perform(effect, of: next.source) }
             tellListening(to: next.source)
-            mustRearm = mustRearm || self.due(next.source) != due
+            mustRearm = mustRearm || deadlines(of: next.source) != due
         }
         isStepping = false
         // Most of what is said changes no deadline, and to look at those of all costs the more the more there are.
         if mustRearm { rearm() }
     }
 
-    private func due(_ source: String) -> Instant? {
-        [watched[source]?.machine.deadline, watched[source]?.port?.deadline].compactMap { $0 }.min()
+    private func deadlines(of source: String) -> [Instant?] {
+        [watched[source]?.machine.deadline, watched[source]?.port?.deadline]
     }
 
     private func perform(_ effect: PortEffect, of source: String) {
@@ -158,28 +168,30 @@ public final class AccessorySource {
         host?.accessory(source, isHeard: listening)
     }
 
-    /// The bridge ends in order, and knows better than its next life how far it listened.
+    /// The bridge ends in order, and knows better than its next life how far it listened. What nobody was told any more, half a
+    /// message for instance, the next life tells as part of a gap.
     public func end() {
-        for (source, entry) in watched where entry.machine.isOpen {
-            let lastRead = entry.port?.readAt
+        for (source, entry) in watched where entry.port != nil {
+            let toldUntil = entry.port?.toldUntil
             close(source)
             // A session that is paused, or has not settled, is told as what it is already.
-            guard case .since(let since) = entry.machine.listening else { continue }
+            guard entry.machine.isOpen, case .since(let since) = entry.machine.listening else { continue }
             let now = clock()
-            host?.accessory(source, isHeard: .until(max(since, now.moved(to: lastRead ?? now.moment.monotonic).wall)))
+            host?.accessory(source, isHeard: .until(max(since, now.moved(to: toldUntil ?? now.moment.monotonic).wall)))
         }
+        NodeClosing.wait(atMost: Self.closingTime)
     }
+
+    /// For lines to send what was written to them before the process ends, which cuts it off.
+    private static let closingTime = TimeSpan.seconds(1)
 
     // MARK: Nodes
 
     private func open(_ node: String, of source: String, _ entry: Watched) {
         do throws(SystemError) {
-            let port = try AccessoryPort(
-                opening: node, entry.match.plan, on: loop, at: clock().moment.monotonic
+            watched[source]?.port = try AccessoryPort(
+                opening: node, entry.match.plan, by: openNode, on: loop, at: clock().moment.monotonic
             ) { [weak self] in self?.take($0, of: source) }
-            for remark in port.remarks { log.notice("\(entry.device.alias): \(remark)") }
-            watched[source]?.port = port
-            step(source, .opened)
         } catch {
             step(source, .refused(PortRefusal(error)))
         }
@@ -193,6 +205,12 @@ public final class AccessorySource {
 
     private func take(_ event: AccessoryPort.Event, of source: String) {
         switch event {
+        case .opened:
+            for remark in watched[source]?.port?.remarks ?? [] { log.notice("\(label(of: source)): \(remark)") }
+            step(source, .opened)
+        case .refused(let error):
+            watched[source]?.port = nil
+            step(source, .refused(PortRefusal(error)))
         case .word(let word, let instant): take(word, of: source, at: clock().moved(to: instant))
         case .gone:
             watched[source]?.port = nil
@@ -228,21 +246,30 @@ public final class AccessorySource {
 
     // MARK: Time
 
-    private func tick() {
+    private func tickMachines() {
         let now = clock()
         for (source, entry) in watched {
-            if let due = entry.port?.deadline, due <= now.moment.monotonic {
-                entry.port?.tick(at: now.moment.monotonic)
-            }
-            if let due = entry.machine.deadline, due <= now.moment.monotonic { step(source, .tick, at: now) }
+            if let due = entry.machine.deadline, due <= now.moment.boottime { step(source, .tick, at: now) }
+        }
+        rearm()
+    }
+
+    private func tickPorts() {
+        let now = clock().moment.monotonic
+        for entry in watched.values {
+            if let due = entry.port?.deadline, due <= now { entry.port?.tick(at: now) }
         }
         rearm()
     }
 
     func rearm() {
         mustRearm = false
-        let deadlines = watched.values.flatMap { [$0.machine.deadline, $0.port?.deadline] }.compactMap { $0 }
-        if let next = deadlines.min() { timer?.arm(at: next) } else { timer?.disarm() }
+        arm(waits, at: watched.values.compactMap { $0.machine.deadline }.min())
+        arm(pauses, at: watched.values.compactMap { $0.port?.deadline }.min())
+    }
+
+    private func arm(_ timer: Timer?, at next: Instant?) {
+        if let next { timer?.arm(at: next) } else { timer?.disarm() }
     }
 }
 

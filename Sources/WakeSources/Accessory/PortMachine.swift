@@ -17,8 +17,11 @@ public enum PortInput: Hashable, Sendable {
     /// What came by the node: data, and what a source knows to be lost or wrong with it.
     case said(DeviceEvent.Kind)
     case session(LinkSession)
-    /// Whether a handler is awake for it; asked of a plan that lets go of the node otherwise.
-    case wanted(Bool)
+    /// Whether a handler is awake for it; asked of a plan that lets go of the node otherwise. Where nobody is, what came by the
+    /// node after that instant was not told and never will be.
+    case wanted(Bool, toldUntil: WallTime? = nil)
+    /// Another machine takes its place, because its profile is another. What is to be told is told now.
+    case retired
     case tick
 }
 
@@ -50,7 +53,8 @@ public struct PortMachine: Sendable {
         case away
         /// Attached, and not open: by the user's will, or because nobody is awake for it, or because it has no node.
         case idle
-        case opening
+        /// A driver may take its time. A node that is opened when nobody wants it any more is closed then.
+        case opening(since: Stamp)
         case barred(retryAt: Instant)
         case open
     }
@@ -67,6 +71,8 @@ public struct PortMachine: Sendable {
     private var node: String?
     private var attachedAt: Stamp?
     private var isWanted = false
+    /// How far was told what came by the node, as it is let go.
+    private var toldUntil: WallTime?
     private var attempts = 0
     private var wasToldBarred = false
     private var openedAt: Instant?
@@ -110,6 +116,9 @@ public struct PortMachine: Sendable {
     public var deadline: Instant? {
         var retry: Instant?
         if case .barred(let at) = phase { retry = at }
+        if case .opening(let since) = phase, !wasToldBarred {
+            retry = since.moment.boottime + patience.longestOpening
+        }
         return [retry, presence.deadline].compactMap { $0 }.min()
     }
 
@@ -124,8 +133,11 @@ public struct PortMachine: Sendable {
         case .lost: noteLoss(&step)
         case .said(let kind): hear(kind, &step)
         case .session(let next): change(to: next, &step)
-        case .wanted(let next): isWanted = next
-        case .tick: break
+        case .wanted(let next, let toldUntil):
+            isWanted = next
+            self.toldUntil = next ? nil : toldUntil
+        case .retired: retire(&step)
+        case .tick: noteSlowness(&step)
         }
         settle(&step)
         pursue(&step)
@@ -141,6 +153,7 @@ public struct PortMachine: Sendable {
         attempts = 0
         losses = 0
         wasToldBarred = false
+        openedAt = nil
         phase = .idle
         noteArrival(&step)
         if !opensNode, session == .open { comeUp(&step) }
@@ -148,8 +161,15 @@ public struct PortMachine: Sendable {
 
     private mutating func detach(_ step: inout PortStep) {
         guard phase != .away else { return }
-        if phase == .open { close(&step) }
+        switch phase {
+        case .open: close(&step)
+        // What is opened in vain closes itself.
+        case .opening: step.effects.append(.close)
+        case .away, .idle, .barred: break
+        }
         phase = .away
+        // It could not be opened all the while: of its plug and its unplug nobody was told.
+        if session == .open, openedAt == nil, !presence.isUp { presence.folded += 2 }
         goDown("unplugged", &step)
         // Handlers were told already that it went, and what is not plugged in says nothing.
         if isDeafByLoss, !presence.isTold { deafSince = nil }
@@ -159,7 +179,7 @@ public struct PortMachine: Sendable {
     /// It closes with what it says: whoever holds a dead node keeps its number from the next one.
     private mutating func noteLoss(_ step: inout PortStep) {
         guard phase == .open else { return }
-        presence.heardUntil = step.stamp.wall
+        noteHeard(until: step.stamp.wall)
         if deafSince == nil {
             deafSince = step.stamp.wall
             isDeafByLoss = true
@@ -169,6 +189,11 @@ public struct PortMachine: Sendable {
         losses = wasShort ? losses + 1 : 1
         phase = .barred(retryAt: step.now + patience.wait(afterLosses: losses))
         goDown("hung-up", &step)
+    }
+
+    private mutating func retire(_ step: inout PortStep) {
+        detach(&step)
+        tellGone(&step)
     }
 
     private mutating func noteArrival(_ step: inout PortStep) {
@@ -210,35 +235,65 @@ public struct PortMachine: Sendable {
         guard let node else {
             return noteRefusal(.other("udev tells no node of it"), &step)
         }
-        phase = .opening
+        phase = .opening(since: step.stamp)
         step.effects.append(.open(node))
+    }
+
+    private mutating func noteSlowness(_ step: inout PortStep) {
+        guard case .opening(let since) = phase, !wasToldBarred,
+            step.now >= since.moment.boottime + patience.longestOpening
+        else { return }
+        let sentence =
+            "its driver has not opened \(node ?? "its node") for \(patience.longestOpening.wholeMilliseconds / 1_000) s, "
+            + "because the device does not answer; plug it in anew"
+        refusal = .other(sentence)
+        wasToldBarred = true
+        step.tell(sentence)
+        step.raise(.attention(.accessDenied, detail: sentence))
     }
 
     private mutating func close(_ step: inout PortStep) {
         step.effects.append(.close)
-        presence.heardUntil = step.stamp.wall
+        noteHeard(until: step.stamp.wall)
     }
+
+    /// What is paused is heard by nobody, though its node be open.
+    private mutating func noteHeard(until time: WallTime) { if session == .open { presence.heardUntil = time } }
 
     private mutating func letGo(_ step: inout PortStep) {
         close(&step)
         phase = .idle
-        deafSince = deafSince ?? step.stamp.wall
+        let until = min(toldUntil ?? step.stamp.wall, step.stamp.wall)
+        noteHeard(until: until)
+        deafSince = deafSince ?? until
         guard session == .open else { return }
         announceHeld(&step)
         presence.letGoAt = step.stamp
     }
 
     private mutating func noteOpened(_ step: inout PortStep) {
-        guard phase == .opening else { return }
+        guard case .opening(let since) = phase else { return }
+        guard mayBeOpen else { return giveBack(&step) }
         phase = .open
         openedAt = step.now
         isDeafByLoss = false
         // What it said from its plug on is lost, where the first try did not succeed.
-        if attempts > 0 { deafSince = deafSince ?? attachedAt?.wall }
+        if attempts > 0 {
+            deafSince = deafSince ?? attachedAt?.wall
+        } else if step.now - since.moment.boottime >= patience.promptOpening {
+            deafSince = deafSince ?? since.wall
+        }
         attempts = 0
         refusal = nil
         wasToldBarred = false
         if session == .open { comeUp(&step) }
+    }
+
+    /// Nobody wants it any more.
+    private mutating func giveBack(_ step: inout PortStep) {
+        step.effects.append(.close)
+        phase = .idle
+        if session == .open, !presence.isUp { comeUp(&step) }
     }
 
     private mutating func noteRefusal(_ refusal: PortRefusal, _ step: inout PortStep) {
@@ -279,7 +334,8 @@ struct PortStep {
     let stamp: Stamp
     var effects: [PortEffect] = []
 
-    var now: Instant { stamp.moment.monotonic }
+    /// On the clock that goes on while the system sleeps: all that is decided here is how long to wait.
+    var now: Instant { stamp.moment.boottime }
 
     init(stamp: Stamp) { self.stamp = stamp }
 

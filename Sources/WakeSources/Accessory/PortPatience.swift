@@ -8,6 +8,10 @@ public struct PortPatience: Hashable, Sendable {
     /// After those each wait is twice the one before, up to the longest.
     public var slowWait = TimeSpan.seconds(1)
     public var longestWait = TimeSpan.seconds(30)
+    /// What it said while it was opened for so long or longer is taken for lost.
+    public var promptOpening = TimeSpan.seconds(1)
+    /// Somebody is told of a driver that has not opened it by then.
+    public var longestOpening = TimeSpan.seconds(10)
     /// A node that hung up while udev still shows the device.
     public var afterLoss = TimeSpan.milliseconds(500)
     /// One that was open for so long was sound: the next loss is the first of its row.
@@ -16,6 +20,8 @@ public struct PortPatience: Hashable, Sendable {
     public var flapLimit = 5
     public var flapWindow = TimeSpan.seconds(60)
     public var flapSettle = TimeSpan.seconds(10)
+    /// A visit too short to be told is told to the log so often at most.
+    public var visitWindow = TimeSpan.seconds(60)
     /// What is said before it has settled is held up to here; whoever says more is there.
     public var heldEvents = 256
     public var heldBytes = 64 << 10

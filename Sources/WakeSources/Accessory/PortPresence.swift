@@ -36,7 +36,14 @@ struct PortPresence: Hashable, Sendable {
     /// When it was listened to last.
     var heardUntil: WallTime?
 
+    /// When the log was told last of a visit that was too short to be told.
+    var visitToldAt: Instant?
+    /// How many there were since.
+    var untoldVisits = 0
+
     var deadline: Instant? { settlesAt ?? absence?.until }
+    /// Handlers believe that it is there, or will be told so.
+    var isUp: Bool { settlesAt != nil || (isTold && absence == nil) }
 }
 
 extension PortMachine {
@@ -131,12 +138,7 @@ extension PortMachine {
 
     /// It came and went before anybody was told.
     private mutating func forgetVisit(_ step: inout PortStep) {
-        if let up = presence.upSince {
-            let stay = step.now - up.moment.monotonic
-            step.tell(
-                "it was there for \(stay.wholeMilliseconds) ms only, which nobody was told; where another program took it, such "
-                    + "as brltty, 'wakebridge doctor' says so")
-        }
+        if let up = presence.upSince { tellVisit(of: step.now - up.moment.boottime, &step) }
         presence.settlesAt = nil
         presence.upSince = nil
         presence.folded += 2
@@ -144,7 +146,22 @@ extension PortMachine {
         presence.heldGap = nil
     }
 
-    private mutating func tellGone(_ step: inout PortStep) {
+    /// One that comes and goes without end is not to fill the log.
+    private mutating func tellVisit(of stay: TimeSpan, _ step: inout PortStep) {
+        if let told = presence.visitToldAt, step.now - told < patience.visitWindow {
+            presence.untoldVisits += 1
+            return
+        }
+        let others =
+            presence.untoldVisits > 0 ? " (and \(presence.untoldVisits) times more since that was told last)" : ""
+        step.tell(
+            "it was there for \(stay.wholeMilliseconds) ms only\(others), which nobody was told; where another program took it, "
+                + "such as brltty, 'wakebridge doctor' says so")
+        presence.visitToldAt = step.now
+        presence.untoldVisits = 0
+    }
+
+    mutating func tellGone(_ step: inout PortStep) {
         guard let absence = presence.absence else { return }
         tellDeafness(until: absence.since.wall, &step)
         step.raise(.disconnected(reason: absence.reason, folded: presence.folded), at: absence.since)

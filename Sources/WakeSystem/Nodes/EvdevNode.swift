@@ -5,12 +5,10 @@ import WakeModel
 
 /// An open evdev node. Taken exclusively, nobody else hears of the device's events, the console and the desktop included; a
 /// key that is held just then stays held for them.
-public struct EvdevNode: ~Copyable {
+public struct EvdevNode: ~Copyable, Sendable {
     public let path: String
     private let descriptor: FileDescriptor
     private let isExclusive: Bool
-    /// Part of an event, where a read ends in one; the kernel's never do.
-    private var rest: [UInt8]
     /// Whether the kernel stamps events with CLOCK_MONOTONIC; where it cannot, their time is that of reading.
     private let hasKernelTime: Bool
 
@@ -27,7 +25,6 @@ public struct EvdevNode: ~Copyable {
         self.path = path
         self.isExclusive = isExclusive
         hasKernelTime = isStamped
-        rest = []
         descriptor = opened
     }
 
@@ -44,7 +41,8 @@ public struct EvdevNode: ~Copyable {
     deinit { if isExclusive { _ = clinux_evdev_grab(descriptor.raw, false) } }
 
     /// Some events, in the order they came; a report may be spread over several reads.
-    public mutating func read() throws(SystemError) -> NodeReading<[InputEvent]> {
+    /// - Parameter rest: part of an event, where a read ends in one; the kernel's never do.
+    public borrowing func read(after rest: inout [UInt8]) throws(SystemError) -> NodeReading<[InputEvent]> {
         switch try descriptor.readNode(path, limit: 64 * InputEvent.kernelSize) {
         case .content(let bytes):
             rest += bytes

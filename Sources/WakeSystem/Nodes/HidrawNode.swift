@@ -17,7 +17,7 @@ public struct HidReport: Hashable, Sendable {
 
 /// An open hidraw node. The kernel keeps 64 reports for its reader, and drops what comes then without a word: a device of
 /// 1 kHz must be read every 64 ms. There is no way to have the node alone.
-public struct HidrawNode: ~Copyable {
+public struct HidrawNode: ~Copyable, Sendable {
     public let path: String
     public let reports: ReportDescriptor
     private let descriptor: FileDescriptor
@@ -49,8 +49,8 @@ public struct HidrawNode: ~Copyable {
     }
 
     /// Writes one output report: its first byte is its number, or 0 where the device does not number them, which is then
-    /// not sent. It is taken whole or not at all. The driver waits for the device, up to 5 s for one that does not listen:
-    /// there is no other way.
+    /// not sent. It is taken whole or not at all. The driver waits for the device, up to 5 s for one that does not listen,
+    /// and there is no other way: not for the thread of a loop.
     public borrowing func write(_ report: [UInt8]) throws(SystemError) -> WriteResult {
         try descriptor.writeNode(report[...], path)
     }

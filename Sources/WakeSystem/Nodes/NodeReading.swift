@@ -14,6 +14,17 @@ public enum NodeReading<Content: Sendable>: Sendable {
 extension NodeReading: Equatable where Content: Equatable {}
 
 extension Errno {
+    /// What lets a node be opened that answered this; nil where it is not known.
+    fileprivate func adviceOfNode(_ path: String) -> String? {
+        switch self {
+        case .busy: "another program has it for itself; 'fuser -v \(path)' names it"
+        case .denied: "install the udev rules and join their group: wakebridge doctor"
+        // Of a node, the kernel says it for the control group alone.
+        case .notPermitted: "its container or unit was not given it: '--device=\(path)', or DeviceAllow= of the unit"
+        default: nil
+        }
+    }
+
     /// What calls on a node answer once its device is gone.
     public var tellsGone: Bool { [EIO, ENODEV, ENXIO, ESHUTDOWN].contains(code) }
 }
@@ -23,14 +34,18 @@ extension FileDescriptor {
     static func openNode(_ path: String) throws(SystemError) -> FileDescriptor {
         let answer = attempt { Int(open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) }
         if case .failure(.busy) = answer { throw SystemError.taken(path) }
-        return FileDescriptor(owning: Int32(try answer.get("open", path)))
+        if case .failure(let errno) = answer, let advice = errno.adviceOfNode(path) {
+            throw SystemError("open", path, errno, advice: advice)
+        }
+        return FileDescriptor(owningNode: Int32(try answer.get("open", path)))
     }
 
-    /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind.
+    /// Reads once, at most `limit` bytes, from the node at `path`. An end of file is what a hang-up leaves behind; but where
+    /// another program shares a line, and has set it so that an empty one reads as its end, it is nothing.
     borrowing func readNode(_ path: String, limit: Int) throws(SystemError) -> NodeReading<[UInt8]> {
         var bytes: [UInt8] = []
         switch answerOfRead(appendingTo: &bytes, limit: limit) {
-        case .value(0): return .closed
+        case .value(0): return hasHungUp() ? .closed : .wouldBlock
         case .value: return .content(bytes)
         case .failure(.wouldBlock): return .wouldBlock
         case .failure(let errno) where errno.tellsGone: return .closed
@@ -55,6 +70,6 @@ extension FileDescriptor {
 extension SystemError {
     /// Somebody else has the node for themselves.
     static func taken(_ path: String) -> SystemError {
-        SystemError("open", path, .busy, advice: "another program has it for itself; 'fuser -v \(path)' names it")
+        SystemError("open", path, .busy, advice: Errno.busy.adviceOfNode(path))
     }
 }

@@ -12,7 +12,7 @@ import WakeModel
 ///
 /// **Exclusive** is said twice. TIOCEXCL turns away every later opening, except by programs with CAP_SYS_ADMIN, which is to
 /// say root; so an flock is taken too, which root's well-behaved programs look at. Who had the line open before keeps it.
-public struct SerialPort: ~Copyable {
+public struct SerialPort: ~Copyable, Sendable {
     public let path: String
     /// What was asked of the line and is otherwise, because its driver does not do that.
     public let deviations: [LineDeviation]
@@ -50,7 +50,8 @@ public struct SerialPort: ~Copyable {
         try descriptor.readNode(path, limit: limit)
     }
 
-    /// Writes once, perhaps fewer bytes than are offered: what the device has no room for is the caller's to keep.
+    /// Writes once, perhaps fewer bytes than are offered: what the device has no room for is the caller's to keep. What is taken
+    /// is the kernel's, and is sent also after the line is closed; not after it is unplugged.
     public borrowing func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult {
         try descriptor.writeNode(bytes, path)
     }

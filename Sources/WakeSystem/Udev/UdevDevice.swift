@@ -60,6 +60,7 @@ private struct UdevFacts {
     }
     var subsystem: String? { name(udev_device_get_subsystem(handle)) }
     private var type: String? { name(udev_device_get_devtype(handle)) }
+    private var kind: UdevKind { UdevKind(subsystem: subsystem, type: type) }
     private var sysname: String { name(udev_device_get_sysname(handle)) ?? "" }
     private var parent: UdevFacts? { udev_device_get_parent(handle).map(UdevFacts.init) }
 
@@ -101,41 +102,18 @@ private struct UdevFacts {
         ["ACTION", "SEQNUM", "SYNTH_UUID"].contains(key) || key.hasPrefix("SYNTH_ARG_")
     }
 
-    /// What every device says of itself, and nobody inherits.
-    private static let ownOnly: Set<String> = [
-        "DEVPATH", "DEVNAME", "DEVMODE", "MAJOR", "MINOR", "USEC_INITIALIZED", "SUBSYSTEM", "DEVTYPE", "DRIVER",
-        "MODALIAS",
-        "TAGS", "CURRENT_TAGS", "DEVLINKS", "DEVPATH_OLD", "UDEV_DATABASE_VERSION", "ID_PROCESSING",
-    ]
-
-    /// Devices that a node is part of, and not merely behind: no hub, no controller.
-    private static let lending: Set<String> = [
-        "hid", "input", "usb", "usb-serial", "bluetooth", "serio", "serial", "serial-base", "platform", "amba", "pnp",
-        "acpi",
-        "i2c", "spi", "iio", "rmi4",
-    ]
-
     func allProperties() -> [String: String] {
         var properties: [String: String] = [:]
         lend(to: &properties) { key in !Self.isOfMessage(key) }
         lendAttributes(to: &properties)
         var device = self
-        while !device.isOutermost, let parent = device.parent {
+        while !device.kind.isOutermost, let parent = device.parent {
             device = parent
-            guard let subsystem = device.subsystem, Self.lending.contains(subsystem) else { continue }
-            device.lend(to: &properties) { key in !Self.isOfMessage(key) && !Self.ownOnly.contains(key) }
+            guard device.kind.lends else { continue }
+            device.lend(to: &properties) { key in !Self.isOfMessage(key) && UdevKind.isLent(key) }
             device.lendAttributes(to: &properties)
         }
         return properties
-    }
-
-    /// Beyond it are hubs and controllers, or the radio, whose names and serial numbers are not the accessory's.
-    private var isOutermost: Bool {
-        switch subsystem {
-        case "usb": type == "usb_device"
-        case "bluetooth": true
-        default: false
-        }
     }
 
     private func lend(to properties: inout [String: String], where isWanted: (String) -> Bool) {
@@ -148,21 +126,10 @@ private struct UdevFacts {
         }
     }
 
-    /// Under the names that udev's own rules use, where those have not run or were not asked.
     private func lendAttributes(to properties: inout [String: String]) {
-        let names: KeyValuePairs<String, String>
-        switch (subsystem, type) {
-        case ("usb", "usb_device"):
-            names = [
-                "idVendor": "ID_VENDOR_ID", "idProduct": "ID_MODEL_ID", "serial": "ID_SERIAL_SHORT",
-                "manufacturer": "ID_VENDOR", "product": "ID_MODEL",
-            ]
-        case ("usb", "usb_interface"): names = ["bInterfaceNumber": "ID_USB_INTERFACE_NUM"]
-        // Several lines of one interface.
-        case ("usb-serial", _): names = ["port_number": "USB_SERIAL_PORT"]
-        default: return
+        for (attribute, key) in kind.attributes where properties[key] == nil {
+            properties[key] = self.attribute(attribute)
         }
-        for (attribute, key) in names where properties[key] == nil { properties[key] = self.attribute(attribute) }
     }
 
     private func property(_ key: String) -> String? {

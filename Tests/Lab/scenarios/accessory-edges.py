@@ -21,8 +21,8 @@ def run(lab):
     time.sleep(1)
     before, begun = (bridge.descriptors(), bridge.resident()), now()
     for _ in range(EDGES // 2):
-        edge(udev, device.unplug, "remove")
-        edge(udev, device.plug, "add")
+        edge(udev, device.unplug, "remove", lambda: not bridge.holds())
+        edge(udev, device.plug, "add", bridge.holds)
     lab.seconds(f"{EDGES} edges took", now() - begun)
     accounted = until(lambda: edges(bridge) > EDGES, 60 + EDGES / 20, 0.5)
     told, attention = bridge.of("lab-edges", "connected", "disconnected"), bridge.of("lab-edges", "attention")
@@ -56,11 +56,11 @@ def run(lab):
     udev.end()
 
 
-def edge(udev, act, action):
+def edge(udev, act, action, is_noticed):
     """What udev tells is gone already cannot be known: hidraw's own events do not say what it was."""
     at = act()
     udev.awaited(action, since=at)
-    time.sleep(0.05)
+    until(is_noticed, 30, 0.01)
 
 
 def edges(bridge):

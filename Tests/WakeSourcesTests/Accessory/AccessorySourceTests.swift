@@ -46,6 +46,7 @@ struct AccessorySourceTests {
         bench.unplug(serial: "A1")
         #expect(try bench.turn { bench.story().last == "-unplugged" })
         #expect(bench.story() == ["+", ":whole", "!undecodable", ":hal", "-unplugged"])
+        #expect(bench.told.map(\.kind).contains(.data(.fragment(.cutShort), Array("hal".utf8))))
     }
 
     @Test("a line that hangs up is closed at once, also before udev says so")
@@ -107,6 +108,85 @@ struct AccessorySourceTests {
         #expect(throws: Never.self) { _ = try SerialPort(opening: gadget.node, LineSettings(), isExclusive: true) }
         bench.source.set(.open, of: serialSource)
         #expect(try bench.turn { bench.story() == ["+", "-session-closed", "gap", "+"] })
+    }
+
+    @Test("one that is let go while its handler sleeps does not wake it by half a message: that is part of the gap")
+    func letsGo() throws {
+        let bench = try AccessoryBench()
+        bench.plan.onSuspend = .detach
+        bench.wanted = [serialSource]
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        gadget.say("whole\nhal")
+        #expect(try bench.turn { bench.story() == ["+", ":whole"] })
+        let read = SystemClock.wall()
+        try bench.pause(.milliseconds(200))
+        bench.source.want(serialSource, false)
+        #expect(bench.story() == ["+", ":whole"])
+        guard case .until(let time) = bench.heard[serialSource] else {
+            Issue.record("it is let go")
+            return
+        }
+        #expect(time <= read)
+        try bench.pause(.milliseconds(100))
+        bench.source.want(serialSource, true)
+        #expect(try bench.turn { bench.story() == ["+", ":whole", "-detached", "gap", "+"] })
+        #expect(bench.gaps.last?.from == time)
+    }
+
+    @Test("when the bridge ends amid a message, its next life is told from when that began on nothing was heard")
+    func ends() throws {
+        let bench = try AccessoryBench()
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        gadget.say("whole\nhal")
+        #expect(try bench.turn { bench.story() == ["+", ":whole"] })
+        let read = SystemClock.wall()
+        try bench.pause(.milliseconds(100))
+        gadget.say("f of")
+        try bench.pause(.milliseconds(100))
+        bench.source.end()
+        guard case .until(let time) = bench.heard[serialSource] else {
+            Issue.record("it is not listened to any more")
+            return
+        }
+        #expect(time <= read)
+    }
+
+    @Test("bytes that waited for the bridge, not it for them, are one message where silence ends messages")
+    func readsLate() throws {
+        let bench = try AccessoryBench()
+        bench.plan.framing = .idle(.milliseconds(30))
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        gadget.say("on")
+        // Read, and then nothing is for a while, while the device goes on.
+        try bench.pause(.milliseconds(5))
+        usleep(10_000)
+        gadget.say("e")
+        usleep(100_000)
+        #expect(try bench.turn { bench.story().count > 1 })
+        try bench.pause(.milliseconds(100))
+        #expect(bench.story() == ["+", ":one"])
+    }
+
+    @Test("one that comes back with another profile within its grace has gone first")
+    func changesProfile() throws {
+        let bench = try AccessoryBench()
+        bench.plan.replugGrace = .seconds(60)
+        let gadget = try Gadget()
+        bench.plug(gadget, serial: "A1")
+        #expect(try bench.turn { bench.story() == ["+"] })
+        bench.unplug(serial: "A1")
+        try bench.pause(.milliseconds(50))
+        #expect(bench.story() == ["+"])
+        bench.profile = "other"
+        bench.plug(gadget, serial: "A1")
+        #expect(bench.story() == ["+", "-unplugged"])
+        #expect(try bench.turn { bench.story() == ["+", "-unplugged", "+"] })
     }
 
     @Test("of two that look the same and stand on two ports each keeps its name, in whatever order they come")

@@ -15,6 +15,9 @@ struct PortBench {
     private(set) var closes = 0
     /// What opening the node brings; nil opens it.
     var refusal: PortRefusal?
+    /// Its driver takes its time: the node is open when ``answer()`` says so.
+    var isSlow = false
+    private(set) var isOpening = false
 
     init(
         _ plan: AccessoryPlan = AccessoryPlan(node: .serial), session: LinkSession = .open, heardUntil: WallTime? = nil
@@ -27,12 +30,21 @@ struct PortBench {
             switch effect {
             case .open(let node):
                 opens.append(node)
-                take(refusal.map { .refused($0) } ?? .opened)
-            case .close: closes += 1
+                isOpening = true
+                if !isSlow { answer() }
+            case .close:
+                closes += 1
+                isOpening = false
             case .raise(let kind, let stamp): told.append((kind, stamp))
             case .tell(let sentence): sentences.append(sentence)
             }
         }
+    }
+
+    mutating func answer() {
+        guard isOpening else { return }
+        isOpening = false
+        take(refusal.map { .refused($0) } ?? .opened)
     }
 
     mutating func plug(_ node: String = "/dev/ttyACM0") { take(.attached(node: node)) }
@@ -41,13 +53,20 @@ struct PortBench {
 
     /// Time goes on, and what falls due meanwhile happens at its instant.
     mutating func wait(_ span: TimeSpan) {
-        let end = now.moment.monotonic + span
+        let end = now.moment.boottime + span
         while let due = machine.deadline, due <= end {
-            advance(by: max(due - now.moment.monotonic, .zero))
+            advance(by: max(due - now.moment.boottime, .zero))
             take(.tick)
             if machine.deadline == due { break }
         }
-        advance(by: end - now.moment.monotonic)
+        advance(by: end - now.moment.boottime)
+    }
+
+    /// The whole system sleeps, and what fell due meanwhile happens when it wakes.
+    mutating func sleep(_ span: TimeSpan) {
+        now.moment.boottime = now.moment.boottime + span
+        now.wall = now.wall + span
+        if let due = machine.deadline, due <= now.moment.boottime { take(.tick) }
     }
 
     private mutating func advance(by span: TimeSpan) {

@@ -23,6 +23,8 @@ struct PortWalkTests {
         var words: [(text: String, at: WallTime, isAttached: Bool)] = []
         for number in 1...300 {
             bench.wait(.milliseconds(Int64(1 + dice.below(1_500))))
+            bench.isSlow = dice.isOne(in: 3)
+            if dice.isOne(in: 2) { bench.answer() }
             switch dice.below(12) {
             case 0: bench.plug()
             case 1: bench.unplug()
@@ -38,11 +40,15 @@ struct PortWalkTests {
             }
         }
         bench.refusal = nil
+        bench.isSlow = false
+        bench.answer()
         bench.wait(.milliseconds(1))
         bench.take(.session(.open))
         bench.take(.wanted(true))
         bench.plug()
         bench.wait(.seconds(60))
+        bench.say("301")
+        #expect(bench.story.last == ":301", "in the end it is connected and heard")
         check(bench, words)
     }
 
@@ -84,7 +90,11 @@ struct PortWalkTests {
         var bench = PortBench(AccessoryPlan(node: .serial))
         var edges: UInt32 = 0
         for _ in 1...5_000 {
+            // Udev's rules come late now and then, and the node is not ours until they have run.
+            bench.refusal = dice.isOne(in: 3) ? .denied("not yet") : nil
             bench.plug()
+            bench.wait(.milliseconds(Int64(dice.below(700))))
+            bench.refusal = nil
             bench.wait(.milliseconds(Int64(dice.below(dice.isOne(in: 4) ? 20_000 : 900))))
             bench.unplug()
             bench.wait(.milliseconds(Int64(dice.below(dice.isOne(in: 4) ? 20_000 : 900))))

@@ -52,9 +52,12 @@ final class AccessoryBench: AccessoryHost {
     private(set) var told: [(source: String, kind: DeviceEvent.Kind)] = []
     private(set) var heard: [String: Listening] = [:]
     private(set) var registries: [AccessoryRegistry] = []
+    private(set) var gaps: [Gap] = []
     /// How often it was asked what a device's profile wants.
     private(set) var plansAsked = 0
     var sessions: [String: LinkSession] = [:]
+    var wanted: Set<String> = []
+    var profile = "sensor"
     var plan = AccessoryPlan(
         node: .serial, framing: .line, settle: .milliseconds(50), replugGrace: .milliseconds(100))
 
@@ -98,13 +101,16 @@ final class AccessoryBench: AccessoryHost {
     func plan(for record: UdevRecord) -> AccessoryMatch? {
         plansAsked += 1
         guard record.subsystem == "tty", let kind = record.properties["KIND"], kind != "none" else { return nil }
-        return AccessoryMatch(profile: kind, plan: plan)
+        return AccessoryMatch(profile: kind == "sensor" ? profile : kind, plan: plan)
     }
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func listening(to source: String) -> Listening? { heard[source] }
-    func isWanted(_ source: String) -> Bool { false }
+    func isWanted(_ source: String) -> Bool { wanted.contains(source) }
     func accessory(knows device: Device) { known[device.source] = device }
-    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) { told.append((source, kind)) }
+    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
+        told.append((source, kind))
+        if case .gap(let gap) = kind { gaps.append(gap) }
+    }
     func accessory(_ source: String, isHeard listening: Listening) { heard[source] = listening }
     func accessory(isForgotten source: String) { sessions[source] = nil }
     func accessories(are registry: AccessoryRegistry) { registries.append(registry) }

@@ -10,8 +10,11 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
+
+import nodes
 
 PATIENCE = 20
 
@@ -110,6 +113,36 @@ def run(words):
     return "".join(f"{line}\n" for line in [f"exit {done.returncode}", done.stdout.strip(), done.stderr.strip()] if line)
 
 
+class Beside:
+    """Programs that run beside the story, each found by a word of its command."""
+
+    def __init__(self):
+        self.processes = []
+
+    def begin(self, words, output=None):
+        file = open(output, "w") if output else None
+        self.processes.append(subprocess.Popen(words, stdout=file, stderr=subprocess.DEVNULL))
+
+    def found(self, word):
+        found = [one for one in self.processes if any(word in part for part in one.args) and one.poll() is None]
+        return found[-1] if found else fail(f"nothing runs beside that is called {word}")
+
+    def signal(self, name, word):
+        """Of one that is to end, the end is awaited."""
+        process = self.found(word)
+        process.send_signal(getattr(signal, "SIG" + name))
+        if name in ("INT", "TERM", "KILL"):
+            print("ended", process.wait(PATIENCE), flush=True)
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.terminate()
+                process.send_signal(signal.SIGCONT)
+        for process in self.processes:
+            process.wait(PATIENCE)
+
+
 def until(wanted, words):
     """Runs it again and again, until it says this."""
     end = time.monotonic() + PATIENCE
@@ -123,6 +156,7 @@ def until(wanted, words):
 class World:
     def __init__(self):
         self.testbed = None
+        self.nodes, self.answering, self.streams = {}, {}, []
 
     @property
     def bed(self):
@@ -141,52 +175,107 @@ class World:
         path = self.bed.add_device(subsystem, name, None if parent == "-" else parent, attributes, properties)
         print("made", path, flush=True)
 
+    def node(self, path, make):
+        """What stands there for the programs of the story."""
+        place = self.bed.get_root_dir() + path
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if os.path.lexists(place):
+            os.unlink(place)
+        self.nodes[path] = make(place)
+
+    def line(self, path):
+        """Umockdev answers for every node below /dev; this one's terminal answers itself."""
+        from gi.repository import UMockdev
+
+        class Through(UMockdev.IoctlBase):
+            def do_handle_ioctl(self, client):
+                client.complete(*client.execute())
+                return True
+
+        if path not in self.answering:
+            self.answering[path] = Through()
+            self.bed.attach_ioctl(path, self.answering[path])
+        self.node(path, nodes.Line)
+
+    def reports(self, path, descriptor):
+        self.node(path, nodes.Reports)
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(nodes.answers(path, descriptor))
+            file.flush()
+            self.bed.load_ioctl(None, file.name)
+
+    def say(self, path, words):
+        for word in words:
+            self.nodes[path].say(os.fsencode(word) + b"\n")
+
+    def greet(self, path, word, wanted, file):
+        """Until a follower, which tells nobody when it has begun to listen, has written that it heard."""
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(file) or wanted not in open(file, encoding="utf-8").read():
+            if time.monotonic() > end:
+                fail(f"{file} never said {wanted}")
+            self.say(path, [word])
+            time.sleep(0.1)
+
     def ready(self, name, born, words):
         """What udevd keeps of a device whose rules have run."""
         with open(f"/run/udev/data/{name}", "w") as file:
             file.write("".join([f"I:{born}\n"] + [f"E:{word}\n" for word in words]))
 
 
-class Stage:
-    """What a story's steps are about."""
-
-    def __init__(self):
-        self.world, self.listener, self.beside = World(), None, []
-
-    def clear(self):
-        for process in self.beside + ([self.listener.process] if self.listener else []):
-            process.terminate()
-            process.wait()
-
-    def step(self, line):
+def play(world, beside):
+    listener = None
+    for line in sys.stdin:
         words = [os.fsdecode(urllib.parse.unquote_to_bytes(word)) for word in line.split()]
         match words:
             case []:
                 pass
             case ["load", file] if file.endswith(".udevadm"):
-                self.world.bed.add_from_string(described(file))
+                world.bed.add_from_string(described(file))
             case ["load", file]:
-                self.world.bed.add_from_file(file)
+                world.bed.add_from_file(file)
             case ["device", subsystem, name, parent, *rest]:
-                self.world.device(subsystem, name, parent, rest)
+                world.device(subsystem, name, parent, rest)
             case ["ready", name, born, *rest]:
-                self.world.ready(name, born, rest)
+                world.ready(name, born, rest)
             case ["event", path, action]:
-                self.world.bed.uevent(path, action)
+                world.bed.uevent(path, action)
             case ["property", path, key, value]:
-                self.world.bed.set_property(path, key, value)
+                world.bed.set_property(path, key, value)
             case ["remove", path]:
-                self.world.bed.uevent(path, "remove")
-                self.world.bed.remove_device(path)
+                world.bed.uevent(path, "remove")
+                world.bed.remove_device(path)
             case ["vanish", path]:
-                self.world.bed.remove_device(path)
+                world.bed.remove_device(path)
             case ["write", path, file, text]:
-                with open(self.world.bed.get_root_dir() + path + "/" + file, "wb") as attribute:
+                with open(world.bed.get_root_dir() + path + "/" + file, "wb") as attribute:
                     attribute.write(os.fsencode(text))
             case ["flood", first, last, *rest]:
-                flood(self.listener, int(first), int(last), *rest)
+                flood(listener, int(first), int(last), *rest)
+            case ["line", path]:
+                world.line(path)
+            case ["reports", path, descriptor]:
+                world.reports(path, bytes.fromhex(descriptor))
+            case ["say", path, *rest]:
+                world.say(path, rest)
+            case ["greet", path, word, wanted, file]:
+                world.greet(path, word, wanted, file)
+            case ["stream", path, first, count, seconds, size]:
+                words = int(first), int(count), float(seconds), int(size)
+                world.streams.append(nodes.stream(world.nodes[path], *words))
+            case ["spoken"]:
+                while world.streams:
+                    os.waitpid(world.streams.pop(), 0)
+            case ["processor", word]:
+                print("processor", nodes.processor(beside.found(word).pid), flush=True)
+            case ["pause", seconds]:
+                time.sleep(float(seconds))
             case ["beside", *rest]:
-                self.beside.append(subprocess.Popen(rest, stderr=open("/dev/null", "w")))
+                beside.begin(rest)
+            case ["into", file, *rest]:
+                beside.begin(rest, file)
+            case ["signal", name, word]:
+                beside.signal(name, word)
             case ["run", *rest]:
                 print(run(rest), end="", flush=True)
             case ["until", wanted, *rest]:
@@ -194,12 +283,13 @@ class Stage:
             case ["listen"]:
                 # From here on programs are shown the testbed; without umockdev they are shown the machine.
                 if "umockdev" in os.environ.get("LD_PRELOAD", ""):
-                    self.world.bed.get_root_dir()
-                self.listener = Listener(sys.argv[1])
+                    world.bed.get_root_dir()
+                listener = Listener(sys.argv[1])
+                beside.processes.append(listener.process)
             case ["tell", *rest]:
-                self.listener.tell(" ".join(rest))
+                listener.tell(" ".join(rest))
             case ["expect", *rest]:
-                self.listener.expect(" ".join(rest))
+                listener.expect(" ".join(rest))
             case _:
                 fail(f"no such step: {line}")
 
@@ -207,13 +297,12 @@ class Stage:
 def main():
     os.makedirs("/run/udev/data")
     open("/run/udev/control", "w").close()
-    stage = Stage()
-    # Whoever is left running holds what this prints, and keeps who reads it waiting.
+    # The testbed must outlive those who ask its nodes.
+    world, beside = World(), Beside()
     try:
-        for line in sys.stdin:
-            stage.step(line)
+        play(world, beside)
     finally:
-        stage.clear()
+        beside.end()
 
 
 main()

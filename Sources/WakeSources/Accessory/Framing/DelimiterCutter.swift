@@ -23,7 +23,9 @@ struct DelimiterCutter: FrameCutter {
         open = OpenMessage(limit: lineLimit)
     }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+    var openCount: Int { open.bytes.count }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             open.bytes.append(byte)
             if byte == mark.last, endsWithMark {

@@ -13,6 +13,8 @@ public enum Frame: Hashable, Sendable {
 /// Empty messages, such as empty lines, are none: between two ends stands nothing that could wake anybody.
 public struct Framer {
     private var cutter: any FrameCutter
+    /// When the first byte came of what is not told yet; nil while there is none.
+    public private(set) var openSince: Instant?
 
     /// `limit` is the longest message in bytes. Messages of a fixed length are as long as they are.
     public init(_ framing: Framing, limit: Int) {
@@ -34,16 +36,21 @@ public struct Framer {
 
     /// What `bytes`, read at `now`, bring to an end. However a stream is cut into calls, its frames are the same; only
     /// without framing is a call a message.
-    public mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant) -> [Frame] {
+    /// - Parameter end: when the last of them had been read; silence may begin then.
+    public mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, readBy end: Instant) -> [Frame] {
         var frames: [Frame] = []
-        cutter.take(bytes, at: now, into: &frames)
+        cutter.take(bytes, readBy: end, into: &frames)
+        // The open ones are the last that came.
+        let open = cutter.openCount
+        openSince = open == 0 ? nil : open <= bytes.count ? now : openSince ?? now
         return frames
     }
 
-    /// What the silence until `now` brings to an end.
+    /// What the silence until `now` brings to an end. Read before whatever there is: only then it was silent.
     public mutating func tick(at now: Instant) -> [Frame] {
         var frames: [Frame] = []
         cutter.tick(at: now, into: &frames)
+        if cutter.openCount == 0 { openSince = nil }
         return frames
     }
 
@@ -51,6 +58,7 @@ public struct Framer {
     public mutating func end() -> [Frame] {
         var frames: [Frame] = []
         cutter.end(into: &frames)
+        openSince = nil
         return frames
     }
 }
@@ -58,7 +66,9 @@ public struct Framer {
 /// One way to cut. Only what waits for silence has a deadline.
 protocol FrameCutter: Sendable {
     var deadline: Instant? { get }
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame])
+    /// Bytes that came last and stand in no frame yet.
+    var openCount: Int { get }
+    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame])
     mutating func tick(at now: Instant, into frames: inout [Frame])
     mutating func end(into frames: inout [Frame])
 }

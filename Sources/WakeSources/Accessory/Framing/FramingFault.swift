@@ -12,8 +12,20 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
     case badEscape(UInt8)
     /// COBS: a code that asks for more bytes than are left.
     case badCode(UInt8, left: Int)
-    /// The device went before their message ended.
+    /// The device went, or the line was closed, before their message ended.
     case cutShort
+
+    /// As events say it.
+    public var fragment: Fragment {
+        switch self {
+        case .tooLong: .tooLong
+        case .noStart: .noStart
+        case .badLength: .badLength
+        case .badEscape: .badEscape
+        case .badCode: .badCode
+        case .cutShort: .cutShort
+        }
+    }
 
     public var description: String {
         switch self {
@@ -25,7 +37,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
         case .badEscape(let byte): "a bad escape: SLIP has no 0x\([byte].hexadecimal) after 0xdb"
         case .badCode(let code, let left):
             "a bad code: COBS asks for \(Int(code) - 1) more bytes, \(left) are left"
-        case .cutShort: "cut short: the device went before the message ended"
+        case .cutShort: "cut short: the line ended before the message did"
         }
     }
 }

@@ -20,7 +20,9 @@ struct LengthCutter: FrameCutter {
         self.limit = max(limit, header)
     }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+    var openCount: Int { strays.count + open.count }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             open.append(byte)
             if length == nil { seek(into: &frames) }

@@ -5,7 +5,9 @@ import WakeModel
 struct DrainCutter: FrameCutter {
     let limit: Int
 
-    func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+    var openCount: Int { 0 }
+
+    func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         var rest = bytes
         while !rest.isEmpty {
             frames.append(.message(Array(rest.prefix(limit))))
@@ -22,7 +24,9 @@ struct FixedCutter: FrameCutter {
 
     init(length: Int) { self.length = length }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+    var openCount: Int { open.count }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         var rest = bytes
         while !rest.isEmpty {
             let part = rest.prefix(length - open.count)
@@ -41,26 +45,27 @@ struct FixedCutter: FrameCutter {
     }
 }
 
+/// Whoever reads late finds in one piece what came apart. So a silence is never concluded from the time between two reads, which
+/// may be the bridge's own; it is waited for. Where the bridge is late two messages may become one, and none falls apart.
 struct IdleCutter: FrameCutter {
     private let gap: TimeSpan
     private var open: OpenMessage
-    private var latest = Instant.zero
+    private var readBy = Instant.zero
 
     init(gap: TimeSpan, limit: Int) {
         self.gap = gap
         open = OpenMessage(limit: limit)
     }
 
-    var deadline: Instant? { open.bytes.isEmpty ? nil : latest + gap }
+    var openCount: Int { open.bytes.count }
+    var deadline: Instant? { open.bytes.isEmpty ? nil : readBy + gap }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
-        // The silence may be over before anybody was told of it.
-        tick(at: now, into: &frames)
+    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             open.bytes.append(byte)
             if open.bytes.count > open.limit { open.shed(into: &frames) }
         }
-        if !bytes.isEmpty { latest = now }
+        if !bytes.isEmpty { readBy = end }
     }
 
     mutating func tick(at now: Instant, into frames: inout [Frame]) {

@@ -13,7 +13,9 @@ struct StuffingCutter: FrameCutter {
         open = OpenMessage(limit: limit)
     }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, into frames: inout [Frame]) {
+    var openCount: Int { open.bytes.count }
+
+    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             if byte == stuffing.mark {
                 close(into: &frames)

@@ -82,6 +82,14 @@ public struct EvdevBatches: Sendable {
         return oldest + .seconds(1)
     }
 
+    /// Since when there are events that no batch has told and no loss yet.
+    public var untoldSince: Instant? {
+        switch phase {
+        case .following: gathered.first?.time
+        case .dropping, .waiting: whole
+        }
+    }
+
     /// Takes in how the device stands: the events that lead there, and from when to when there may have been others. What
     /// comes before it is due is not taken.
     public mutating func resynchronize(with state: InputState, at now: Instant) -> (

@@ -3,42 +3,40 @@ import WakeModel
 import WakeSystem
 
 final class HidNode: OpenNode {
-    private let node: HidrawNode
+    private let handle: HidHandle
     private var backlog: ReportBacklog
 
-    init(opening path: String, at now: Instant) throws(SystemError) {
-        node = try HidrawNode(opening: path)
+    init(_ handle: HidHandle, at now: Instant) {
+        self.handle = handle
         backlog = ReportBacklog(emptyAt: now)
     }
 
-    var raw: Int32 { node.raw }
-    var remarks: [String] { node.reports.fault.map { ["its report descriptor is not as it must be: \($0)"] } ?? [] }
-
-    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool {
-        // Read first and told after: the kernel's room for reports is to be empty before anything else takes time.
-        var words: [NodeWord] = []
-        defer { for word in words { tell(word, now) } }
-        for _ in 1...DrainLimit.reads {
-            switch try node.read() {
-            case .content(let report):
-                words.append(.data(.report(report.number), report.bytes))
-                if let loss = backlog.take(at: now) { words.append(loss) }
-            case .wouldBlock:
-                backlog.end(at: now)
-                return true
-            case .closed: return false
-            }
-        }
-        return true
+    var raw: Int32 { handle.node.raw }
+    var remarks: [String] {
+        handle.node.reports.fault.map { ["its report descriptor is not as it must be: \($0)"] } ?? []
     }
 
-    /// A report is taken whole; a stream named with it must be its own.
+    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
+        // Read first and told after: the kernel's room for reports is to be empty before anything else takes time.
+        var words: [(word: NodeWord, at: Instant)] = []
+        defer { for one in words { tell(one.word, one.at) } }
+        return try backlog.drain(into: &words, SystemClock.monotonic) { () throws(SystemError) in try handle.node.read()
+        }
+    }
+
+    /// A report is taken whole, and not before the device has it, for which it has 5 s: a thread waits for that. A stream named with it must be its own.
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting {
         switch channel {
         case .report(let number)? where number != bytes.first:
             return .refused("a report begins with its number, so \"report-\(number)\" with \([number].hexadecimal)")
-        case .report?, nil: return NodeWriting(try node.write(Array(bytes)))
-        case .serial?, .input?, .advertisement?, .characteristic?:
+        case .report?, nil:
+            return .underWay(
+                try Errand { [handle, report = Array(bytes)] in
+                    do throws(SystemError) { return .success(try handle.node.write(report)) } catch {
+                        return .failure(error)
+                    }
+                })
+        case .serial?, .fragment?, .input?, .advertisement?, .characteristic?:
             return .refused("its streams are reports, such as \"report-0\"")
         }
     }
@@ -53,6 +51,27 @@ struct ReportBacklog: Hashable, Sendable {
     private var count = 0
 
     init(emptyAt: Instant) { self.emptyAt = emptyAt }
+
+    /// Reads until nothing waits, or others must have their turn. The clock is asked at each read: this process may be kept from its processor amid them, and what is dropped meanwhile lies in a gap too.
+    mutating func drain(
+        into words: inout [(word: NodeWord, at: Instant)], _ clock: () -> Instant,
+        reading: () throws(SystemError) -> NodeReading<HidReport>
+    ) throws(SystemError) -> NodeDrain {
+        for _ in 1...DrainLimit.reads {
+            let before = clock()
+            switch try reading() {
+            case .content(let report):
+                words.append((.data(.report(report.number), report.bytes), before))
+                let after = clock()
+                if let loss = take(at: after) { words.append((loss, after)) }
+            case .wouldBlock:
+                end(at: before)
+                return .empty
+            case .closed: return .gone
+            }
+        }
+        return .more
+    }
 
     /// One more was read; what may be lost behind it, where as many waited as there is room for.
     mutating func take(at now: Instant) -> NodeWord? {

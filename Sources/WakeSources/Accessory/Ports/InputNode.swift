@@ -3,32 +3,34 @@ import WakeModel
 import WakeSystem
 
 final class InputNode: OpenNode {
-    private var node: EvdevNode
+    private let handle: InputHandle
+    private var rest: [UInt8] = []
     private var batches: EvdevBatches
 
-    init(opening path: String, isExclusive: Bool, at now: Instant) throws(SystemError) {
-        node = try EvdevNode(opening: path, isExclusive: isExclusive)
-        batches = EvdevBatches(known: try node.state(), at: now)
+    init(_ handle: InputHandle, at now: Instant) throws(SystemError) {
+        self.handle = handle
+        batches = EvdevBatches(known: try handle.node.state(), at: now)
     }
 
-    var raw: Int32 { node.raw }
+    var raw: Int32 { handle.node.raw }
+    var untoldSince: Instant? { batches.untoldSince }
     var deadline: Instant? { batches.stateDue }
 
-    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool {
+    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
         for _ in 1...DrainLimit.reads {
-            switch try node.read() {
+            switch try handle.node.read(after: &rest) {
             case .content(let events): self.tell(batches.take(events), tell)
-            case .wouldBlock: return true
-            case .closed: return false
+            case .wouldBlock: return .empty
+            case .closed: return .gone
             }
         }
-        return true
+        return .more
     }
 
     /// After a loss: how it stands now, and what leads there.
     func tick(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) {
         guard let due = batches.stateDue, due <= now else { return }
-        let (batches, loss) = batches.resynchronize(with: try node.state(), at: now)
+        let (batches, loss) = batches.resynchronize(with: try handle.node.state(), at: now)
         if let loss { tell(.loss(from: loss.from, to: loss.to), now) }
         self.tell(batches, tell)
     }
@@ -47,7 +49,7 @@ final class InputNode: OpenNode {
         if events.last?.isReport != true {
             events.append(InputEvent(type: InputType.synchronization, code: 0, value: 0, time: .zero))
         }
-        switch try node.write(events) {
+        switch try handle.node.write(events) {
         // A driver takes them one by one, and never only some.
         case .wrote: return .wrote(bytes.count)
         case .wouldBlock: return .wouldBlock

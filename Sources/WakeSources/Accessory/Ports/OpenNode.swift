@@ -12,20 +12,33 @@ enum NodeWord: Hashable, Sendable {
 }
 
 /// How a node took what was written to it.
-enum NodeWriting: Hashable, Sendable {
+enum NodeWriting: Sendable {
     case wrote(Int)
+    /// A thread waits for the device to take it; nothing else is written until it has answered.
+    case underWay(Errand<Result<WriteResult, SystemError>>)
     /// Wait until it is writable.
     case wouldBlock
     case gone
     case refused(String)
 }
 
+/// How far a node was read.
+enum NodeDrain: Hashable, Sendable {
+    /// Until nothing was left.
+    case empty
+    /// So much came that others must have their turn.
+    case more
+    /// Until its device was gone.
+    case gone
+}
+
 protocol OpenNode: AnyObject {
     var raw: Int32 { get }
     /// What is otherwise than its profile asks, for the log.
     var remarks: [String] { get }
-    /// Reads until nothing is left, or so much came that others must have their turn; false once the device is gone.
-    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool
+    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain
+    /// Since when there is something that is not told yet: half a message, or a loss.
+    var untoldSince: Instant? { get }
     /// When ``tick(at:_:)`` is due.
     var deadline: Instant? { get }
     func tick(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError)
@@ -37,6 +50,7 @@ protocol OpenNode: AnyObject {
 
 extension OpenNode {
     var remarks: [String] { [] }
+    var untoldSince: Instant? { nil }
     var deadline: Instant? { nil }
     func tick(at now: Instant, _ tell: (NodeWord, Instant) -> Void) {}
     func end(at now: Instant, _ tell: (NodeWord, Instant) -> Void) {}

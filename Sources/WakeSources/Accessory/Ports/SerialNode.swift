@@ -3,39 +3,44 @@ import WakeModel
 import WakeSystem
 
 final class SerialNode: OpenNode {
-    private let port: SerialPort
+    private let handle: SerialHandle
     private var framer: Framer
 
-    init(opening path: String, _ plan: AccessoryPlan) throws(SystemError) {
-        port = try SerialPort(opening: path, plan.line, isExclusive: plan.sharing == .exclusive)
+    init(_ handle: SerialHandle, _ plan: AccessoryPlan) {
+        self.handle = handle
         framer = Framer(plan.framing, limit: plan.frameLimit)
     }
 
-    var raw: Int32 { port.raw }
-    var remarks: [String] { port.deviations.map(\.description) }
+    var raw: Int32 { handle.port.raw }
+    var untoldSince: Instant? { framer.openSince }
+    var remarks: [String] { handle.port.deviations.map(\.description) }
     var deadline: Instant? { framer.deadline }
 
     /// All that one drain brings goes to the framer together: without framing that is one message.
-    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> Bool {
+    func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
         var bytes: [UInt8] = []
+        var drain = NodeDrain.more
         // Also what was read before a read that fails.
         defer { take(bytes, at: now, tell) }
-        while bytes.count < DrainLimit.bytes {
-            switch try port.read() {
+        while drain == .more, bytes.count < DrainLimit.bytes {
+            switch try handle.port.read() {
             case .content(let more): bytes += more
-            case .wouldBlock: return true
-            case .closed: return false
+            case .wouldBlock: drain = .empty
+            case .closed: drain = .gone
             }
         }
-        return true
+        return drain
     }
 
     private func take(_ bytes: [UInt8], at now: Instant, _ tell: (NodeWord, Instant) -> Void) {
         guard !bytes.isEmpty else { return }
-        for frame in framer.take(bytes[...], at: now) { tell(Self.word(frame), now) }
+        let frames = framer.take(bytes[...], at: now, readBy: SystemClock.monotonic())
+        for frame in frames { tell(Self.word(frame), now) }
     }
 
-    func tick(at now: Instant, _ tell: (NodeWord, Instant) -> Void) {
+    /// It was silent only where nothing waits to be read now: the bridge may be late itself.
+    func tick(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) {
+        _ = try drain(at: now, tell)
         for frame in framer.tick(at: now) { tell(Self.word(frame), now) }
     }
 
@@ -46,13 +51,13 @@ final class SerialNode: OpenNode {
     private static func word(_ frame: Frame) -> NodeWord {
         switch frame {
         case .message(let bytes): .data(.serial, bytes)
-        case .fragment(let bytes, let fault): .spoilt(.serial, bytes, why: fault.description)
+        case .fragment(let bytes, let fault): .spoilt(.fragment(fault.fragment), bytes, why: fault.description)
         }
     }
 
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting {
         guard channel == nil || channel == .serial else { return .refused("it has one stream, \"serial\"") }
-        return NodeWriting(try port.write(bytes))
+        return NodeWriting(try handle.port.write(bytes))
     }
 }
 

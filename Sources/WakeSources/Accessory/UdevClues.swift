@@ -1,8 +1,9 @@
 // What identifies a device, read out of udev's properties and its path in /sys; never out of symbolic links, whose names are
 // not unique and which some releases of udev leave away.
+import WakeModel
 import WakeSystem
 
-struct AccessoryFacts {
+struct UdevClues {
     private let record: UdevRecord
     /// The path's parts below /sys/devices.
     private let parts: [Substring]
@@ -98,17 +99,12 @@ struct AccessoryFacts {
             return nil
         }
         return AccessoryIdentity(
-            vendor: Self.digits(numbers[1]), product: Self.digits(numbers[2]), serial: Self.serial(unquoted("UNIQ")),
+            vendor: numbers[1].hexadecimal, product: numbers[2].hexadecimal, serial: Self.serial(unquoted("UNIQ")),
             interface: nil, port: unquoted("PHYS").map(AccessoryIdentity.written) ?? platformPort)
     }
 
-    private static func digits(_ number: UInt16) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 4 - digits.count) + digits
-    }
-
     private func unquoted(_ key: String) -> String? {
-        guard let value = property(key)?.trimmed(of: "\""), !value.isEmpty else { return nil }
+        guard let value = property(key)?.unquoted, !value.isEmpty else { return nil }
         return value
     }
 
@@ -151,14 +147,5 @@ struct AccessoryFacts {
         let words = (text ?? "").split { $0.isWhitespace }
         let serial = words.joined(separator: "_")
         return serial.contains { ($0.isLetter || $0.isNumber) && $0 != "0" } ? serial : nil
-    }
-}
-
-extension String {
-    fileprivate func trimmed(of mark: Character) -> String {
-        var rest = self[...]
-        while rest.first == mark { rest.removeFirst() }
-        while rest.last == mark { rest.removeLast() }
-        return String(rest)
     }
 }

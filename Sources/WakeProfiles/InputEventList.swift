@@ -3,7 +3,7 @@ import WakeModel
 
 /// The raw form of a batch is 8 bytes an event, least byte first: type (2), code (2), value (4, signed). The SYN_REPORT
 /// that ends a batch is left out, and so are times: the event that carries a batch has one.
-enum InputBatch {
+enum InputEventList {
     private static let width = 8
 
     /// Writes `{"events":[[type,code,value],…]}`.

@@ -1,0 +1,48 @@
+// A thread for one call that may take long. No signal is ever handled on it: they belong to the loop.
+#define _GNU_SOURCE
+#include "clinux.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+// What is done here is a few calls deep; the stack is not touched beyond that.
+#define STACK (256 * 1024)
+
+struct work {
+    void (*body)(void *);
+    void *context;
+};
+
+static void *run(void *argument) {
+    struct work work = *(struct work *)argument;
+    free(argument);
+    work.body(work.context);
+    return NULL;
+}
+
+static int start(struct work *work) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int error = pthread_attr_init(&attributes);
+    if (error) return error;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    error = pthread_create(&thread, &attributes, run, work);
+    pthread_attr_destroy(&attributes);
+    return error;
+}
+
+int clinux_thread(void (*body)(void *), void *context) {
+    struct work *work = malloc(sizeof *work);
+    if (!work) return -ENOMEM;
+    *work = (struct work){.body = body, .context = context};
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = start(work);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) free(work);
+    return -error;
+}

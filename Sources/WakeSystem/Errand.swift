@@ -1,0 +1,50 @@
+// Work that may wait long for a device, done on a thread of its own: the loop waits for nobody.
+import CLinux
+import Synchronization
+
+/// One piece of such work. Whoever lets go of it before it is done wants no answer; what the answer owns ends with it then, on
+/// that thread.
+public final class Errand<Answer: Sendable>: Sendable {
+    private let answer = Mutex<Answer?>(nil)
+    private let bell: FileDescriptor
+
+    /// Readable from when the answer is there.
+    public var raw: Int32 { bell.raw }
+
+    public init(_ work: @escaping @Sendable () -> Answer) throws(SystemError) {
+        bell = FileDescriptor(owning: Int32(try attemptC { clinux_bell() }.get("make", "an event descriptor")))
+        try WorkThread.begin { [self] in finish(work()) }
+    }
+
+    private func finish(_ answer: Answer) {
+        self.answer.withLock { $0 = answer }
+        _ = try? bell.write([1, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    /// Gives the answer away; nil while there is none.
+    public func take() -> Answer? {
+        answer.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+    }
+}
+
+/// A thread that does one thing and is gone.
+enum WorkThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    static func begin(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let work = Unmanaged.passRetained(Work(body))
+        let code = clinux_thread(
+            { context in
+                if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body() }
+            }, work.toOpaque())
+        guard code < 0 else { return }
+        work.release()
+        throw SystemError("start", "a thread", Errno(code: -code))
+    }
+}

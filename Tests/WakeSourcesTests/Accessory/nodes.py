@@ -1,0 +1,81 @@
+"""Nodes of made-up devices: a terminal as a serial line, and a pipe that keeps and drops reports as hidraw does."""
+
+import fcntl
+import os
+import struct
+import time
+import tty
+
+
+class Line:
+    """What is said waits in the terminal until it is read: nothing is lost, whoever is late."""
+
+    def __init__(self, place):
+        self.device, node = os.openpty()
+        tty.setraw(node)
+        os.symlink(os.ttyname(node), place)
+        os.close(node)
+
+    def say(self, data):
+        while data:
+            data = data[os.write(self.device, data):]
+        return True
+
+
+class Reports:
+    """Each write is one report, as many are kept as hidraw keeps, and what comes then is dropped without a word."""
+
+    KEPT = 64
+
+    def __init__(self, place):
+        os.mkfifo(place)
+        self.device = os.open(place, os.O_RDWR)
+        # One write is one read.
+        fcntl.fcntl(self.device, fcntl.F_SETFL, os.O_NONBLOCK | os.O_DIRECT)
+        fcntl.fcntl(self.device, fcntl.F_SETPIPE_SZ, self.KEPT * os.sysconf("SC_PAGE_SIZE"))
+
+    def say(self, data):
+        try:
+            return os.write(self.device, data) == len(data)
+        except BlockingIOError:
+            return False
+
+
+def answers(node, descriptor):
+    """What the ioctls of a hidraw node answer, as umockdev reads it: the kernel's whole struct."""
+    size, room = struct.pack("<I", len(descriptor)), bytes(4096 - len(descriptor))
+    whole = (size + descriptor + room).hex()
+    return f"@DEV {node}\nHIDIOCGRDESCSIZE 0 {size.hex()}\nHIDIOCGRDESC 0 {whole}\n"
+
+
+def numbered(number, size):
+    """A message of a stream that tells whether it is whole and which it is: a line, or 8 bytes of a report."""
+    return b"%08d " % number + b"x" * (size - 10) + b"\n" if size > 8 else number.to_bytes(8, "little")
+
+
+def stream(node, first, count, seconds, size):
+    """Says so many in so many seconds by the clock, in a process of its own; its number, for `os.waitpid`."""
+    child = os.fork()
+    if child:
+        return child
+    begun, dropped = time.monotonic(), []
+    for number in range(count):
+        time.sleep(max(0, begun + number * seconds / count - time.monotonic()))
+        if not node.say(numbered(first + number, size)):
+            dropped.append(time.time())
+    took = time.monotonic() - begun
+    told = "".join(f" {instant(at)}" for at in dropped[:1] + dropped[-1:])
+    print(f"said {count} in {took:.2f} s, dropped {len(dropped)}{told}", flush=True)
+    os._exit(0)
+
+
+def instant(at):
+    """As event lines write it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1e6):06d}Z"
+
+
+def processor(process):
+    """Seconds of processor time that it has taken."""
+    with open(f"/proc/{process}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
