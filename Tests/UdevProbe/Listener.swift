@@ -6,6 +6,7 @@ import WakeSystem
 struct Listener: ~Copyable {
     private var monitor: UdevMonitor
     private var devices = AttachedDevices()
+    private var turns = 0
 
     var raw: Int32 { monitor.raw }
 
@@ -17,9 +18,11 @@ struct Listener: ~Copyable {
     }
 
     mutating func hear() throws(SystemError) {
-        while true {
+        turns += 1
+        for _ in 1...256 {
             switch monitor.receive() {
             case .record(let record): tell(devices.take(record))
+            case .irrelevant: continue
             case .nothing: return
             case .overflow:
                 monitor.discard()
@@ -39,6 +42,7 @@ struct Listener: ~Copyable {
             monitor.discard()
             try reconcile()
             say("reconciled")
+        case "turns": say(turns > 3 ? "several turns" : "few turns")
         case "count": say("count", String(devices.records.count))
         default: say("what is", line)
         }

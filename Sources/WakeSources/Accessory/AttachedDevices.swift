@@ -4,8 +4,9 @@ import WakeSystem
 /// Takes messages in whatever order and of whatever kind; what comes out is in order: a device is attached, changes, and is
 /// detached. One device is one path for as long as it is attached, so a path that is somebody else now was detached between.
 ///
-/// After an overflow of the monitor: `discard()`, enumerate, `reconcile`. What udev announces from the discarding on is not
-/// lost, or there is another overflow; so whatever older message still comes after `reconcile`, the newer ones follow.
+/// After an overflow of the monitor: `discard()`, enumerate at once or later, `reconcile`. What udev announces from the
+/// discarding on is not lost, or there is another overflow; so whatever older message still comes after `reconcile`, the newer
+/// ones follow.
 public struct AttachedDevices: Sendable {
     public enum Change: Hashable, Sendable {
         /// `synthesized` where no message said so.

@@ -1,5 +1,6 @@
 // Udev between the loop and its source: what is attached at first, what is announced, and all of it anew where some was lost.
 import WakeLoop
+import WakeModel
 import WakeSystem
 
 public final class UdevFeed {
@@ -10,6 +11,9 @@ public final class UdevFeed {
     }
 
     private var monitor: UdevMonitor?
+    private var lookup: UdevLookup?
+    /// When it was last told that messages were lost.
+    private var lossToldAt: Instant?
     private var watch: Watch?
     /// While there is no udevd.
     private var arrival: DirectoryWatch?
@@ -24,6 +28,7 @@ public final class UdevFeed {
     public init(on loop: EventLoop, _ tell: @escaping (Event) -> Void) throws(SystemError) {
         self.loop = loop
         self.tell = tell
+        lookup = try UdevLookup(on: loop, { () throws(SystemError) in try Udev.enumerate() }) { tell(.snapshot($0)) }
         guard !Udev.isRunning else {
             try begin()
             return
@@ -43,7 +48,7 @@ public final class UdevFeed {
         let raw = made.raw
         monitor = consume made
         watch = try loop.watch(raw, for: .readable) { [unowned self] _ in receive() }
-        tell(.snapshot(try Udev.enumerate()))
+        lookup?.request()
     }
 
     private func awaitUdev() throws(SystemError) {
@@ -75,6 +80,7 @@ public final class UdevFeed {
         for _ in 1...Self.messagesAtOnce {
             switch monitor?.receive() {
             case .record(let record): tell(.record(record))
+            case .irrelevant: continue
             case .overflow: return recover()
             case .nothing, nil: return
             }
@@ -82,12 +88,12 @@ public final class UdevFeed {
     }
 
     private func recover() {
-        log.notice("some of udev's messages were lost; what is attached is looked up anew")
         monitor?.discard()
-        do throws(SystemError) {
-            tell(.snapshot(try Udev.enumerate()))
-        } catch {
-            log.error("\(error.description); an accessory that came or went just now may be missed")
+        let now = SystemClock.monotonic()
+        if lossToldAt.map({ now - $0 >= .seconds(10) }) ?? true {
+            lossToldAt = now
+            log.notice("some of udev's messages were lost; what is attached is looked up anew")
         }
+        lookup?.request()
     }
 }

@@ -7,6 +7,8 @@ import Glibc
 public struct UdevMonitor: ~Copyable {
     public enum Reception: Hashable, Sendable {
         case record(UdevRecord)
+        /// Of what is no accessory; there may be more.
+        case irrelevant
         case nothing
         /// Messages were lost: more came than the socket holds, or one could not be read. What is attached is known again
         /// after `discard()` and an enumeration.
@@ -44,7 +46,7 @@ public struct UdevMonitor: ~Copyable {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, size)
     }
 
-    /// The next announcement of an accessory, without waiting for one.
+    /// The next announcement, without waiting for one.
     public mutating func receive() -> Reception {
         while true {
             guard let device = udev_monitor_receive_device(handle.monitor) else {
@@ -53,7 +55,7 @@ public struct UdevMonitor: ~Copyable {
                 if failure == .interrupted { continue }
                 return failure == .wouldBlock ? .nothing : .overflow
             }
-            if let record = UdevDevice(owning: device).record() { return .record(record) }
+            return UdevDevice(owning: device).record().map { .record($0) } ?? .irrelevant
         }
     }
 

@@ -12,6 +12,8 @@ private struct Walk {
     var truth: [String: UdevRecord] = [:]
     var socket: [UdevRecord] = []
     var hasOverflown = false
+    /// The enumeration after an overflow may have to wait.
+    var isLookOwed = false
     var sequence: UInt64 = 0
     var clock = 0
     var devices = AttachedDevices()
@@ -56,6 +58,8 @@ private struct Walk {
         for _ in 0..<min(count, socket.count + 1) {
             if hasOverflown {
                 recover()
+            } else if isLookOwed, dice.isOne(in: 3) {
+                look()
             } else if !socket.isEmpty {
                 follow(devices.take(socket.removeFirst()))
             }
@@ -67,6 +71,12 @@ private struct Walk {
         overflows += 1
         hasOverflown = false
         socket = []
+        isLookOwed = true
+        if dice.isOne(in: 2) { look() }
+    }
+
+    mutating func look() {
+        isLookOwed = false
         for _ in 0..<dice.below(6) { happen() }
         let snapshot = truth.values.sorted { $0.path < $1.path }.map { record in
             var found = record
@@ -92,7 +102,7 @@ private struct Walk {
     }
 
     mutating func finish() {
-        while hasOverflown || !socket.isEmpty { listen() }
+        while hasOverflown || isLookOwed || !socket.isEmpty { listen() }
     }
 }
 

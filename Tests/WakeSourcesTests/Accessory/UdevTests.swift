@@ -205,6 +205,23 @@ struct UdevTests {
             lines.last == "attached /sys/devices/virtual/power/ghost1 - /accessory/platform:ghost1:@power announced")
     }
 
+    @Test("a flood of what is no accessory is read in several turns, so that others have theirs")
+    func irrelevant() throws {
+        let lines = try play(
+            """
+            listen
+            expect ready
+            flood 1 2000 tty
+            flood 2001 2001
+            expect attached /sys/devices/virtual/power/ghost1
+            tell turns
+            expect turns
+            tell count
+            expect count 1
+            """, preloading: false)
+        #expect(lines.contains("several turns"), "\(lines)")
+    }
+
     @Test(
         "real devices are who they are: a keyboard, a security key, a shortcut remote",
         .enabled(if: hasCaptures, missingCaptures),

@@ -73,12 +73,12 @@ def announce(sock, number, action, path, subsystem):
     sock.sendto(head + struct.pack(">IIII", murmur(subsystem), 0, 0, 0) + text, (0, 2))
 
 
-def flood(listener, first, last):
+def flood(listener, first, last, subsystem="power_supply"):
     """Perhaps more messages than any buffer holds, to a listener that is stopped."""
     sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15)
     listener.process.send_signal(signal.SIGSTOP)
     for number in range(first, last + 1):
-        announce(sock, number, "add", f"/devices/virtual/power/ghost{number % 100}", "power_supply")
+        announce(sock, number, "add", f"/devices/virtual/power/ghost{number % 100}", subsystem)
     listener.process.send_signal(signal.SIGCONT)
 
 
@@ -250,8 +250,8 @@ def play(world, beside):
             case ["write", path, file, text]:
                 with open(world.bed.get_root_dir() + path + "/" + file, "wb") as attribute:
                     attribute.write(os.fsencode(text))
-            case ["flood", first, last]:
-                flood(listener, int(first), int(last))
+            case ["flood", first, last, *rest]:
+                flood(listener, int(first), int(last), *rest)
             case ["line", path]:
                 world.line(path)
             case ["reports", path, descriptor]:
