@@ -99,7 +99,7 @@ public final class Daemon {
         try serve()
         try watchSignals()
         try bus.open()
-        try devices?.begin()
+        devices?.begin()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.

@@ -43,8 +43,14 @@ final class LiveDevices {
         bridge.stage.access = self
     }
 
-    /// After the manifests are read, so that who watches what is known.
-    func begin() throws(SystemError) { try accessories?.begin() }
+    /// After the manifests are read, so that who watches what is known. A machine that keeps us from udev may still have
+    /// Bluetooth, or a trace to play.
+    func begin() {
+        do throws(SystemError) { try accessories?.begin() } catch {
+            Log("accessories").error(
+                "\(error.description); accessories are not watched until the bridge is started anew")
+        }
+    }
 
     func end() {
         bluetooth?.end()

@@ -166,7 +166,7 @@ public final class ForegroundBridge {
         let devices = try LiveDevices(bridge, .all, bus: bus, stateDirectory: ground.directory)
         try endOnSignals()
         try bus.open()
-        try devices.begin()
+        devices.begin()
         _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
         outcome.events = Int(bridge.engine.deviceEventsAppended)
         return conclude()

@@ -197,7 +197,11 @@ extension AccessorySource {
         let place = places.place(of: source)
         if let place { release(source, at: place) }
         discard(source)
-        if let record = place.flatMap({ attached[$0] }) { noteAttached(record) }
+        if let record = place.flatMap({ attached[$0] }) {
+            // Or it would be taken for a twin that is away.
+            if let candidate = candidates[record.path] { _ = registry.addNew(candidate.identity) }
+            noteAttached(record)
+        }
         lookAgain()
         return true
     }

@@ -28,7 +28,8 @@ public final class UdevFeed {
     public init(on loop: EventLoop, _ tell: @escaping (Event) -> Void) throws(SystemError) {
         self.loop = loop
         self.tell = tell
-        lookup = try UdevLookup(on: loop, { () throws(SystemError) in try Udev.enumerate() }) { tell(.snapshot($0)) }
+        let look = { () throws(SystemError) in try Udev.enumerate() }
+        lookup = try UdevLookup(on: loop, look) { tell(.snapshot($0)) }
         guard !Udev.isRunning else {
             try begin()
             return

@@ -250,6 +250,22 @@ struct AccessorySourceTests {
         }
     }
 
+    @Test("one of two twins that is forgotten while the other is away is new, and not the other")
+    func forgetsTwin() throws {
+        let bench = try AccessoryBench()
+        let (left, right) = (try Gadget(), try Gadget())
+        bench.plug(left, port: "1")
+        bench.plug(right, port: "2")
+        let sources = bench.known.keys.sorted()
+        try #require(sources.count == 2)
+        #expect(bench.source.rename(sources[0], to: "left") && bench.source.rename(sources[1], to: "right"))
+        bench.unplug(port: "2")
+        #expect(bench.source.forget(sources[0]))
+        #expect(bench.source.node(of: sources[1]) == nil, "that is the one that is away")
+        let again = try #require(bench.known.keys.first { bench.source.node(of: $0) == left.node })
+        #expect(bench.known[again]?.alias != "right" && bench.known[again]?.alias != "left")
+    }
+
     @Test("what was forgotten while it was away is told to be gone at once, and is new when it comes back")
     func forgetsAbsent() throws {
         let bench = try AccessoryBench()

@@ -17,9 +17,8 @@ private final class Bench {
 
     init() throws {
         loop = try EventLoop()
-        lookup = try UdevLookup(on: loop, { [unowned self] () throws(SystemError) in try look() }) { [unowned self] _ in
-            told += 1
-        }
+        let look = { [unowned self] () throws(SystemError) -> [UdevRecord] in try self.look() }
+        lookup = try UdevLookup(on: loop, look) { [unowned self] _ in told += 1 }
     }
 
     private func look() throws(SystemError) -> [UdevRecord] {
