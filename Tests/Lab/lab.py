@@ -116,9 +116,9 @@ class Lab:
                                                  reckoning.repeated)
         return reckoning
 
-    def tally(self, what, said, heard, gaps=(), falls=()):
-        """Claims that every message was heard once, whole and in order, or lies in a gap or just before an unplug."""
-        tally = Tally(said, heard, gaps, falls)
+    def tally(self, what, said, heard):
+        """Claims that every message was heard once, whole and in order."""
+        tally = Tally(said, heard)
         self.figure(what, tally)
         self.claim(f"{what}: each message is heard once, whole and in order", tally.is_clean, tally)
         return tally

@@ -1,19 +1,17 @@
 """Compares what an accessory said, message by message, with what the handler heard of it."""
 
-# What was said just before a plug is pulled may still lie in the kernel, which throws it away.
-IN_THE_LINE = 0.5
 
 
 class Tally:
-    """Of messages that differ from each other; `said` are (instant, bytes), `falls` the instants of unplugs.
+    """Of messages that differ from each other; `said` are (instant, bytes).
 
-    lost        said while it was plugged in, long before it was pulled, never heard, and within no gap
+    lost        said and never heard
     repeated    heard as more than one event
     disorder    pairs heard in the wrong order
     unsaid      heard and never said: parts of messages, or two in one
     """
 
-    def __init__(self, said, heard, gaps=(), falls=()):
+    def __init__(self, said, heard):
         events = {}
         for one in sorted(heard, key=lambda one: one.event["seq"]):
             events.setdefault(one.raw, set()).add(one.event["id"])
@@ -23,14 +21,7 @@ class Tally:
         self.unsaid = [message for message in events if message not in order]
         places = [order[message] for message in events if message in order]
         self.disorder = [(a, b) for a, b in zip(places, places[1:]) if b < a]
-        self.lost, self.excused = [], 0
-        for at, message in said:
-            if message not in events:
-                fell = any(at <= fall <= at + IN_THE_LINE for fall in falls)
-                if fell or any(begin <= at <= end for begin, end in gaps):
-                    self.excused += 1
-                else:
-                    self.lost.append(message)
+        self.lost = [message for _, message in said if message not in events]
 
     @property
     def is_clean(self):
@@ -38,6 +29,6 @@ class Tally:
 
     def __str__(self):
         few = {name: getattr(self, name)[:3] for name in ("lost", "repeated", "disorder", "unsaid")}
-        return (f"{self.said} said, {self.heard} heard, {self.excused} lost with an unplug or in a gap; "
+        return (f"{self.said} said, {self.heard} heard; "
                 + ", ".join(f"{len(getattr(self, name))} {name} {value if value else ''}".strip()
                             for name, value in few.items()))

@@ -26,7 +26,7 @@ class Uhid:
         self.identity = struct.pack("<128s64s64sHHIIII", title.encode(), b"", uniq.encode(), len(descriptor), bus,
                                     vendor, product, 1, 0) + descriptor
         self.numbers = bus, vendor, product
-        self.link, self.said, self.falls = None, [], []
+        self.link, self.said = None, []
 
     def plug(self):
         self.link = os.open("/dev/uhid", os.O_RDWR | os.O_NONBLOCK)
@@ -41,7 +41,6 @@ class Uhid:
         os.close(self.link)
         self.link = None
         self.log.flush()
-        self.falls.append(at)
         return at
 
     def say(self, report, quiet=False):
