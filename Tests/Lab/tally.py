@@ -1,7 +1,6 @@
 """Compares what an accessory said, message by message, with what the handler heard of it."""
 
 
-
 class Tally:
     """Of messages that differ from each other; `said` are (instant, bytes).
 
