@@ -55,7 +55,7 @@ private struct LingeringSocket: ~Copyable {
     private let others: [Int32]
 
     init(seconds: Int32) throws {
-        let stream = Int32(SOCK_STREAM.rawValue)
+        let stream = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let (listener, sender) = (socket(AF_INET, stream, 0), socket(AF_INET, stream, 0))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -70,7 +70,7 @@ private struct LingeringSocket: ~Copyable {
         }
         let option = socklen_t(MemoryLayout<linger>.size)
         try #require(isConnected && setsockopt(sender, SOL_SOCKET, SO_LINGER, &patience, option) == 0)
-        others = [listener, accept(listener, nil, nil)]
+        others = [listener, accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))]
         _ = fcntl(sender, F_SETFL, O_NONBLOCK)
         let block = [UInt8](repeating: 0, count: 1 << 16)
         while write(sender, block, block.count) > 0 {}
