@@ -70,7 +70,9 @@ private struct LingeringSocket: ~Copyable {
         }
         let option = socklen_t(MemoryLayout<linger>.size)
         try #require(isConnected && setsockopt(sender, SOL_SOCKET, SO_LINGER, &patience, option) == 0)
-        others = [listener, accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))]
+        let other = accept(listener, nil, nil)
+        _ = fcntl(other, F_SETFD, FD_CLOEXEC)
+        others = [listener, other]
         _ = fcntl(sender, F_SETFL, O_NONBLOCK)
         let block = [UInt8](repeating: 0, count: 1 << 16)
         while write(sender, block, block.count) > 0 {}

@@ -92,12 +92,13 @@ public final class Daemon {
     }
 
     private func prepare() throws {
+        // Before anybody can see that it is there: who ends it from then on ends it in order.
+        try watchSignals()
         try prepareReplay()
         readManifests()
         bridge.noteLossesTold()
         try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
         try serve()
-        try watchSignals()
         try bus.open()
         devices?.begin()
     }
