@@ -62,7 +62,7 @@ final class RunningDaemon {
         return (child.exit, log(after: mark))
     }
 
-    func launch(_ words: [String] = []) throws -> Child {
+    private func launch(_ words: [String]) throws -> Child {
         let script = "DBUS_SYSTEM_BUS_ADDRESS='\(busAddress)' exec \"$0\" \"$@\" 2>>'\(logFile)'"
         let directories = ["--config", configuration, "--state", state, "--runtime", runtime]
         return try Child(wrapper + ["sh", "-c", script, Built.daemon] + directories + words)
@@ -102,12 +102,11 @@ final class RunningDaemon {
 
     func state(of id: String) throws -> String { try handler(id)["state"]?.string ?? "none" }
 
-    /// - Parameter pause: microseconds between two looks.
-    func wait(_ seconds: Int64 = 10, every pause: UInt32 = 3000, until condition: () throws -> Bool) rethrows -> Bool {
+    func wait(_ seconds: Int64 = 10, until condition: () throws -> Bool) rethrows -> Bool {
         let end = SystemClock.monotonic() + .seconds(seconds)
         while try !condition() {
             guard SystemClock.monotonic() < end else { return false }
-            usleep(pause)
+            usleep(3000)
         }
         return true
     }

@@ -17,17 +17,6 @@ struct StartTests {
         #expect(try daemon.stop() == 0)
     }
 
-    @Test("whoever ends it as soon as its socket is there ends it in order")
-    func endsEarly() throws {
-        for _ in 1...10 {
-            let daemon = try RunningDaemon()
-            let child = try daemon.launch()
-            #expect(daemon.wait(every: 20) { File.exists(daemon.runtime + "/control.sock") })
-            kill(child.process, SIGTERM)
-            #expect(daemon.wait { child.isOver } && child.exit == 0, "\(child.exit) \(daemon.log)")
-        }
-    }
-
     @Test("a second daemon on the same runtime or state directory is refused with a sentence, and harms nobody")
     func second() throws {
         let daemon = try RunningDaemon()
