@@ -9,9 +9,12 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/share/swiftly/bin
 
 SOURCES = Package.swift Sources Tests Examples
-RELEASE = swift build --configuration release --static-swift-stdlib --scratch-path .build/static
+# The tests' builds check every access to memory for exclusivity; these need not do it again.
+RELEASE = swift build --configuration release --static-swift-stdlib --scratch-path .build/static \
+	-Xswiftc -enforce-exclusivity=unchecked
 
-.PHONY: help demo test check bench lab lab-soak lab-recording build install uninstall clean prepare prepare-lab
+.PHONY: help demo test check check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
+	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
 	@echo "WakeBridge. PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
@@ -21,24 +24,39 @@ demo: prepare ## play a recorded heart-rate strap to a frozen process, and show 
 	swift build --product wakebridge
 	@Scripts/demo.sh
 
-test: prepare prepare-lab ## build everything and run every test
+test: prepare-tests prepare-lab ## build everything and run every test
 	@Scripts/test.sh
 
 check: prepare ## format and the rules of the architecture
 	swift format lint --strict --recursive --parallel $(SOURCES)
 	@Scripts/test.sh --filter ArchitectureTests
 
-bench: prepare ## print what a wake costs on this machine; asserts nothing
-	@Scripts/bench.sh
+check-sanitize: prepare-tests ## the unit tests under the address and the thread sanitizer
+	@Scripts/sanitize.sh
 
-lab: prepare prepare-lab ## play the scenarios with a real bluetoothd in a virtual machine; LAB_SCENARIOS="talk" plays some
+break: prepare-tests build ## break everything for ten minutes at 10,000 events/s; BREAK_SECONDS, BREAK_SEED
+	@built="$$($(RELEASE) --show-bin-path)"; BREAK_SECONDS="$${BREAK_SECONDS:-600}" BREAK_RATE="$${BREAK_RATE:-10000}" \
+	WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge" Scripts/test.sh --no-parallel --filter BreakTests
+
+bench: prepare prepare-bench ## print what a wake costs on this machine; asserts nothing. ARGS=--json, or the names of some figures
+	@Scripts/bench.sh $(ARGS)
+
+bench-lab: prepare-tests prepare-lab ## the same for Bluetooth, beside bleak, in the virtual machine of the lab
+	@Scripts/bench-lab.sh
+
+bench-fleet: ## what an MQTT broker pays for thousands of bridges, with the sums for a million devices; needs mosquitto
+	@python3 Tests/Scale/fleet.py $(ARGS)
+
+lab: prepare-tests prepare-lab ## play the scenarios with a real bluetoothd in a virtual machine; LAB_SCENARIOS="talk" plays some
 	@Scripts/test.sh --filter LabTests
 
-lab-soak: prepare prepare-lab ## half an hour of random faults there; LAB_SOAK says how many seconds
-	@LAB_SOAK="$${LAB_SOAK:-1800}" LAB_LIMIT=$$(($${LAB_SOAK:-1800} * 2 + 600)) LAB_SCENARIOS=soak Scripts/test.sh --filter LabTests
+lab-soak: prepare-tests prepare-lab ## half an hour of random faults there; LAB_SOAK says how many seconds
+	@LAB_SOAK="$${LAB_SOAK:-1800}" LAB_LIMIT=$$(($${LAB_SOAK:-1800} * 2 + 600)) TEST_SILENCE=$$(($${LAB_SOAK:-1800} * 2 + 900)) LAB_SCENARIOS=soak \
+		Scripts/test.sh --filter LabTests
 
-lab-recording: prepare prepare-lab ## record the shipped heart-rate strap anew there
+lab-recording: prepare-tests prepare-lab ## record the shipped devices anew: the strap there, the receiver here
 	@Tests/Lab/record.sh
+	@Tests/Lab/record-receiver.sh
 
 build: prepare ## daemon and tool for this machine, one file each
 	$(RELEASE) --product wakebridged
@@ -56,5 +74,11 @@ clean: ## forget everything that was built
 prepare:
 	@Scripts/prepare.sh
 
+prepare-tests:
+	@Scripts/prepare.sh tests
+
 prepare-lab:
 	@Scripts/prepare-lab.sh
+
+prepare-bench:
+	@Scripts/prepare-bench.sh

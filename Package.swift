@@ -54,7 +54,7 @@ let package = Package(
 
         .target(
             name: "TestBench", dependencies: ["WakeControl", "WakeLoop", "WakeModel", "WakeSystem"],
-            path: "Tests/TestBench", exclude: ["bluez.py"]),
+            path: "Tests/TestBench", exclude: ["bluez.py", "devices.py", "nodes.py"]),
         .testTarget(
             name: "WakeControlTests", dependencies: ["TestBench", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem"]),
         .testTarget(
@@ -72,17 +72,21 @@ let package = Package(
             name: "WakeSourcesTests",
             dependencies: [
                 "TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem",
-            ],
-            exclude: ["Accessory/devices.py", "Accessory/nodes.py"]),
+            ]),
         .testTarget(
             name: "WakeDoctorTests",
-            dependencies: ["TestBench", "WakeDoctor", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem"]),
+            dependencies: [
+                "TestBench", "WakeDoctor", "WakeControl", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem",
+            ]),
         .testTarget(
             name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
         .testTarget(
             name: "WakeDaemonTests",
-            dependencies: ["WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeLoop", "WakeSystem"]),
-        .testTarget(name: "WakeTraceTests", dependencies: ["WakeTrace", "WakeModel"]),
+            dependencies: [
+                "TestBench", "WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources", "WakeLoop",
+                "WakeSystem",
+            ]),
+        .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
         .executableTarget(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
         .executableTarget(
@@ -90,10 +94,15 @@ let package = Package(
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
+        .target(name: "BenchmarkReport", dependencies: ["WakeModel"], path: "Tests/Benchmarks/Report"),
+        .testTarget(
+            name: "BenchmarkTests", dependencies: ["BenchmarkReport", "TestBench", "WakeModel", "WakeSystem"],
+            path: "Tests/Benchmarks/Tests"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "BenchmarkProbe", "WakeDaemon", "WakeModel", "WakeLoop", "WakeProfiles", "WakeSystem", "WakeTrace",
+                "BenchmarkProbe", "BenchmarkReport", "WakeDaemon", "WakeModel", "WakeLoop", "WakeProfiles",
+                "WakeSystem", "WakeTrace",
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),

@@ -1,13 +1,15 @@
 #!/bin/sh
 # Runs what prints costs, built for speed as `make install` builds it. Numbers are printed and never asserted; they belong to
-# the machine they ran on.
+# the machine they ran on. With --json nothing but one JSON value goes to standard output.
 set -eu
 cd "$(dirname "$0")/.."
 
 release="--configuration release --static-swift-stdlib --scratch-path .build/static"
+release="$release -Xswiftc -enforce-exclusivity=unchecked"
 for program in wakebridged Benchmarks JournalBenchmark; do
     # shellcheck disable=SC2086  # a list of words
-    swift build $release --product "$program"
+    swift build $release --product "$program" >&2
 done
 .build/static/release/Benchmarks "$@" </dev/null
-.build/static/release/JournalBenchmark speed </dev/null
+# The journal by itself, in a whole run that people read.
+[ $# -gt 0 ] || .build/static/release/JournalBenchmark speed </dev/null

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes this machine ready to build: installs the Debian packages that are missing, Swift among them where apt has it.
-# Asks nothing and says nothing while all is well. Needs root or sudo only if something is missing.
+# `prepare.sh tests` wants as well what only tests run. Asks nothing and says nothing while all is well. Needs root or sudo
+# only if something is missing.
 set -eu
 
 missing=
@@ -67,15 +68,17 @@ need libbluetooth-dev test -e /usr/include/bluetooth/hci.h
 need libsqlite3-dev pkg-config --exists sqlite3
 need libmicrohttpd-dev pkg-config --exists libmicrohttpd
 need libcurl4-openssl-dev pkg-config --exists libcurl
-need python3 command -v python3
-need curl command -v curl
-need dbus-daemon command -v dbus-daemon
-need dbus-bin command -v dbus-send
-need python3-gi test -d /usr/lib/python3/dist-packages/gi
-need umockdev command -v umockdev-wrapper
-need gir1.2-umockdev-1.0 test -e /usr/lib/*/girepository-1.0/UMockdev-1.0.typelib
-need python3-dbus test -d /usr/lib/python3/dist-packages/dbus
-need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
+if [ "${1:-}" = tests ]; then
+    need python3 command -v python3
+    need curl command -v curl
+    need dbus-daemon command -v dbus-daemon
+    need dbus-bin command -v dbus-send
+    need python3-gi test -d /usr/lib/python3/dist-packages/gi
+    need umockdev command -v umockdev-wrapper
+    need gir1.2-umockdev-1.0 test -e /usr/lib/*/girepository-1.0/UMockdev-1.0.typelib
+    need python3-dbus test -d /usr/lib/python3/dist-packages/dbus
+    need python3-dbusmock test -d /usr/lib/python3/dist-packages/dbusmock
+fi
 
 [ "$(swift_major)" -ge 6 ] && has_swift=yes || has_swift=no
 if [ -n "$missing" ] || [ "$has_swift" = no ]; then

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Counts heart beats, and shows all that a handler needs: read lines on stdin, answer on descriptor 3, log on stdout.
-# Try it without a bridge: cat events.ndjson | ./count-beats.sh 3>/dev/null
+# Try it without a bridge: cat Devices/heart-rate-monitor/expected.ndjson | sh Examples/handlers/count-beats.sh 3>/dev/null
 
 beats=0
 while IFS= read -r line; do

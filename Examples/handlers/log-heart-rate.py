@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Appends heart rates to a file in its own directory, once each, and writes a summary under an extension task.
 
-Try it without a bridge: cat events.ndjson | ./log-heart-rate.py 3>/dev/null
+Try it without a bridge:
+cat Devices/heart-rate-monitor/expected.ndjson | python3 Examples/handlers/log-heart-rate.py 3>/dev/null
 """
 import json
 import os

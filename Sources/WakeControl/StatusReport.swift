@@ -181,6 +181,7 @@ extension JSONWriter {
         beginObject()
         field("alias", status.device.alias)
         field("source", status.device.source)
+        field("mode", status.device.mode.rawValue)
         field("profile", status.device.profile)
         key("match")
         if let match = status.match { self.match(match) } else { null() }

@@ -54,7 +54,7 @@ struct DeadlineHeap: Sendable {
         var parent = start
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+            for child in (2 * parent + 1)...(2 * parent + 2) where child < heap.count {
                 if heap[child].deadline < heap[least].deadline { least = child }
             }
             guard least != parent else { return }

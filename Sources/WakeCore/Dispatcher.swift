@@ -4,9 +4,12 @@ import WakeModel
 /// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
 public struct Dispatcher: Sendable {
     var handlers: [HandlerLifecycle] = []
-    private var slots: [HandlerID: Int] = [:]
+    private var slots = HandlerSlots()
     var routes = RouteTable()
     private var devices: [DeviceCondition] = []
+    /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
+    private var fates: [HandlerLifecycle.Fate] = []
+    var marks = MarkTally()
     private var monotonicDeadlines = DeadlineHeap()
     private var boottimeDeadlines = DeadlineHeap()
     private var deviceDeadlines = DeadlineHeap()
@@ -27,7 +30,7 @@ public struct Dispatcher: Sendable {
 
     /// When something follows although nothing else happens, on each clock.
     public var nextMonotonicDeadline: Instant? {
-        [monotonicDeadlines.earliest, deviceDeadlines.earliest].compactMap { $0 }.min()
+        Instant.earlier(monotonicDeadlines.earliest, deviceDeadlines.earliest)
     }
     public var nextBoottimeDeadline: Instant? { boottimeDeadlines.earliest }
 
@@ -93,9 +96,10 @@ public struct Dispatcher: Sendable {
 
     /// What was recovered before its device was known is owed on its subscription's terms from here on.
     private mutating func introduce(_ device: Device, _ id: DeviceID) {
-        routes.set(device, id, handlers.map(\.settings))
-        for route in routes[id] {
+        routes.set(device, id, holders)
+        for route in routes[id].routes {
             handlers[route.slot].queue.reroute(id, handlers[route.slot].terms[route.subscription])
+            marks.set(handlers[route.slot].marks, for: route.slot)
         }
     }
 
@@ -116,13 +120,18 @@ public struct Dispatcher: Sendable {
 
     /// Events that are queued already are owed on the new terms.
     private mutating func rebuildRoutes() {
-        routes.rebuild(handlers.map(\.settings), handlers.map(\.id))
+        routes.rebuild(holders)
         for slot in handlers.indices {
             let (id, terms) = (handlers[slot].id, handlers[slot].terms)
             handlers[slot].queue.reroute { device in
                 routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
             }
+            marks.set(handlers[slot].marks, for: slot)
         }
+    }
+
+    private var holders: [Subscription.Holder] {
+        handlers.map { Subscription.Holder(id: $0.id, settings: $0.settings) }
     }
 
     /// Its events stay with the journal: a manifest that comes back finds them.
@@ -193,7 +202,7 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func cut(_ event: DeviceEvent, _ step: inout Step) {
-        let subscribers = routes[event.device]
+        let subscribers = routes[event.device].routes
         guard !subscribers.isEmpty else { return }
         let sequence = step.takeSequence()
         for route in subscribers {
@@ -207,11 +216,15 @@ public struct Dispatcher: Sendable {
     /// Gives the event its number and every subscriber its own place for it.
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.device]
-        guard !subscribers.isEmpty else { return }
-        let fates = subscribers.map { handlers[$0.slot].admit(event, $0.subscription, &step) }
+        guard !subscribers.routes.isEmpty else { return }
+        fates.removeAll(keepingCapacity: true)
+        for route in subscribers.routes {
+            fates.append(handlers[route.slot].admit(event, route.subscription, &step))
+        }
         let sequence = step.takeSequence()
-        append(event, sequence, subscribers, fates, &step)
-        for (route, fate) in zip(subscribers, fates) {
+        append(event, sequence, subscribers, &step)
+        for (index, route) in subscribers.routes.enumerated() {
+            let fate = fates[index]
             change(route.slot, &step) { handler, step in
                 switch fate {
                 case .queued: handler.enqueue(event, as: sequence, route.subscription, &step)
@@ -222,21 +235,18 @@ public struct Dispatcher: Sendable {
                 }
             }
         }
-        tellLinkDown(event, subscribers, &step)
+        tellLinkDown(event, subscribers.routes, &step)
     }
 
     private func append(
-        _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: [Route], _ fates: [HandlerLifecycle.Fate],
-        _ step: inout Step
+        _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
     ) {
-        var owners: [HandlerID] = []
-        var durability = Durability.ram
-        for (route, fate) in zip(subscribers, fates) {
-            guard case .queued = fate else { continue }
-            owners.append(handlers[route.slot].id)
-            durability = max(durability, handlers[route.slot].terms[route.subscription].durability)
+        var owed = subscribers
+        if fates.contains(where: \.isLost) {
+            owed = Subscribers(zip(subscribers.routes, fates).filter { !$1.isLost }.map(\.0))
         }
-        if !owners.isEmpty { step.emit(.append(sequence, event, owners: owners, durability)) }
+        guard !owed.owners.isEmpty else { return }
+        step.emit(.append(sequence, event, owners: owed.owners, owed.durability))
     }
 
     /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
@@ -296,6 +306,7 @@ public struct Dispatcher: Sendable {
         let next = handlers[slot].react(&step, body)
         monotonicDeadlines.set(next.monotonic, for: slot)
         boottimeDeadlines.set(next.boottime, for: slot)
+        marks.set(next.marks, for: slot)
     }
 
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }

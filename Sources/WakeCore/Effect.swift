@@ -3,7 +3,7 @@
 import WakeModel
 
 /// Why a process is started or thawed; written, it is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.
-public enum WakeReason: Hashable, Sendable {
+public enum WakeReason: Hashable, Sendable, CaseIterable {
     case connected, disconnected, data, gap, attention
     /// Leases kept over a suspension, or events given back, are due.
     case owed

@@ -1,8 +1,9 @@
 // The events one handler is owed and has not been given: a lane a device, so that one held back costs others nothing.
 import WakeModel
 
+/// A handler may watch ten thousand devices, of which a few have events here: only their lanes are gone through.
 struct EventQueue: Sendable {
-    private var lanes: [DeviceLane] = []
+    private var lanes = LaneTable()
     private(set) var count = 0
     private(set) var bytes = 0
     private var bytesOfSubscription: [Int] = []
@@ -15,9 +16,10 @@ struct EventQueue: Sendable {
     var isEmpty: Bool { count == 0 }
 
     mutating func insert(_ event: QueuedEvent, _ terms: Terms) {
-        let lane = lane(of: event, terms)
+        let lane = lanes.place(of: event, terms)
         account(event, lane, 1)
         lanes[lane].insert(event)
+        lanes.noteOccupation(of: lane)
     }
 
     /// Puts events back that were taken, the newest first so that each goes before the last.
@@ -34,6 +36,7 @@ struct EventQueue: Sendable {
             size += lanes[lane].firstSize
             guard taken.isEmpty || size <= byteLimit, let event = lanes[lane].popFirst() else { break }
             account(event, lane, -1)
+            lanes.noteOccupation(of: lane)
             taken.append(event)
         }
         return taken
@@ -42,26 +45,13 @@ struct EventQueue: Sendable {
     private func firstLane(at boottime: Instant) -> Int? {
         var best: Int?
         var lowest = Sequence(UInt64.max)
-        for index in lanes.indices {
+        for index in lanes.occupied {
             guard let first = lanes[index].firstSequence, first < lowest, !lanes[index].isHeld(at: boottime)
             else { continue }
             lowest = first
             best = index
         }
         return best
-    }
-
-    private mutating func lane(of event: QueuedEvent, _ terms: Terms) -> Int {
-        if let found = lane(event.lane, of: event.device) { return found }
-        var lane = DeviceLane(device: event.device, kind: event.lane, terms: terms)
-        // A nack speaks of the device, whichever lanes it has by then.
-        lane.heldUntil = lanes.first { $0.device == event.device }?.heldUntil ?? .zero
-        lanes.append(lane)
-        return lanes.count - 1
-    }
-
-    private func lane(_ kind: DeviceLane.Kind, of device: DeviceID) -> Int? {
-        lanes.indices.first { lanes[$0].device == device && lanes[$0].kind == kind }
     }
 
     private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
@@ -77,13 +67,13 @@ struct EventQueue: Sendable {
 // MARK: - Waking
 
 extension EventQueue {
-    var hasWaking: Bool { count > 0 && lanes.contains { !$0.isEmpty && $0.terms.wakes } }
+    var hasWaking: Bool { lanes.occupied.contains { lanes[$0].terms.wakes } }
 
     /// The event for which a handler must be awake now.
     func firstWaking(now: Instant, boottime: Instant) -> QueuedEvent? {
         guard count > 0 else { return nil }
         var best: QueuedEvent?
-        for index in lanes.indices {
+        for index in lanes.occupied {
             guard lanes[index].terms.wakes, !lanes[index].isHeld(at: boottime),
                 let due = lanes[index].earliestDue, due <= now, let event = lanes[index].firstDue(at: now)
             else { continue }
@@ -96,7 +86,7 @@ extension EventQueue {
     func nextDue(after now: Instant, boottime: Instant) -> Instant? {
         guard count > 0 else { return nil }
         var next: Instant?
-        for index in lanes.indices {
+        for index in lanes.occupied {
             guard lanes[index].terms.wakes, !lanes[index].isHeld(at: boottime),
                 let due = lanes[index].earliestDue, due > now
             else { continue }
@@ -111,21 +101,21 @@ extension EventQueue {
 extension EventQueue {
     /// The latest word counts: it is about the oldest event, and so about all that follow.
     mutating func hold(_ device: DeviceID, until: Instant) {
-        for index in lanes.indices where lanes[index].device == device { lanes[index].heldUntil = until }
+        for index in lanes.places(of: device) { lanes[index].heldUntil = until }
     }
 
     func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool {
-        lanes.contains { $0.device == device && $0.isHeld(at: boottime) }
+        lanes.places(of: device).contains { lanes[$0].isHeld(at: boottime) }
     }
 
-    func hasHeld(at boottime: Instant) -> Bool { lanes.contains { !$0.isEmpty && $0.isHeld(at: boottime) } }
+    func hasHeld(at boottime: Instant) -> Bool { lanes.occupied.contains { lanes[$0].isHeld(at: boottime) } }
 
     /// When a device with events waiting is let go on; of those that wake only, where `wakingOnly`.
     func nextRelease(after boottime: Instant, wakingOnly: Bool) -> Instant? {
         guard count > 0 else { return nil }
         var next: Instant?
-        for index in lanes.indices {
-            guard !lanes[index].isEmpty, lanes[index].isHeld(at: boottime), !wakingOnly || lanes[index].terms.wakes
+        for index in lanes.occupied {
+            guard lanes[index].isHeld(at: boottime), !wakingOnly || lanes[index].terms.wakes
             else { continue }
             next = min(next ?? lanes[index].heldUntil, lanes[index].heldUntil)
         }
@@ -141,13 +131,13 @@ extension EventQueue {
     }
 
     func gapCount(of device: DeviceID) -> Int {
-        lane(.gaps, of: device).map { lanes[$0].count } ?? 0
+        lanes.place(.gaps, of: device).map { lanes[$0].count } ?? 0
     }
 
     mutating func removeNewest(of channel: Channel, _ device: DeviceID) -> QueuedEvent? {
-        let barrier = lane(.ordinary, of: device).map { lanes[$0].lastBarrier } ?? Sequence(0)
+        let barrier = lanes.place(.ordinary, of: device).map { lanes[$0].lastBarrier } ?? Sequence(0)
         let kind: DeviceLane.Kind = channel == .advertisement ? .advertisements : .ordinary
-        return remove(from: lane(kind, of: device)) { $0.removeNewest(of: channel, since: barrier) }
+        return remove(from: lanes.place(kind, of: device)) { $0.removeNewest(of: channel, since: barrier) }
     }
 
     /// What a full queue loses first: what `latest` may drop, then advertisements, then the oldest data, but never that
@@ -161,7 +151,7 @@ extension EventQueue {
 
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
         var expired: [QueuedEvent] = []
-        for index in lanes.indices where lanes[index].terms.retention != nil {
+        for index in lanes.occupied where lanes[index].terms.retention != nil {
             while let event = remove(from: index, { $0.removeFirstExpired(at: boottime) }) { expired.append(event) }
         }
         return expired
@@ -189,7 +179,7 @@ extension EventQueue {
 
     private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane) -> Bool) -> Int? {
         var best: (lane: Int, sequence: Sequence)?
-        for index in lanes.indices where lanes[index].dataCount > 0 {
+        for index in lanes.occupied where lanes[index].dataCount > 0 {
             if let subscription, lanes[index].terms.subscription != subscription { continue }
             guard fits(lanes[index]), let first = lanes[index].firstDataSequence else { continue }
             if best.map({ first < $0.sequence }) ?? true { best = (index, first) }
@@ -200,14 +190,16 @@ extension EventQueue {
     private mutating func remove(from lane: Int?, _ body: (inout DeviceLane) -> QueuedEvent?) -> QueuedEvent? {
         guard let lane, let event = body(&lanes[lane]) else { return nil }
         account(event, lane, -1)
+        lanes.noteOccupation(of: lane)
         return event
     }
 
     private mutating func removeFromAll(_ body: (inout DeviceLane) -> [QueuedEvent]) -> [QueuedEvent] {
         var removed: [QueuedEvent] = []
-        for index in lanes.indices {
+        for index in lanes.occupied {
             let events = body(&lanes[index])
             for event in events { account(event, index, -1) }
+            lanes.noteOccupation(of: index)
             removed += events
         }
         return removed.sorted { $0.sequence < $1.sequence }
@@ -217,11 +209,11 @@ extension EventQueue {
 // MARK: - Terms
 
 extension EventQueue {
-    func terms(of device: DeviceID) -> Terms { lanes.first { $0.device == device }?.terms ?? .orphaned }
+    func terms(of device: DeviceID) -> Terms { lanes.places(of: device).first.map { lanes[$0].terms } ?? .orphaned }
 
     mutating func reroute(_ device: DeviceID, _ terms: Terms) {
-        guard lanes.contains(where: { $0.device == device && $0.terms != terms }) else { return }
-        for index in lanes.indices where lanes[index].device == device { lanes[index].terms = terms }
+        guard lanes.places(of: device).contains(where: { lanes[$0].terms != terms }) else { return }
+        for index in lanes.places(of: device) { lanes[index].terms = terms }
         countBytes()
     }
 

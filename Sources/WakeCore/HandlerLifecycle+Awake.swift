@@ -68,7 +68,7 @@ extension HandlerLifecycle {
 
     /// To the deadline that comes first; nil where there is none.
     func timeLeft(_ step: Step) -> TimeSpan? {
-        let deadline = [awakeDeadline, strain(step)?.deadline].compactMap { $0 }.min()
+        let deadline = Instant.earlier(awakeDeadline, strain(step)?.deadline)
         return deadline.map { max(.zero, $0 - step.now) }
     }
 

@@ -5,6 +5,8 @@ extension HandlerLifecycle {
     enum Fate {
         case queued
         case lost(GapCause)
+
+        var isLost: Bool { if case .lost = self { true } else { false } }
     }
 
     /// Decides on an event that has no number yet, and frees its place: so the gap that tells of what had to go for it

@@ -12,13 +12,16 @@ struct HandlerLifecycle: Sendable {
         case expiring
         case suspending(Suspension)
         case suspended
-        case terminating(Termination)
+        /// Rare and large: beside the others, which are looked at with every event.
+        indirect case terminating(Termination)
         case quarantined
     }
 
-    struct Deadlines {
+    /// What the dispatcher keeps of a handler beside itself.
+    struct Outlook {
         var monotonic: Instant?
         var boottime: Instant?
+        var marks: HandlerMarks
     }
 
     struct Suspension: Hashable, Sendable {
@@ -179,10 +182,11 @@ struct HandlerLifecycle: Sendable {
 
     /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
     /// is large, and a copy for each question would cost more than the answers.
-    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Deadlines {
+    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Outlook {
         body(&self, &step)
         settle(&step)
-        return Deadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step))
+        return Outlook(
+            monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), marks: marks)
     }
 
     private mutating func settle(_ step: inout Step) {

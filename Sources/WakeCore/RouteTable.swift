@@ -4,52 +4,101 @@ import WakeModel
 struct Route: Hashable, Sendable {
     /// The handler's place in the dispatcher.
     var slot: Int
+    var handler: HandlerID
     /// The subscription's place in that handler's settings.
     var subscription: Int
+    var durability: Durability
+}
+
+/// Everybody who is owed the events of one device, with what nearly every event needs of them ready made.
+struct Subscribers: Sendable {
+    static let none = Subscribers([])
+
+    let routes: [Route]
+    let owners: [HandlerID]
+    let durability: Durability
+
+    init(_ routes: [Route]) {
+        self.routes = routes
+        owners = routes.map(\.handler)
+        durability = routes.map(\.durability).max() ?? .ram
+    }
+}
+
+/// Where each handler stands. Its number is small, so that no hash is made on the way of an event.
+struct HandlerSlots: Sendable {
+    private var places: [Int?] = []
+
+    subscript(_ handler: HandlerID) -> Int? {
+        get {
+            let index = Int(handler.rawValue)
+            return index < places.count ? places[index] : nil
+        }
+        set {
+            let index = Int(handler.rawValue)
+            while places.count <= index { places.append(nil) }
+            places[index] = newValue
+        }
+    }
 }
 
 struct RouteTable: Sendable {
     private var devices: [Device?] = []
-    private var routes: [[Route]] = []
-    private var slots: [HandlerID: Int] = [:]
+    private var subscribers: [Subscribers] = []
+    private var slots = HandlerSlots()
 
-    subscript(_ device: DeviceID) -> [Route] {
+    subscript(_ device: DeviceID) -> Subscribers {
         let index = Int(device.rawValue)
-        return index < routes.count ? routes[index] : []
+        return index < subscribers.count ? subscribers[index] : .none
     }
 
     func subscription(of handler: HandlerID, for device: DeviceID) -> Int? {
         guard let slot = slots[handler] else { return nil }
-        return self[device].first { $0.slot == slot }?.subscription
+        return self[device].routes.first { $0.slot == slot }?.subscription
     }
 
-    mutating func set(_ device: Device, _ id: DeviceID, _ settings: [HandlerSettings]) {
+    mutating func set(_ device: Device, _ id: DeviceID, _ handlers: [Subscription.Holder]) {
         let index = Int(id.rawValue)
         while devices.count <= index {
             devices.append(nil)
-            routes.append([])
+            subscribers.append(.none)
         }
         devices[index] = device
-        routes[index] = Self.routes(for: device, settings)
+        subscribers[index] = Self.subscribers(of: device, handlers)
     }
 
-    mutating func rebuild(_ settings: [HandlerSettings], _ ids: [HandlerID]) {
-        slots = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1, $0) })
-        for index in devices.indices { routes[index] = devices[index].map { Self.routes(for: $0, settings) } ?? [] }
+    mutating func rebuild(_ handlers: [Subscription.Holder]) {
+        slots = HandlerSlots()
+        for (slot, holder) in handlers.enumerated() { slots[holder.id] = slot }
+        for index in devices.indices {
+            subscribers[index] = devices[index].map { Self.subscribers(of: $0, handlers) } ?? .none
+        }
     }
 
     /// One route a handler: the subscription that names the device comes before one for every device of the profile.
-    private static func routes(for device: Device, _ settings: [HandlerSettings]) -> [Route] {
-        settings.enumerated().compactMap { slot, settings in
-            guard settings.modes.contains(device.mode) else { return nil }
-            let matching = settings.subscriptions.indices.filter { settings.subscriptions[$0].matches(device) }
-            let best = matching.first { settings.subscriptions[$0].device != nil } ?? matching.first
-            return best.map { Route(slot: slot, subscription: $0) }
-        }
+    private static func subscribers(of device: Device, _ handlers: [Subscription.Holder]) -> Subscribers {
+        Subscribers(
+            handlers.enumerated().compactMap { slot, holder in
+                let settings = holder.settings
+                guard settings.modes.contains(device.mode) else { return nil }
+                let matching = settings.subscriptions.indices.filter { settings.subscriptions[$0].matches(device) }
+                let best = matching.first { settings.subscriptions[$0].device != nil } ?? matching.first
+                return best.map {
+                    Route(
+                        slot: slot, handler: holder.id, subscription: $0,
+                        durability: settings.subscriptions[$0].durability)
+                }
+            })
     }
 }
 
 extension Subscription {
+    /// A handler as the table sees it.
+    struct Holder {
+        var id: HandlerID
+        var settings: HandlerSettings
+    }
+
     /// For a handler that takes whatever there is: a trace played on the command line.
     public static let anyProfile = "*"
 

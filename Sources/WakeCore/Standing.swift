@@ -29,24 +29,33 @@ extension Dispatcher {
     }
 
     /// True once nothing is open, and nothing is queued that will be delivered by itself.
-    public var isSettled: Bool { handlers.allSatisfy(\.isSettled) }
+    public var isSettled: Bool { !marks.has(.unsettled) }
     /// True once no handler has a process.
-    public var isQuiet: Bool { handlers.allSatisfy { !$0.hasProcess } }
+    public var isQuiet: Bool { isEverybodyAsleep && !hasSuspended }
     /// True while nobody runs: the time for housekeeping.
-    public var isEverybodyAsleep: Bool { handlers.allSatisfy { $0.phase == .suspended || !$0.hasProcess } }
+    public var isEverybodyAsleep: Bool { !marks.has(.awake) }
 
     /// True once nobody runs who could be frozen before the machine sleeps. Attached, oneshot, starting and ending processes
     /// are left to the kernel, which stops them in whatever they are at; their clock stands still with them.
-    public var isReadyForSleep: Bool { handlers.allSatisfy(\.isReadyForSleep) }
+    public var isReadyForSleep: Bool { !marks.has(.unreadyForSleep) }
 
-    public var hasSuspended: Bool { handlers.contains { $0.phase == .suspended } }
+    public var hasSuspended: Bool { marks.has(.suspended) }
 
     /// Where a source that can wait should: half of what may be queued for some handler is, and will be taken by itself.
-    public var isBackedUp: Bool { handlers.contains { $0.isBackedUp } }
+    public var isBackedUp: Bool { marks.has(.backedUp) }
 }
 
 extension HandlerLifecycle {
     var hasProcess: Bool { phase.hasProcess }
+
+    var marks: HandlerMarks {
+        var marks: HandlerMarks = []
+        if phase == .suspended { marks.insert(.suspended) } else if hasProcess { marks.insert(.awake) }
+        if !isSettled { marks.insert(.unsettled) }
+        if !isReadyForSleep { marks.insert(.unreadyForSleep) }
+        if isBackedUp { marks.insert(.backedUp) }
+        return marks
+    }
 
     /// Whoever will not run without an operator, and whom nothing of this wakes, would be waited for without end.
     var isBackedUp: Bool {

@@ -14,6 +14,8 @@ public struct Facts: Hashable, Sendable {
     public var bluetoothdVersion: BluezVersion?
     public var hasBluetoothd = false
     public var bridgeUnit = UnitState.absent
+    /// The one that was asked is that which systemd runs, or would; otherwise somebody runs it for himself.
+    public var isBridgeOfSystem = true
     public var bridge = BridgeState.absent(socket: "")
     public var accessories = AccessoryFacts()
     /// This tool's own.

@@ -21,8 +21,7 @@ extension Facts {
         case .silent(let socket):
             return [
                 Finding(
-                    .fault, .bridgeSilent, "wakebridged at \(socket) does not answer", why,
-                    .run("sudo systemctl restart wakebridged"))
+                    .fault, .bridgeSilent, "wakebridged at \(socket) does not answer", why, restartBridge)
             ]
         case .refused(let sentence):
             return [Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))]
@@ -31,8 +30,13 @@ extension Facts {
         }
     }
 
+    private var restartBridge: Finding.Remedy {
+        isBridgeOfSystem
+            ? .run("sudo systemctl restart wakebridged") : .act("end it, and start it anew with 'wakebridged'")
+    }
+
     private var startBridge: String {
-        guard hasSystemd else { return "wakebridged" }
+        guard hasSystemd, isBridgeOfSystem else { return "wakebridged" }
         switch bridgeUnit {
         case .absent: return "wakebridged"
         case .masked: return "sudo systemctl unmask wakebridged && sudo systemctl enable --now wakebridged"
@@ -48,15 +52,16 @@ extension Facts {
                 Finding(
                     .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
                     "What is not acknowledged when the bridge ends may be lost.",
-                    .act("make room on the disk or mend it, then 'sudo systemctl restart wakebridged'")))
+                    .act(
+                        "make room on the disk or mend it, then \(isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it anew")"
+                    )))
         }
         if bridge.version != toolVersion {
             found.append(
                 Finding(
                     .note, .bridgeVersion,
                     "wakebridged \(bridge.version) runs, and this tool is of \(toolVersion)",
-                    "What was installed is taken up with the daemon's next start.",
-                    .run("sudo systemctl restart wakebridged")))
+                    "What was installed is taken up with the daemon's next start.", restartBridge))
         }
         return found + ofCapabilities(bridge) + ofDeadLetters(bridge)
     }

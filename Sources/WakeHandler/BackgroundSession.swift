@@ -2,7 +2,7 @@
 import Glibc
 internal import WakeModel
 
-/// Runs a handler. One thread, no global state; works with no bridge: `cat events.ndjson | handler 3>/dev/null`.
+/// Runs a handler. One thread, no global state; works with no bridge: `handler 3>/dev/null <expected.ndjson`.
 ///
 /// ```swift
 /// let session = BackgroundSession(delegate: logger)
@@ -204,10 +204,11 @@ extension BackgroundSession {
 }
 
 extension WorkResult {
-    /// Nil for the plain acknowledgement, which is the fastest line to read.
+    /// Nil for what acknowledges nothing.
     fileprivate var written: Reply.Result? {
         switch self {
-        case .useful, .retry, .pending: nil
+        case .useful: .useful
+        case .retry, .pending: nil
         case .nothing: .nothing
         case .failed: .failed
         }

@@ -95,6 +95,13 @@ final class Database {
         }
     }
 
+    /// Frames that SQLite has found in the write-ahead log; nil where that cannot be known. What they hold moves into the file.
+    func framesInLog() -> UInt32? {
+        var frames: Int32 = -1
+        let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, &frames, nil)
+        return code == SQLITE_OK ? UInt32(exactly: frames) : nil
+    }
+
     private func lastFailure(_ code: Int32) -> SQLiteFailure {
         SQLiteFailure(code: code, message: String(cString: sqlite3_errmsg(connection)))
     }

@@ -76,7 +76,11 @@ final class EventStore {
         if opened.database == nil { fault = opened.loss }
         if let loss = opened.loss { untold.append(loss) }
         if opened.wasDamaged { wasDamaged = true }
+        isCut = opened.isCut
     }
+
+    /// Its log holds less than was committed to it, if this is still the same boot.
+    private(set) var isCut = false
 
     /// The file is not the one that was written: what it should hold is told as lost.
     private(set) var wasDamaged = false
@@ -226,7 +230,7 @@ final class EventStore {
             if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
             return false
         }
-        for seq in held.events.keys { noteHeld(seq, isShared: true) }
+        for one in held.events { noteHeld(one.seq, isShared: true) }
         (fault, held, backlog, wasThere) = (nil, RamStore(), [], true)
         heldNotes.removeAll()
         return true
@@ -249,8 +253,8 @@ final class EventStore {
     private func writeHeld(to database: Database) throws(SQLiteFailure) {
         try database.statement(.begin).run()
         for verb in backlog { try write(verb, to: database) }
-        for (seq, one) in held.events.sorted(by: { $0.key < $1.key }) {
-            try write(.append(seq, one.event, one.owners), to: database)
+        for one in held.events {
+            try write(.append(one.seq, one.event, one.owners), to: database)
         }
         for (key, value) in heldNotes.entries { try write(key, value, to: database) }
         try database.statement(.commit).run()

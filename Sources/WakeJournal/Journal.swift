@@ -76,8 +76,8 @@ public final class Journal {
         _ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID], durability: Durability
     ) {
         give(seq, at: event.stamp.wall, in: store(for: durability) ?? run ?? disk)
-        recent.append(event, as: seq)
         if let store = store(for: durability) {
+            recent.append(event, as: seq)
             store.perform(.append(seq, event, owners))
         } else {
             ram.append(event, as: seq, owedTo: owners)
@@ -158,9 +158,9 @@ public final class Journal {
     /// The event as it was appended. Nil when nobody owes it any more, or when its record is damaged, which the next
     /// ``commit()`` tells once.
     public func event(_ seq: Sequence) -> DeviceEvent? {
-        if let event = recent[seq] ?? ram.events[seq]?.event { return event }
+        if let event = recent[seq] ?? ram[seq] { return event }
         for store in stores {
-            if let event = store.held.events[seq]?.event ?? store.pending(seq) { return event }
+            if let event = store.held[seq] ?? store.pending(seq) { return event }
             switch store.find(seq) {
             case .absent: continue
             case .found(_, let event): return event
@@ -284,7 +284,7 @@ public final class Journal {
         let healed = stores.filter { $0.heal(unless: objection) }
         for store in healed { restate(in: store) }
         for store in healed where store.wasDamaged { keepHole(of: store) }
-        if !healed.isEmpty, ram.events.isEmpty, stores.allSatisfy({ $0.fault == nil }) { unnoteRam() }
+        if !healed.isEmpty, ram.isEmpty, stores.allSatisfy({ $0.fault == nil }) { unnoteRam() }
         let told = stores.flatMap { $0.takeUntold() }.map(CommitOutcome.lost)
         return told + healed.map { .restored($0.which) }
     }

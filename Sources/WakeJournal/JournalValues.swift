@@ -8,7 +8,7 @@ public struct JournalSettings: Sendable {
     public var stateDirectory: String?
     /// Sequence numbers reserved at a time, at least 1.
     public var reservation = 4_096
-    /// Bytes both files may have before ``Compaction/isOverCap``.
+    /// Bytes both files may have before there is ``Compaction/excess``.
     public var maxBytes = 256 << 20
 
     public init(runtimeDirectory: String?, stateDirectory: String?) {
@@ -89,7 +89,6 @@ public struct Compaction: Hashable, Sendable {
     public var bytes = 0
     /// Bytes in use beyond ``JournalSettings/maxBytes``: the core should drop what ``Journal/oldestData(freeing:)`` names.
     public var excess = 0
-    public var isOverCap: Bool { excess > 0 }
     public var outcomes: [CommitOutcome] = []
 }
 

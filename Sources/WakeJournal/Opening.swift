@@ -10,6 +10,8 @@ enum Opening {
         var loss: String?
         /// The file was begun anew: something of what it held may be missing.
         var wasDamaged = false
+        /// Its log holds less than was committed to it, if this is still the same boot.
+        var isCut = false
     }
 
     /// A file larger than this is not checked whole, because recovery reads its events, each with its check, anyway.
@@ -17,10 +19,15 @@ enum Opening {
 
     static func open(_ path: String, strength: Database.Strength) throws(JournalError) -> Outcome {
         do {
-            let (database, isMended) = try sound(path, strength)
+            let committed = LogIndex.frames(of: path)
+            var isCut = false
+            let (database, isMended) = try sound(path, strength) { database in
+                guard let committed, let found = database.framesInLog() else { return }
+                isCut = found < committed
+            }
             let mended =
                 "the schema version in the header of the journal \(path) was damaged and is mended; check its disk"
-            return Outcome(database: database, loss: isMended ? mended : nil)
+            return Outcome(database: database, loss: isMended ? mended : nil, isCut: isCut)
         } catch {
             switch error {
             case .newer(let found):
@@ -33,11 +40,14 @@ enum Opening {
         }
     }
 
+    /// - Parameter didReadLog: called when SQLite has taken up the log, before anything is added to it.
     private static func sound(
-        _ path: String, _ strength: Database.Strength
+        _ path: String, _ strength: Database.Strength, didReadLog: (Database) -> Void = { _ in }
     ) throws(Schema.Failure) -> (Database, isMended: Bool) {
         do {
             let database = try Database(path: path, strength: strength)
+            _ = try database.integer("SELECT count(*) FROM sqlite_master")
+            didReadLog(database)
             let isMended = try Schema.migrate(database)
             try inspect(database)
             return (database, isMended)

@@ -1,56 +1,98 @@
 // Events that only memory has: those of durability `ram`, and those a failed database could not take; and the memory of recent payloads.
 import WakeModel
 
+/// In the order of their numbers, which rise: no hash is made on the way of an event.
 struct RamStore {
     struct Held {
+        var seq: Sequence
         var event: DeviceEvent
+        /// Empty once nobody owes it any more and its place is not used again yet.
         var owners: [HandlerID]
     }
 
-    private(set) var events: [Sequence: Held] = [:]
-    /// No event below it is held.
-    private var floor = Sequence(UInt64.max)
-    private var ceiling = Sequence(0)
+    /// From `first` on; what stands before it is over.
+    private var entries: [Held] = []
+    private var first = 0
+    private(set) var count = 0
 
-    /// The oldest number held; the search goes on where the last one ended.
-    var oldest: Sequence? {
-        mutating get {
-            guard !events.isEmpty else { return nil }
-            while floor < ceiling, events[floor] == nil { floor = floor.next }
-            return floor
-        }
-    }
+    var isEmpty: Bool { count == 0 }
+    var events: some Swift.Sequence<Held> { entries[first...].lazy.filter { !$0.owners.isEmpty } }
+    var oldest: Sequence? { isEmpty ? nil : entries[first].seq }
+
+    subscript(seq: Sequence) -> DeviceEvent? { place(of: seq).map { entries[$0].event } }
 
     mutating func append(_ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID]) {
-        if events.isEmpty || seq < floor { floor = seq }
-        ceiling = max(ceiling, seq)
-        events[seq] = Held(event: event, owners: owners)
+        guard !owners.isEmpty else { return }
+        let held = Held(seq: seq, event: event, owners: owners)
+        let place = entries.last.map { $0.seq < seq } ?? true ? entries.count : lowerBound(of: seq)
+        if place < entries.count, entries[place].seq == seq {
+            if entries[place].owners.isEmpty { count += 1 }
+            entries[place] = held
+        } else {
+            entries.insert(held, at: place)
+            count += 1
+        }
     }
 
     /// False when the event is not held here.
     mutating func update(_ event: DeviceEvent, as seq: Sequence) -> Bool {
-        guard events[seq] != nil else { return false }
-        events[seq]?.event = event
+        guard let place = place(of: seq) else { return false }
+        entries[place].event = event
         return true
     }
 
     /// How many of the numbers `handler` owed here and does no longer.
     mutating func acknowledge(_ range: ClosedRange<Sequence>, by handler: HandlerID) -> Int {
-        guard !events.isEmpty else { return 0 }
-        var count = 0
-        var raw = range.lowerBound.rawValue
-        while raw <= range.upperBound.rawValue {
-            if acknowledge(Sequence(raw), by: handler) { count += 1 }
-            raw += 1
+        guard !isEmpty else { return 0 }
+        var found = 0
+        var place = lowerBound(of: range.lowerBound)
+        while place < entries.count, entries[place].seq <= range.upperBound {
+            if release(place, from: handler) { found += 1 }
+            place += 1
         }
-        return count
+        if found > 0 { compact() }
+        return found
     }
 
-    private mutating func acknowledge(_ seq: Sequence, by handler: HandlerID) -> Bool {
-        guard let place = events[seq]?.owners.firstIndex(of: handler) else { return false }
-        events[seq]?.owners.remove(at: place)
-        if events[seq]?.owners.isEmpty == true { events[seq] = nil }
+    private mutating func release(_ place: Int, from handler: HandlerID) -> Bool {
+        guard let owner = entries[place].owners.firstIndex(of: handler) else { return false }
+        if entries[place].owners.count > 1 {
+            entries[place].owners.remove(at: owner)
+        } else {
+            entries[place].owners = []
+            // Its bytes go at once; its place may have to wait for older ones.
+            entries[place].event.kind = .connected(folded: 0)
+            count -= 1
+        }
         return true
+    }
+
+    /// Moves the rest down only when more is over than is left.
+    private mutating func compact() {
+        while first < entries.count, entries[first].owners.isEmpty { first += 1 }
+        if first == entries.count {
+            entries.removeAll(keepingCapacity: first <= 1_024)
+            first = 0
+        } else if entries.count > 64, count < entries.count / 2 {
+            entries = entries[first...].filter { !$0.owners.isEmpty }
+            first = 0
+        }
+    }
+
+    private func place(of seq: Sequence) -> Int? {
+        guard !isEmpty else { return nil }
+        let place = lowerBound(of: seq)
+        guard place < entries.count, entries[place].seq == seq, !entries[place].owners.isEmpty else { return nil }
+        return place
+    }
+
+    private func lowerBound(of seq: Sequence) -> Int {
+        var (low, high) = (first, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].seq < seq { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 

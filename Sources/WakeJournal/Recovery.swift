@@ -49,6 +49,7 @@ extension Journal {
         for store in stores where store.wasDamaged || store.database == nil || survey.isBlind.contains(store.which) {
             firsts.append(start.oldest(store.which))
         }
+        for store in stores where isCut(store) { firsts.append(firstCut(store, survey)) }
         if let first = firstLostWithRun(survey) { firsts.append(first) }
         if start.reserved == nil { firsts.append(survey.highest + 1) }
         let holes = firsts.filter { $0 <= upper }.map { $0...upper }
@@ -70,8 +71,16 @@ extension Journal {
             guard let closed = start.closed else { return start.oldest(.run) }
             return closed.oldestRun > 0 ? closed.oldestRun : nil
         }
-        return start.run["boot"] != bootID && start.closed == nil ? survey.newestRun + 1 : nil
+        return start.run["boot"] != bootID && start.closed == nil ? (survey.newest[.run] ?? 0) + 1 : nil
     }
+
+    /// What stood behind the cut is above all that is left; what nobody was owed any more is no loss.
+    private func firstCut(_ store: EventStore, _ survey: Survey) -> UInt64 {
+        max((survey.newest[store.which] ?? 0) + 1, start.oldest(store.which))
+    }
+
+    /// After a reboot the witness may be older than the log.
+    private func isCut(_ store: EventStore) -> Bool { store.isCut && start.run["boot"] == bootID }
 
     // MARK: Reading
 
@@ -79,8 +88,8 @@ extension Journal {
     private struct Survey {
         /// The highest number that anything speaks of.
         var highest: UInt64
-        /// The highest that the run database itself speaks of.
-        var newestRun: UInt64 = 0
+        /// The highest that each database itself speaks of.
+        var newest: [Durability: UInt64] = [:]
         /// Databases that may miss any event.
         var isBlind: Set<Durability> = []
     }
@@ -98,7 +107,10 @@ extension Journal {
         }
         if outcome.cursor.seq > newest.seq { newest = outcome.cursor }
         survey.highest = max(survey.highest, outcome.highest)
-        if store.which == .run { survey.newestRun = outcome.highest }
+        survey.newest[store.which] = outcome.highest
+        if isCut(store) {
+            store.tell("the log of the journal \(store.path) was cut: what was written last is lost, check its disk")
+        }
         if outcome.mayMissEvents { survey.isBlind.insert(store.which) }
         if let sentence = outcome.sentence(about: store.path) {
             store.tell(sentence)
@@ -125,7 +137,7 @@ extension Journal {
     /// `clean` says that the bridge stops in order; with nothing left in memory the next start then misses no number.
     public func close(clean: Bool) {
         disk.takeCarried()
-        let isWhole = ram.events.isEmpty && stores.allSatisfy { $0.fault == nil }
+        let isWhole = ram.isEmpty && stores.allSatisfy { $0.fault == nil }
         if clean, isWhole {
             _ = commit()
             for store in stores { store.state(newest) }

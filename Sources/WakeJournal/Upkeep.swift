@@ -5,8 +5,8 @@ import WakeModel
 extension Journal {
     /// Commits, heals, erases what nobody owes and empties the WAL. Call while nobody is awake: it may take milliseconds.
     ///
-    /// Caps are kept by the core: where ``Compaction/isOverCap`` says so, the host asks ``oldestData(freeing:)`` for
-    /// ``Compaction/excess`` bytes and has the core drop what is named, each handler's into a gap with cause `overflow`;
+    /// Caps are kept by the core: where there is ``Compaction/excess``, the host asks ``oldestData(freeing:)`` for that many
+    /// bytes and has the core drop what is named, each handler's into a gap with cause `overflow`;
     /// the acknowledgements that follow erase it here. Nothing owed is ever erased by the journal itself.
     public func compact() -> Compaction {
         var compaction = Compaction()

@@ -15,8 +15,6 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
     /// The other side is gone. Reported whether or not it was asked for.
     public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
-    /// The other side will write no more, though it may still read.
-    public static let readHangup = Readiness(rawValue: EPOLLRDHUP.rawValue)
     /// Reported whether or not it was asked for.
     public static let failure = Readiness(rawValue: EPOLLERR.rawValue)
 }

@@ -3,7 +3,6 @@ import CSystemd
 
 public enum ServiceState {
     public static func ready() { notify("READY=1") }
-    public static func reloading() { notify("RELOADING=1") }
     public static func stopping() { notify("STOPPING=1") }
 
     /// One line for `systemctl status`.

@@ -4,8 +4,8 @@ import CSystemd
 import WakeModel
 import WakeSystem
 
-/// One sd-event source with one owner. The loop's C side holds an unretained pointer to the Swift object that owns this,
-/// which is sound because that object cancels it no later than in its deinit.
+/// One sd-event source with one owner. The loop's C side holds an unretained pointer to the Swift object that owns this, or to
+/// one that it owns, which is sound because the owner cancels it no later than in its deinit.
 struct SourceHandle {
     private var source: OpaquePointer?
 
@@ -41,20 +41,30 @@ struct SourceHandle {
 /// A watched descriptor.
 public final class Watch {
     private var source = SourceHandle(nil)
-    private let body: (Readiness) -> Void
+    private let listener: Listener
+
+    /// What the loop calls and holds for the time of the call. Were it the watch, one that is let go of in its own call would
+    /// end after its descriptor: as long as a child that is still frozen on its way to exec has a copy of that, epoll would
+    /// go on telling of a source that is gone, and sd-event aborts.
+    private final class Listener {
+        let body: (Readiness) -> Void
+        init(_ body: @escaping (Readiness) -> Void) { self.body = body }
+    }
 
     init(
         on loop: EventLoop, descriptor: Int32, for readiness: Readiness, priority: Priority,
         _ body: @escaping (Readiness) -> Void
     ) throws(SystemError) {
-        self.body = body
+        listener = Listener(body)
         var made: OpaquePointer?
         let code = sd_event_add_io(
             loop.handle, &made, descriptor, readiness.rawValue,
             { _, _, ready, owner in
-                if let owner { Unmanaged<Watch>.fromOpaque(owner).takeUnretainedValue().call(ready) }
+                if let owner {
+                    Unmanaged<Listener>.fromOpaque(owner).takeUnretainedValue().body(Readiness(rawValue: ready))
+                }
                 return 0
-            }, Unmanaged.passUnretained(self).toOpaque())
+            }, Unmanaged.passUnretained(listener).toOpaque())
         try check(code, "watch", "descriptor \(descriptor)")
         source = SourceHandle(made)
         source.setPriority(priority)
@@ -71,8 +81,6 @@ public final class Watch {
 
     /// Ends the watch for good. The descriptor may be closed afterwards, not before.
     public func cancel() { source.cancel() }
-
-    private func call(_ ready: UInt32) { body(Readiness(rawValue: ready)) }
 }
 
 /// A watched signal.

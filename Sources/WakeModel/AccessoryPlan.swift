@@ -4,6 +4,8 @@
 public enum AccessoryNode: String, Hashable, Sendable, CaseIterable {
     /// A terminal line: ttyACM, ttyUSB, ttyAMA, rfcomm.
     case serial
+    /// The serial port of a classic Bluetooth device, which bluetoothd connects: no node in /dev.
+    case rfcomm
     /// Reports of a HID device, by hidraw.
     case hid
     /// Input events, by evdev.

@@ -22,3 +22,15 @@ public struct Device: Hashable, Sendable {
         self.mode = mode
     }
 }
+
+extension Device {
+    private static let ofBluetooth = "/bluetooth/"
+
+    /// The source of what is reached by radio, as a peripheral or as a serial port; `address` is in upper case, as BlueZ writes it.
+    public static func source(ofBluetooth address: String) -> String { ofBluetooth + address }
+
+    /// The address in such a source; nil for what udev announces.
+    public static func bluetoothAddress(in source: String) -> String? {
+        source.hasPrefix(ofBluetooth) ? String(source.dropFirst(ofBluetooth.count)) : nil
+    }
+}

@@ -83,7 +83,8 @@ public struct DeviceEvent: Hashable, Sendable {
         /// `reason` is a word such as `remote-user`, or `0x3b` where no word is known.
         case disconnected(reason: String, folded: UInt32)
         case data(Channel, [UInt8])
-        case gap(Gap)
+        /// Rare and large: beside the others, so that every event is copied in a few words.
+        indirect case gap(Gap)
         case attention(Attention, detail: String)
     }
 

@@ -3,7 +3,7 @@
 /// One delivery of one event. The order of the members is part of the contract: recordings are compared byte for byte.
 public struct EventLine: Sendable {
     public var event: DeviceEvent
-    public var device: Device
+    public var device: DeviceText
     public var sequence: Sequence
     /// False for what only people see: then the line carries nothing that is there to be acknowledged.
     public var isOwed = true
@@ -21,7 +21,7 @@ public struct EventLine: Sendable {
     public var undecodable: String?
 
     public init(
-        _ event: DeviceEvent, of device: Device, sequence: Sequence, attempt: UInt32, isRedelivered: Bool = false,
+        _ event: DeviceEvent, of device: DeviceText, sequence: Sequence, attempt: UInt32, isRedelivered: Bool = false,
         budget: TimeSpan, idPrefix: String, value: ArraySlice<UInt8>? = nil, undecodable: String? = nil
     ) {
         self.event = event
@@ -39,13 +39,7 @@ public struct EventLine: Sendable {
     public func write(into writer: inout JSONWriter) {
         writer.verbatim("{\"specversion\":\"1.0\",\"id\":")
         writer.string(idPrefix, number: sequence.rawValue)
-        writer.verbatim(",\"source\":")
-        writer.string(device.source)
-        writer.verbatim(",\"type\":")
-        writer.string(event.kind.written)
-        writer.verbatim(",\"subject\":")
-        writer.string(device.alias)
-        writer.verbatim(",\"time\":")
+        writer.verbatim(event.kind.isData ? device.dataHead : device.head(of: event.kind.written))
         writer.time(event.stamp.wall)
         writer.verbatim(",\"datacontenttype\":\"application/json\"")
         if isOwed { writeDelivery(into: &writer) }
@@ -90,17 +84,17 @@ public struct EventLine: Sendable {
         writeProfile(into: &writer)
         writer.channel(channel)
         if let value {
-            writer.key("value")
+            writer.verbatim(",\"value\":")
             writer.fragment(value)
         }
-        writer.key("raw")
+        writer.verbatim(",\"raw\":")
         writer.hexadecimal(bytes)
         if let undecodable { writer.field("undecodable", undecodable) }
         if case .fragment(let fragment) = channel { writer.field("fragment", fragment.rawValue) }
     }
 
     private func writeProfile(into writer: inout JSONWriter) {
-        if let profile = device.profile { writer.field("profile", profile) }
+        if !device.profile.isEmpty { writer.fragment(device.profile) }
     }
 
     private func writeFolded(_ count: UInt32, into writer: inout JSONWriter) {
@@ -109,6 +103,8 @@ public struct EventLine: Sendable {
 }
 
 extension DeviceEvent.Kind {
+    fileprivate var isData: Bool { if case .data = self { true } else { false } }
+
     /// The CloudEvents type.
     public var written: String {
         switch self {

@@ -29,6 +29,12 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
+    /// The same, made once for many lines.
+    mutating func verbatim(_ text: [UInt8]) {
+        bytes.append(contentsOf: text)
+        needsComma = false
+    }
+
     /// Forgets what was written and keeps its memory.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
@@ -44,7 +50,8 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    public mutating func key(_ name: String) {
+    /// A name of its own, for no literal is meant to become a string first.
+    public mutating func key(named name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
@@ -111,6 +118,20 @@ public struct JSONWriter: Sendable {
         separate()
         bytes.append(contentsOf: text)
         needsComma = true
+    }
+
+    /// A value that `compose` appends in place and vouches for. What it appended before it threw, or told false, is gone.
+    public mutating func fragment<Fault: Error>(
+        composedBy compose: (inout [UInt8]) throws(Fault) -> Bool
+    ) throws(Fault) -> Bool {
+        let start = bytes.count
+        separate()
+        var isComposed = false
+        defer {
+            if isComposed { needsComma = true } else { bytes.removeLast(bytes.count - start) }
+        }
+        isComposed = try compose(&bytes)
+        return isComposed
     }
 
     /// A string made of a prefix and a number, such as an event's id.

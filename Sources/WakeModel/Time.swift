@@ -40,6 +40,13 @@ public struct Instant: Hashable, Comparable, Sendable {
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     public static let zero = Instant(nanoseconds: 0)
+
+    /// Of two instants on one clock, where there are any.
+    public static func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
     public static func + (left: Instant, right: TimeSpan) -> Instant {
         Instant(nanoseconds: left.nanoseconds.addingSaturating(right.nanoseconds))
@@ -62,6 +69,9 @@ public struct Moment: Hashable, Sendable {
         self.monotonic = monotonic
         self.boottime = boottime
     }
+
+    /// For how long the system has slept since it was started.
+    public var slept: TimeSpan { boottime - monotonic }
 
     public static func + (left: Moment, right: TimeSpan) -> Moment {
         Moment(monotonic: left.monotonic + right, boottime: left.boottime + right)

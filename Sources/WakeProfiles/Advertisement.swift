@@ -39,10 +39,10 @@ struct AdvertisementProgram: Hashable, Sendable {
     /// A handful, as with channels.
     var entries: [Entry] = []
 
-    /// The object for the first structure that has a field list; nil where none has. Throws where a structure is cut
-    /// short, or is not what its field list says.
-    func run(over bytes: [UInt8]) throws(DecodeFault) -> [UInt8]? {
-        guard !entries.isEmpty else { return nil }
+    /// Appends the object for the first structure that has a field list; false where none has. Throws where a structure is
+    /// cut short, or is not what its field list says.
+    func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
+        guard !entries.isEmpty else { return false }
         var rest = bytes[...]
         // A length of zero ends the data before its end (Core Specification, Vol 3, Part C, 11).
         while let first = rest.first, first > 0 {
@@ -54,10 +54,11 @@ struct AdvertisementProgram: Hashable, Sendable {
             if let part = AdvertisementPart(type: rest[rest.startIndex + 1], &data),
                 let entry = entries.first(where: { $0.part == part })
             {
-                return try entry.program.run(over: Array(data))
+                try entry.program.run(over: Array(data), into: &json)
+                return true
             }
             rest = rest.dropFirst(length + 1)
         }
-        return nil
+        return false
     }
 }

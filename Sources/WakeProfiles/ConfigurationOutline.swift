@@ -1,8 +1,9 @@
-// The outline of a JSON5 text: finds faults with their line and column, doubled keys and bad nesting, before any value.
+// The outline of a JSON5 text: finds faults with their line and column, doubled keys and bad nesting, and what is plain.
 import WakeModel
 
 /// FoundationEssentials' decoder says of a broken text only that it is broken, keeps one of two equal keys in silence
-/// and follows any nesting; this pass runs first and closes those three holes.
+/// and follows any nesting; this pass runs first and closes those three holes. It reads what is written plainly as well,
+/// which is nearly every file whole: the decoder takes most of a start, and is left for what JSON5 allows beside that.
 struct ConfigurationOutline {
     struct Fault: Error {
         var offset: Int
@@ -16,15 +17,17 @@ struct ConfigurationOutline {
     private var position = 0
     private var depth = 0
     private var valuesSeen = 0
+    private var isPlain = true
 
-    /// Throws at the first place where `bytes` stop being one JSON5 value.
-    static func check(_ bytes: [UInt8]) throws(Fault) {
+    /// Throws at the first place where `bytes` stop being one JSON5 value. Nil where some number or text is not plain.
+    static func read(_ bytes: [UInt8]) throws(Fault) -> ConfigurationValue? {
         var outline = ConfigurationOutline(bytes: bytes)
         try outline.skipSpace()
         guard outline.next != nil else { throw outline.fault("the file is empty; write an object, {…}") }
-        try outline.value()
+        let value = try outline.value()
         try outline.skipSpace()
         if outline.next != nil { throw outline.fault("unexpected \(outline.found) after the end of the object") }
+        return outline.isPlain ? value : nil
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
@@ -41,53 +44,60 @@ struct ConfigurationOutline {
         Fault(offset: offset ?? position, reason: reason)
     }
 
-    private mutating func value() throws(Fault) {
+    private mutating func value() throws(Fault) -> ConfigurationValue {
         valuesSeen += 1
         if valuesSeen > Self.mostValues { throw fault("more than \(Self.mostValues) values; split the file") }
         switch next {
-        case UInt8(ascii: "{"): try nested { outline throws(Fault) in try outline.object() }
-        case UInt8(ascii: "["): try nested { outline throws(Fault) in try outline.list() }
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): _ = try quoted()
-        default: try bareValue()
+        case UInt8(ascii: "{"): return try nested { outline throws(Fault) in try outline.object() }
+        case UInt8(ascii: "["): return try nested { outline throws(Fault) in try outline.list() }
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): return text(try quoted())
+        default: return try bareValue()
         }
     }
 
-    private mutating func nested(_ body: (inout Self) throws(Fault) -> Void) throws(Fault) {
+    private mutating func text(_ bytes: ArraySlice<UInt8>) -> ConfigurationValue {
+        if !bytes.allSatisfy(\.isPlain) { isPlain = false }
+        return .text(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private mutating func nested(
+        _ body: (inout Self) throws(Fault) -> ConfigurationValue
+    ) throws(Fault) -> ConfigurationValue {
         if depth == Self.deepestNesting { throw fault("nested deeper than \(Self.deepestNesting)") }
         depth += 1
         position += 1
-        try body(&self)
+        let value = try body(&self)
         depth -= 1
+        return value
     }
 
-    private mutating func object() throws(Fault) {
-        var keys: Set<[UInt8]> = []
+    private mutating func object() throws(Fault) -> ConfigurationValue {
+        var members: [String: ConfigurationValue] = [:]
         try skipSpace()
         while next != UInt8(ascii: "}") {
             let start = position
-            let key = try key()
-            if !keys.insert(key).inserted {
-                throw fault("key \"\(String(decoding: key, as: UTF8.self))\" comes twice; keep one", at: start)
-            }
+            let key = String(decoding: try key(), as: UTF8.self)
+            if members[key] != nil { throw fault("key \"\(key)\" comes twice; keep one", at: start) }
             try skipSpace()
-            guard next == UInt8(ascii: ":") else {
-                throw fault("expected ':' after key \"\(String(decoding: key, as: UTF8.self))\", found \(found)")
-            }
+            guard next == UInt8(ascii: ":") else { throw fault("expected ':' after key \"\(key)\", found \(found)") }
             position += 1
             try skipSpace()
-            try value()
+            members[key] = try value()
             try separator(before: UInt8(ascii: "}"))
         }
         position += 1
+        return .object(members)
     }
 
-    private mutating func list() throws(Fault) {
+    private mutating func list() throws(Fault) -> ConfigurationValue {
+        var values: [ConfigurationValue] = []
         try skipSpace()
         while next != UInt8(ascii: "]") {
-            try value()
+            values.append(try value())
             try separator(before: UInt8(ascii: "]"))
         }
         position += 1
+        return .list(values)
     }
 
     private mutating func separator(before close: UInt8) throws(Fault) {
@@ -100,25 +110,31 @@ struct ConfigurationOutline {
         try skipSpace()
     }
 
-    private mutating func key() throws(Fault) -> [UInt8] {
+    private mutating func key() throws(Fault) -> ArraySlice<UInt8> {
         if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { return try plainQuoted() }
+        let start = position
         let word = takeWord()
         guard let first = word.first, !first.isDigit else { throw fault("expected a key, found \(found)") }
+        guard !word.contains(where: "+-.".utf8.contains) else {
+            throw fault("the key \(String(decoding: word, as: UTF8.self)) needs quotes", at: start)
+        }
+        // Which letters beyond ASCII may stand in a name is the decoder's to know.
+        if !word.allSatisfy({ $0 < 0x80 }) { isPlain = false }
         return word
     }
 
     /// Swift 6.0's decoder traps where an escape or a character of a key is malformed. No key of ours needs either.
-    private mutating func plainQuoted() throws(Fault) -> [UInt8] {
+    private mutating func plainQuoted() throws(Fault) -> ArraySlice<UInt8> {
         let start = position
         let key = try quoted()
-        guard key.allSatisfy({ $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "\\") }) else {
+        guard key.allSatisfy(\.isPlain) else {
             throw fault("a key holds an escape or a control character; write it plainly", at: start)
         }
         return key
     }
 
     /// The bytes between the quotes, escapes as written.
-    private mutating func quoted() throws(Fault) -> [UInt8] {
+    private mutating func quoted() throws(Fault) -> ArraySlice<UInt8> {
         let start = position
         let quote = bytes[start]
         position += 1
@@ -132,38 +148,55 @@ struct ConfigurationOutline {
         }
         guard next == quote else { throw fault("a text that starts here has no closing quote", at: start) }
         position += 1
-        return Array(bytes[(start + 1)..<(position - 1)])
+        return bytes[(start + 1)..<(position - 1)]
     }
 
-    private mutating func bareValue() throws(Fault) {
+    private mutating func bareValue() throws(Fault) -> ConfigurationValue {
         let start = position
         let word = String(decoding: takeWord(), as: UTF8.self)
-        if word.isEmpty { throw fault("expected a value, found \(found)", at: start) }
-        let isNumber = word.utf8.first.map { $0.isDigit || "+-.".utf8.contains($0) } ?? false
-        if isNumber || ["true", "false", "null"].contains(word) { return }
-        throw fault("\(word) is not a value; a text needs quotes, \"\(word)\"", at: start)
+        switch word {
+        case "": throw fault("expected a value, found \(found)", at: start)
+        case "true": return .boolean(true)
+        case "false": return .boolean(false)
+        case "null": return .null
+        default: break
+        }
+        guard let first = word.utf8.first, first.isDigit || "+-.".utf8.contains(first) else {
+            throw fault("\(word) is not a value; a text needs quotes, \"\(word)\"", at: start)
+        }
+        if let number = ConfigurationValue(plainNumber: word) { return number }
+        isPlain = false
+        return .null
     }
 
-    private mutating func takeWord() -> [UInt8] {
+    private mutating func takeWord() -> ArraySlice<UInt8> {
         let start = position
         while let byte = next, byte.isWordPart { position += 1 }
-        return Array(bytes[start..<position])
+        return bytes[start..<position]
     }
 
     private mutating func skipSpace() throws(Fault) {
+        if position == 0, bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
         while let byte = next {
             if byte == 0x20 || (9...13).contains(byte) {
                 position += 1
-            } else if bytes[position...].starts(with: [0xef, 0xbb, 0xbf]), position == 0 {
-                position += 3
-            } else if bytes[position...].starts(with: "//".utf8) {
-                while let byte = next, byte != UInt8(ascii: "\n") { position += 1 }
-            } else if bytes[position...].starts(with: "/*".utf8) {
-                try skipComment()
+            } else if byte == UInt8(ascii: "/"), position + 1 < bytes.count {
+                guard try skipRemark() else { return }
             } else {
                 return
             }
         }
+    }
+
+    /// False where the slash begins no comment.
+    private mutating func skipRemark() throws(Fault) -> Bool {
+        switch bytes[position + 1] {
+        case UInt8(ascii: "/"):
+            while let byte = next, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") { position += 1 }
+        case UInt8(ascii: "*"): try skipComment()
+        default: return false
+        }
+        return true
     }
 
     private mutating func skipComment() throws(Fault) {
@@ -175,7 +208,23 @@ struct ConfigurationOutline {
     }
 }
 
+extension ConfigurationValue {
+    /// Digits, with a sign and a point where there is one, and no more of them than a Double holds: read alike by everybody.
+    fileprivate init?(plainNumber word: String) {
+        let digits = word.utf8.drop { $0 == UInt8(ascii: "-") }
+        let parts = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard word.utf8.count - digits.count <= 1, digits.count <= 15, parts.count <= 2,
+            parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(\.isDigit) }), let first = parts.first,
+            first.count == 1 || first.first != UInt8(ascii: "0"), let value = Double(word),
+            value != 0 || digits.startIndex == word.startIndex
+        else { return nil }
+        if let whole = Int64(exactly: value) { self = .integer(whole) } else { self = .number(value) }
+    }
+}
+
 extension UInt8 {
+    /// In a text or a key it stands for itself.
+    fileprivate var isPlain: Bool { self >= 0x20 && self != 0x7f && self != UInt8(ascii: "\\") }
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     fileprivate var isWordPart: Bool {
         isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) || self >= 0x80

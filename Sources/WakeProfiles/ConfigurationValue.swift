@@ -22,15 +22,25 @@ public enum ConfigurationValue: Hashable, Sendable {
         guard String(validating: text, as: UTF8.self) != nil else {
             throw ConfigurationError(file: file, sentence: "the file is not UTF-8 text; save it as UTF-8")
         }
-        do { try ConfigurationOutline.check(text) } catch {
+        do {
+            if let plain = try ConfigurationOutline.read(text) {
+                self = plain
+                return
+            }
+        } catch {
             throw ConfigurationError(file: file, sentence: "\(Self.place(of: error.offset, in: text)): \(error.reason)")
         }
+        self = try Self.decoded(text, file)
+    }
+
+    /// By FoundationEssentials, which takes what JSON5 allows beside plain numbers and texts.
+    static func decoded(_ text: [UInt8], _ file: String) throws(ConfigurationError) -> ConfigurationValue {
         do {
             let decoder = JSONDecoder()
             decoder.allowsJSON5 = true
-            self = try decoder.decode(ConfigurationValue.self, from: Data(text))
+            return try decoder.decode(ConfigurationValue.self, from: Data(text))
         } catch {
-            throw ConfigurationError(file: file, sentence: Self.sentence(for: error))
+            throw ConfigurationError(file: file, sentence: sentence(for: error))
         }
     }
 

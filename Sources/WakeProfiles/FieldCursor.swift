@@ -8,20 +8,24 @@ struct FieldCursor {
     private var position = 0
     private(set) var slots = FieldProgram.Slots()
     var json: [UInt8] = []
+    /// Where in it the first field stands.
+    private let firstField: Int
 
-    init(bytes: [UInt8], keys: [UInt8], words: [[Int64: [UInt8]]]) {
+    /// Takes `json` over until whoever runs it takes it back: moved and not copied.
+    init(bytes: [UInt8], keys: [UInt8], words: [[Int64: [UInt8]]], appendingTo json: inout [UInt8]) {
         self.bytes = bytes
         self.keys = keys
         self.words = words
-        json.reserveCapacity(96)
-        json.append(UInt8(ascii: "{"))
+        firstField = json.count + 1
+        swap(&self.json, &json)
+        self.json.append(UInt8(ascii: "{"))
     }
 
     var left: Int { bytes.count - position }
 
     mutating func openField(_ output: FieldProgram.Output?) {
         guard let output else { return }
-        if json.count > 1 { json.append(UInt8(ascii: ",")) }
+        if json.count > firstField { json.append(UInt8(ascii: ",")) }
         json.append(contentsOf: keys[output.key])
     }
 

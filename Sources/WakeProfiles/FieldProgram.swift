@@ -111,9 +111,11 @@ struct FieldProgram: Hashable, Sendable {
     /// JSON words by value.
     var words: [[Int64: [UInt8]]] = []
 
-    /// The object for `bytes` as JSON text. Throws where they are too short, too long or not text.
-    func run(over bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
-        var cursor = FieldCursor(bytes: bytes, keys: keys, words: words)
+    /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; what was appended
+    /// by then stands.
+    func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) {
+        var cursor = FieldCursor(bytes: bytes, keys: keys, words: words, appendingTo: &json)
+        defer { json = cursor.json }
         for step in steps where step.condition?.holds(in: cursor.slots) ?? true {
             if step.repeats {
                 try cursor.takeAll(step)
@@ -124,6 +126,5 @@ struct FieldProgram: Hashable, Sendable {
         }
         if cursor.left > 0 { throw DecodeFault.trailing(count: cursor.left) }
         cursor.json.append(UInt8(ascii: "}"))
-        return cursor.json
     }
 }

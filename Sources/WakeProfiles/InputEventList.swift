@@ -6,10 +6,10 @@ import WakeModel
 enum InputEventList {
     private static let width = 8
 
-    /// Writes `{"events":[[type,code,value],…]}`.
-    static func run(over bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
+    /// Appends `{"events":[[type,code,value],…]}`.
+    static func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) {
         guard bytes.count.isMultiple(of: width) else { throw DecodeFault.notEvents(count: bytes.count) }
-        var writer = JSONWriter(reserving: 16 + 2 * bytes.count)
+        var writer = JSONWriter()
         writer.beginObject()
         writer.key("events")
         writer.beginArray()
@@ -22,7 +22,7 @@ enum InputEventList {
         }
         writer.endArray()
         writer.endObject()
-        return writer.bytes
+        json.append(contentsOf: writer.bytes)
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int {

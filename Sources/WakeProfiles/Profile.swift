@@ -22,14 +22,15 @@ struct ChannelProgram: Hashable, Sendable {
     /// Empty where the form has no fields.
     var program = FieldProgram()
 
-    /// The object for `bytes` as JSON text, or nil where there is none. Throws where they are not what the profile says.
-    func run(over bytes: [UInt8]) throws(DecodeFault) -> [UInt8]? {
+    /// Appends the object for `bytes` to `json`; false where there is none. Throws where they are not what the profile says.
+    func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
         let checked = if let check { try check.verified(bytes) } else { bytes }
         switch form {
-        case .fields: return try program.run(over: checked)
-        case .inputEvents: return try InputEventList.run(over: checked)
-        case .none: return nil
+        case .fields: try program.run(over: checked, into: &json)
+        case .inputEvents: try InputEventList.run(over: checked, into: &json)
+        case .none: return false
         }
+        return true
     }
 }
 

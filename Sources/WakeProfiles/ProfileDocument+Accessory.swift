@@ -25,7 +25,7 @@ extension ProfileDocument {
         let streams = streamNodes(of: object)
         guard object.has("node") else { return node(telling: streams, in: object) }
         guard let node = object.word("node", as: AccessoryNode.self) else { return nil }
-        for stream in streams where stream.node.map({ $0 != node }) ?? false {
+        for stream in streams where stream.node.map({ $0 != node.streams }) ?? false {
             let other = stream.node.map(\.rawValue) ?? ""
             object.report.add(
                 "node is \"\(node.rawValue)\", but streams has \"\(stream.key)\", which comes from node \"\(other)\"; "
@@ -40,8 +40,8 @@ extension ProfileDocument {
     private static func node(telling streams: [StreamNode], in object: ConfigurationObject) -> AccessoryNode? {
         guard let first = streams.first else {
             object.report.add(
-                "node is missing, and no stream tells it; write node: \"serial\", \"hid\" or \"input\", or \"none\" where "
-                    + "nothing is to be opened")
+                "node is missing, and no stream tells it; write node: \"serial\", \"hid\" or \"input\", \"rfcomm\" for a "
+                    + "serial port over Bluetooth, or \"none\" where nothing is to be opened")
             return nil
         }
         if let other = streams.first(where: { $0.node != first.node }), other.node != nil, first.node != nil {
@@ -67,17 +67,19 @@ extension ProfileDocument {
     }
 
     private static func checkKeysFit(_ node: AccessoryNode, in object: ConfigurationObject) {
-        if node != .serial {
-            for key in ["serial", "framing"] where object.has(key) {
-                object.report.add(
-                    "\(key) does not fit node \"\(node.rawValue)\"; remove it or write node: \"serial\"")
-            }
+        let serialKeys = node == .rfcomm ? ["serial"] : ["serial", "framing"]
+        for key in serialKeys where node != .serial && object.has(key) {
+            object.report.add("\(key) does not fit node \"\(node.rawValue)\"; remove it or write node: \"serial\"")
         }
-        if node == .none {
-            for key in ["sharing", "on_suspend"] where object.has(key) {
-                object.report.add("\(key) does not fit node \"none\", of which nothing is opened; remove it")
-            }
+        guard let why = node.whyAlone else { return }
+        for key in ["sharing", "on_suspend"] where object.has(key) {
+            object.report.add("\(key) does not fit node \"\(node.rawValue)\", \(why); remove it")
         }
+    }
+
+    /// A serial port over Bluetooth: bluetoothd announces it, and the bridge calls it.
+    static func isCalled(_ object: ConfigurationObject) -> Bool {
+        object.value("node") == .text(AccessoryNode.rfcomm.rawValue)
     }
 
     private static func line(of object: ConfigurationObject) -> LineSettings? {
@@ -95,5 +97,19 @@ extension ProfileDocument {
                 "serial.rts does not fit flow \"hardware\", which moves RTS by itself; remove one of the two")
         }
         return line
+    }
+}
+
+extension AccessoryNode {
+    /// The node whose streams it has.
+    fileprivate var streams: AccessoryNode { self == .rfcomm ? .serial : self }
+
+    /// Why nobody else is to be thought of.
+    fileprivate var whyAlone: String? {
+        switch self {
+        case .serial, .hid, .input: nil
+        case .rfcomm: "which nobody else can open"
+        case .none: "of which nothing is opened"
+        }
     }
 }

@@ -55,13 +55,20 @@ enum ProfileDocument {
         }
     }
 
+    /// Bluetooth tells other things of a device than udev does.
+    private static func refuseMisplaced(in match: ConfigurationObject, of object: ConfigurationObject, mode: DeviceMode)
+    {
+        let isRadio = mode == .bluetoothCentral || isCalled(object)
+        let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(mode.rawValue)\""
+        let advice = isCalled(object) ? "match by services or name_prefix" : "remove it or change the mode"
+        for key in isRadio ? ["properties"] : ["services", "name_prefix"] where match.has(key) {
+            match.report.add("\(match.path(of: key)) does not fit \(place); \(advice)")
+        }
+    }
+
     private static func match(_ object: ConfigurationObject, mode: DeviceMode) -> Profile.Match? {
         guard let found = object.object("match", keys: matchKeys) else { return nil }
-        let misplaced = mode == .bluetoothCentral ? ["properties"] : ["services", "name_prefix"]
-        for key in misplaced where found.has(key) {
-            found.report.add(
-                "\(found.path(of: key)) does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
-        }
+        refuseMisplaced(in: found, of: object, mode: mode)
         var match = Profile.Match()
         match.services = uuids("services", of: found)
         match.namePrefix = found.text("name_prefix")

@@ -17,34 +17,68 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
+    /// What has changed or gone stays where its index says: a device that is there goes on with it.
     private var profiles: [Profile] = []
     /// Those of the profiles, apart, so that decoding touches nothing else.
     private var programs: [[ChannelProgram]] = []
     private var advertisements: [AdvertisementProgram] = []
+    /// Those that devices get from now on.
     private var byName: [String: ProfileIndex] = [:]
+    /// By name, of the text that was read: what is read again is known to be the same.
+    private var hashes: [String: Int] = [:]
+    private var alphabetical: [ProfileIndex] = []
     /// The most particular first; equals by name, so that a device gets the same profile on every machine.
     private var matchOrder: [ProfileIndex] = []
 
     /// Knows nothing: every event is delivered raw.
     public init() {}
 
+    /// What a reading brought, by name.
+    public struct Changes: Sendable {
+        /// New ones, and those that read otherwise.
+        public var taken: [String] = []
+        public var dropped: [String] = []
+        public var errors: [ConfigurationError] = []
+
+        public var isEmpty: Bool { taken.isEmpty && dropped.isEmpty }
+    }
+
     /// Loads what can be loaded; a profile with a fault is left out and each fault is told.
     public static func load(_ sources: [Source]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         var library = ProfileLibrary()
-        var errors: [ConfigurationError] = []
+        let changes = library.take(sources)
+        return (library, changes.errors)
+    }
+
+    /// Takes all that there is now in place of what was there. A profile with a fault is told and stays as it was, as do those
+    /// of `kept`; indices that were given hold on.
+    public mutating func take(_ sources: [Source], keeping kept: Set<String> = []) -> Changes {
+        var changes = Changes()
+        var present = kept
         for source in sources.sorted(by: { $0.name < $1.name }) {
-            do {
-                let profile = try ProfileDocument.read(source.text, folder: source.name, file: source.file)
-                if library.byName[profile.name] == nil {
-                    library.add(profile)
-                } else {
-                    let sentence = "a profile named \"\(profile.name)\" is loaded already; rename one of the two"
-                    errors.append(ConfigurationError(file: source.file, sentence: sentence))
-                }
-            } catch { errors.append(contentsOf: error.all) }
+            if present.insert(source.name).inserted {
+                take(source, &changes)
+            } else {
+                let sentence = "a profile named \"\(source.name)\" is loaded already; rename one of the two"
+                changes.errors.append(ConfigurationError(file: source.file, sentence: sentence))
+            }
         }
-        library.arrange()
-        return (library, errors)
+        for name in byName.keys.sorted() where !present.contains(name) {
+            byName[name] = nil
+            hashes[name] = nil
+            changes.dropped.append(name)
+        }
+        if !changes.isEmpty { arrange() }
+        return changes
+    }
+
+    private mutating func take(_ source: Source, _ changes: inout Changes) {
+        guard hashes[source.name] != source.text.hashValue else { return }
+        do throws(ConfigurationErrors) {
+            add(try ProfileDocument.read(source.text, folder: source.name, file: source.file))
+            hashes[source.name] = source.text.hashValue
+            changes.taken.append(source.name)
+        } catch { changes.errors += error.all }
     }
 
     private mutating func add(_ profile: Profile) {
@@ -55,7 +89,8 @@ public struct ProfileLibrary: Sendable {
     }
 
     private mutating func arrange() {
-        matchOrder = profiles.indices.map { ProfileIndex(rawValue: $0) }.sorted {
+        alphabetical = byName.sorted { $0.key < $1.key }.map(\.value)
+        matchOrder = alphabetical.sorted {
             let (left, right) = (self[$0], self[$1])
             return (right.match.weight, left.name) < (left.match.weight, right.name)
         }
@@ -65,8 +100,8 @@ public struct ProfileLibrary: Sendable {
     public subscript(index: ProfileIndex) -> Profile { profiles[index.rawValue] }
 
     /// In alphabetical order.
-    public var names: [String] { profiles.map(\.name) }
-    public var all: [Profile] { profiles }
+    public var names: [String] { all.map(\.name) }
+    public var all: [Profile] { alphabetical.map { self[$0] } }
     public func name(_ index: ProfileIndex) -> String { self[index].name }
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 
@@ -97,17 +132,15 @@ public struct ProfileLibrary: Sendable {
         _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
         if channel == .advertisement {
-            guard let value = try advertisements[profile.rawValue].run(over: bytes) else { return false }
-            writer.fragment(value)
-            return true
+            return try writer.fragment { json throws(DecodeFault) in
+                try advertisements[profile.rawValue].run(over: bytes, into: &json)
+            }
         }
         // Half a message may well look like one.
         if case .fragment(let fragment) = channel { throw .fragment(fragment) }
         let found = programs[profile.rawValue]
         for index in found.indices where found[index].channel == channel {
-            guard let value = try found[index].run(over: bytes) else { return false }
-            writer.fragment(value)
-            return true
+            return try writer.fragment { json throws(DecodeFault) in try found[index].run(over: bytes, into: &json) }
         }
         return false
     }

@@ -39,7 +39,7 @@ struct UdevProfileRules {
             case .serial: "a serial line"
             case .hid: "hidraw"
             case .input: "input events"
-            case .none: "nothing of it is opened, so it is left to others"
+            case .rfcomm, .none: "nothing of it is opened, so it is left to others"
             }
         return "# \(profile.name): \(title), \(what)"
     }
@@ -51,7 +51,7 @@ struct UdevProfileRules {
         case .serial: "SUBSYSTEM==\"tty\""
         case .hid: "SUBSYSTEM==\"hidraw\""
         case .input: "SUBSYSTEM==\"input\", KERNEL==\"event*\""
-        case .none: nil
+        case .rfcomm, .none: nil
         }
     }
 

@@ -14,13 +14,13 @@ public struct UdevRules: Hashable, Sendable {
 
     public let text: String
 
-    /// - Parameter profiles: of any mode; only accessories give rules.
+    /// - Parameter profiles: of any mode; only accessories that udev announces give rules.
     public init(_ profiles: [Profile], group: String = Self.group) throws(UdevRulesFault) {
         guard !group.isEmpty, group.utf8.allSatisfy({ $0.isNameByte }) else {
             throw UdevRulesFault(description: "\"\(group)\" cannot be the name of a group")
         }
         // The last line that fits names the profile, so the most particular one comes last.
-        let accessories = profiles.filter { $0.mode == .externalAccessory }.sorted {
+        let accessories = profiles.filter { $0.mode == .externalAccessory && $0.accessory?.node != .rfcomm }.sorted {
             ($0.match.weight, $1.name) < ($1.match.weight, $0.name)
         }
         var parts = [Self.head]

@@ -161,8 +161,8 @@ public enum Directory {
         }
     }
 
-    /// Names in the directory, sorted, without `.` and `..`.
-    public static func names(in path: String) throws(SystemError) -> [String] {
+    /// Names in the directory that begin with `prefix`, sorted, without `.` and `..`.
+    public static func names(in path: String, startingWith prefix: String = "") throws(SystemError) -> [String] {
         guard let stream = opendir(path) else { throw SystemError("list", path, .last) }
         defer { closedir(stream) }
         var names: [String] = []
@@ -170,7 +170,7 @@ public enum Directory {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name != ".", name != ".." { names.append(name) }
+            if name != ".", name != "..", name.hasPrefix(prefix) { names.append(name) }
         }
         return names.sorted()
     }

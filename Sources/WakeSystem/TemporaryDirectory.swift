@@ -32,8 +32,8 @@ extension Directory {
     /// user put there is not ours, and may be a trap.
     public static func temporaries(prefix: String) -> [String] {
         Set(temporaryPlaces).sorted().flatMap { place in
-            let names = (try? names(in: place)) ?? []
-            return names.filter { $0.hasPrefix(prefix + "-") }.map { "\(place)/\($0)" }.filter(isOurs)
+            let names = (try? names(in: place, startingWith: prefix + "-")) ?? []
+            return names.map { "\(place)/\($0)" }.filter(isOurs)
         }
     }
 

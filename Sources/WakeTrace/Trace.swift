@@ -27,12 +27,21 @@ public struct TraceDevice: Sendable {
         self.properties = properties
     }
 
-    /// `/bluetooth/C0:F1:F2:F3:F4:01` or `/accessory/2341:0043:7583`.
+    /// `/bluetooth/C0:F1:F2:F3:F4:01` or `/accessory/2341:0043:7583`; an accessory with a Bluetooth address is a serial port of
+    /// that device.
     public var source: String {
         switch mode {
-        case .bluetoothCentral: "/bluetooth/" + address
-        case .externalAccessory: "/accessory/" + address
+        case .externalAccessory where !hasBluetoothAddress: "/accessory/" + address
+        case .bluetoothCentral, .externalAccessory: Device.source(ofBluetooth: address)
         }
+    }
+
+    var hasBluetoothAddress: Bool {
+        let text = Array(address.utf8)
+        return text.count == 17
+            && text.enumerated().allSatisfy { index, byte in
+                index % 3 == 2 ? byte == UInt8(ascii: ":") : digitValue(byte) != nil
+            }
     }
 }
 

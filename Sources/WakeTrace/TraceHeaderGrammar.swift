@@ -58,15 +58,11 @@ extension TraceLine {
     /// A Bluetooth address is six bytes; it is kept in upper case, as BlueZ writes it.
     private func checkIdentity(_ device: inout TraceDevice, at place: Int) throws(TraceError) {
         guard !device.address.isEmpty else { throw error("the identity is empty", at: place) }
-        guard device.mode == .bluetoothCentral else { return }
-        let text = Array(device.address.utf8)
-        let isAddress =
-            text.count == 17
-            && text.enumerated().allSatisfy { index, byte in
-                index % 3 == 2 ? byte == UInt8(ascii: ":") : digitValue(byte) != nil
-            }
-        guard isAddress else { throw error("`\(device.address)` is no address such as C0:F1:F2:F3:F4:01", at: place) }
-        device.address = device.address.uppercased()
+        if device.hasBluetoothAddress {
+            device.address = device.address.uppercased()
+        } else if device.mode == .bluetoothCentral {
+            throw error("`\(device.address)` is no address such as C0:F1:F2:F3:F4:01", at: place)
+        }
     }
 
     private mutating func readKey(_ key: String, into device: inout TraceDevice) throws(TraceError) {

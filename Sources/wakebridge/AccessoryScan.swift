@@ -28,7 +28,7 @@ final class AccessoryScan {
     init(on loop: EventLoop, _ profiles: ProfileLibrary) throws(Complaint) {
         self.profiles = profiles
         do throws(SystemError) {
-            feed = try UdevFeed(on: loop) { [unowned self] in take($0) }
+            feed = try UdevFeed(on: loop, hearing: UdevRecord.accessorySubsystems) { [unowned self] in take($0) }
         } catch {
             throw .failure("\(error.description); try again, or look at Bluetooth only with --adapter")
         }
@@ -53,7 +53,7 @@ final class AccessoryScan {
         let changes =
             switch event {
             case .record(let record): attached.take(record)
-            case .snapshot(let records): attached.reconcile(with: records)
+            case .snapshot(let records, _): attached.reconcile(with: records)
             }
         if !changes.isEmpty { hasNews = true }
     }
@@ -102,7 +102,6 @@ enum AccessoryText {
         writer.beginObject()
         writer.field("name", row.label)
         writer.field("address", row.place)
-        writer.field("source", AccessoryIdentity(row.record)?.source)
         writer.field("node", row.record.node)
         writer.field("profile", row.profile)
         writer.field("state", row.isAttached ? "attached" : "detached")

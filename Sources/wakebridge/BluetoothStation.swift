@@ -1,5 +1,6 @@
 // The tool's own way to bluetoothd: opened, waited for, and where something is missing, a sentence with what mends it.
 import Glibc
+import WakeDaemon
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -16,7 +17,7 @@ final class BluetoothStation {
     var loop: EventLoop { turns.loop }
     var isInterrupted: Bool { turns.isInterrupted }
 
-    convenience init() throws(Complaint) { try self.init(on: try ToolLoop(), .loaded()) }
+    convenience init() throws(Complaint) { try self.init(on: try ToolLoop(), .known()) }
 
     /// Comes back when bluetoothd's objects are known.
     init(on turns: ToolLoop, _ profiles: ProfileLibrary) throws(Complaint) {
@@ -31,7 +32,7 @@ final class BluetoothStation {
         } catch {
             throw .failure("\(error.description); start the message bus with 'systemctl start dbus'")
         }
-        client.listener = self
+        client.listen(self)
         try findBluetoothd()
     }
 
@@ -67,9 +68,7 @@ final class BluetoothStation {
     }
 
     func profile(of peripheral: BluezPeripheral) -> String? {
-        profiles.match(mode: .bluetoothCentral, services: Array(peripheral.services), name: peripheral.name).map {
-            profiles.name($0)
-        }
+        profiles.profile(of: peripheral)?.name
     }
 
     /// Why an adapter went: an end of bluetoothd takes them all along.

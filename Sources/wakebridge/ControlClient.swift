@@ -1,6 +1,7 @@
 // The tool's side of the control socket: the edge to libcurl. One request at a time; bytes are copied out at once.
 import CCurl
 import Glibc
+import WakeDaemon
 import WakeModel
 import WakeSystem
 import WakeWords
@@ -8,6 +9,13 @@ import WakeWords
 /// A daemon's control socket, as this tool was told to find it.
 struct ControlClient {
     let socketPath: String
+    /// Where it was looked for too, if neither is there.
+    var otherSocket: String?
+
+    /// The one that systemd runs, or would.
+    var isOfSystem: Bool { socketPath == BridgePlaces.machine.controlSocket || otherSocket != nil }
+    /// What is not there, where it is not.
+    var sought: String { otherSocket.map { "\(socketPath), nor \($0)" } ?? socketPath }
 
     enum Method: String {
         case get = "GET"
@@ -33,7 +41,7 @@ struct ControlClient {
                     Console.tell("waiting for wakebridged at \(socketPath) …")
                 }
             case WAKE_CURL_DONE: return try transfer.answer(from: socketPath)
-            default: throw transfer.failure(on: socketPath)
+            default: throw transfer.failure(of: self)
             }
         }
     }
@@ -56,7 +64,7 @@ struct ControlClient {
             case WAKE_CURL_DONE:
                 _ = try transfer.answer(from: socketPath)
                 return .closed
-            default: throw transfer.failure(on: socketPath)
+            default: throw transfer.failure(of: self)
             }
         }
     }
@@ -141,11 +149,14 @@ private final class Transfer {
         throw .failure((message + advice).printable)
     }
 
-    func failure(on socketPath: String) -> Complaint {
+    func failure(of client: ControlClient) -> Complaint {
+        let socketPath = client.socketPath
         let number = Int32(wake_curl_errno(easy))
         let advice = "start it with 'systemctl start wakebridged' or 'wakebridged', or name its socket with --socket"
         switch number {
-        case ENOENT: return .failure("cannot reach wakebridged at \(socketPath): there is no such socket; \(advice)")
+        case ENOENT:
+            let other = client.otherSocket.map { ", nor \($0)" } ?? ""
+            return .failure("cannot reach wakebridged at \(socketPath): there is no such socket\(other); \(advice)")
         case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
         case EACCES:
             return .failure(

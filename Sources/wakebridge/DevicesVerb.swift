@@ -73,8 +73,7 @@ private struct KnownDevices {
             guard let row = station.neighbour(at: path), row.isKnown else { return nil }
             // The same name as in events.
             let alias = row.profile.map { Neighbour.alias(of: row.peripheral, profile: $0) } ?? row.label
-            let source = "/bluetooth/\(row.peripheral.address)"
-            return .peripheral(row, alias: alias, heard.first { $0.source == source })
+            return .peripheral(row, alias: alias, heard.first { $0.source == row.peripheral.source })
         }
     }
 

@@ -49,20 +49,22 @@ extension Facts {
         hasBluetoothd = machine.hasBluetoothd
         bluetoothdVersion = machine.bluetoothdVersion
         bus = BusLook.look()
-        bridge = words.client.state(on: machine)
+        let client = words.client
+        isBridgeOfSystem = client.isOfSystem
+        bridge = client.state(on: machine)
         accessories = machine.accessories(knowing: .ofProfiles)
     }
 }
 
 extension AccessoryKnowledge {
     fileprivate static var ofProfiles: AccessoryKnowledge {
-        let library = ProfileLibrary.loaded()
-        let isNeeded = library.all.contains { $0.mode == .externalAccessory }
+        let library = ProfileLibrary.known()
+        let isNeeded = library.all.contains { $0.accessory.map { $0.node != .rfcomm } ?? false }
         return AccessoryKnowledge(
             defaultGroup: UdevRules.group,
             identify: { properties, node in
                 let index = library.matchAccessory(properties: properties) { profile in
-                    node == nil || profile.accessory?.node == node
+                    node.map { profile.accessory?.node == $0 } ?? (profile.accessory?.node != .rfcomm)
                 }
                 return index.map(library.name)
             },
@@ -83,7 +85,7 @@ extension ControlClient {
             _ = try UnixSocket.connect(to: socketPath)
         } catch {
             switch error.errno {
-            case .noEntry: return .absent(socket: socketPath)
+            case .noEntry: return .absent(socket: sought)
             case .connectionRefused: return .dead(socket: socketPath)
             case .denied, .notPermitted: return .denied(socket: socketPath)
             // Nobody takes the calls that wait there.

@@ -80,14 +80,8 @@ extension HandlerManifest {
     }
 }
 
-private func profiles() -> ProfileLibrary {
-    let (library, errors) = ProfileFolder.load(ProfileFolder.shipped())
-    for error in errors { Console.say("warning: \(error.description)") }
-    return library
-}
-
 private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ decisions: LineFile?) throws -> Int32 {
-    let replay = try VirtualReplay(reader, profiles: profiles())
+    let replay = try VirtualReplay(reader, profiles: .known())
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
     // Also what stands before a broken line is shown.
@@ -112,7 +106,7 @@ private func live(
     _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
 ) throws -> Int32 {
-    let profiles = profiles()
+    let profiles = ProfileLibrary.known()
     try check(manifest, against: profiles)
     let progress = ProgressLine.onTerminal()
     let bridge = try ForegroundBridge(manifest, wokenBy: source, profiles: profiles) { line in

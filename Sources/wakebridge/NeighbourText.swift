@@ -47,7 +47,7 @@ extension JSONWriter {
     /// What tells one peripheral from another, and how it stands with us.
     mutating func identity(of row: Neighbour) {
         field("address", row.peripheral.address)
-        field("source", "/bluetooth/\(row.peripheral.address)")
+        field("source", row.peripheral.source)
         field("adapter", row.adapter)
         field("profile", row.profile)
         field("signal", row.signal)

@@ -1,13 +1,15 @@
-// wakebridge reload: has the daemon read its manifests and settings now.
+// wakebridge reload: has the daemon read its profiles, manifests and settings now.
 import WakeModel
 import WakeWords
 
 extension Verb {
     static var reload: Verb {
         Verb(
-            name: "reload", summary: "read manifests and settings now", synopsis: ["[--json]"],
-            detail:
-                "Manifests are picked up as they are dropped in; this forces it, and tells what was wrong with them.",
+            name: "reload", summary: "read profiles, manifests and settings now", synopsis: ["[--json]"],
+            detail: """
+                Manifests are picked up as they are dropped in; this forces it, and tells what was wrong with them. A new or
+                changed profile is for devices that come from now on.
+                """,
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)

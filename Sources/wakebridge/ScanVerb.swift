@@ -30,40 +30,41 @@ extension Verb {
 private final class Scan {
     private let words: ParsedWords
     private let turns: ToolLoop
-    /// Nil where no Bluetooth is asked for, or none is there.
+    private let profiles = ProfileLibrary.known()
+    /// The one that is asked for.
+    private let profile: Profile?
+    /// Nil where no Bluetooth is asked for, or none is there, and until it is found.
     private var radio: RadioScan?
+    private var isAbsenceTold = false
     /// Nil where no accessories are asked for, or nobody announces them.
     private let accessories: AccessoryScan?
-    private let services: [BluetoothUUID]
     private let length: TimeSpan?
     private var printed = PrintedRows()
-    private let drawing = RedrawnTable.onTerminal()
+    private let drawing: RedrawnTable?
 
     init(_ words: ParsedWords) throws(Complaint) {
         self.words = words
         try words.atMost(0)
         if words.has("profile"), words.has("all") { throw .usage("--profile and --all exclude each other") }
         length = try words.time("for")
-        let profiles = ProfileLibrary.loaded()
-        let profile = try Self.profile(words, profiles)
-        services = profile?.match.services ?? []
+        profile = try Self.profile(words, profiles)
+        drawing = words.has("json") ? nil : RedrawnTable.onTerminal()
+        if let profile, profile.accessory?.node == .rfcomm {
+            throw .failure(
+                "'\(profile.name)' is for serial ports over Bluetooth, which no scan for Low Energy hears; look for them with: "
+                    + "bluetoothctl scan bredr")
+        }
         turns = try ToolLoop()
+        let isOfAccessories = profile?.mode == .externalAccessory
+        if isOfAccessories, words.has("adapter") {
+            throw .failure("a profile of accessories was named, which no Bluetooth adapter hears; leave out --adapter")
+        }
         let wantsAccessories = profile?.mode != .bluetoothCentral && !words.has("adapter")
         accessories = wantsAccessories && Udev.isRunning ? try AccessoryScan(on: turns.loop, profiles) : nil
-        if profile?.mode == .externalAccessory {
-            guard accessories == nil else { return }
-            throw .failure(
-                words.has("adapter")
-                    ? "a profile of accessories was named, which no Bluetooth adapter hears; leave out --adapter"
-                    : "udevd is not running, so no accessory is announced here, as in most containers")
-        }
-        do throws(Complaint) {
-            let station = try BluetoothStation(on: turns, profiles)
-            radio = RadioScan(station, on: try station.adapters(words))
-        } catch {
-            guard case .failure(let sentence) = error, accessories != nil else { throw error }
-            Console.say("no Bluetooth: \(sentence)")
-        }
+        guard wantsAccessories, accessories == nil else { return }
+        let sentence = "udevd is not running, as in most containers; scan where it runs"
+        if isOfAccessories { throw .failure("no accessory can be seen: \(sentence)") }
+        Console.say("no accessories: \(sentence)")
     }
 
     private static func profile(_ words: ParsedWords, _ profiles: ProfileLibrary) throws(Complaint) -> Profile? {
@@ -73,41 +74,70 @@ private final class Scan {
     }
 
     func run() throws(Complaint) -> Int32 {
-        let isLive = drawing != nil && !words.has("json")
-        let end = length ?? (isLive ? nil : .seconds(10))
+        if profile?.mode != .externalAccessory { try findRadio() }
+        let end = length ?? (drawing != nil ? nil : .seconds(10))
         // With a profile named, bluetoothd itself need not tell of the others.
-        radio?.begin(for: services)
-        try look(until: end.map { SystemClock.monotonic() + $0 }, isLive: isLive)
+        radio?.begin(for: profile?.match.services ?? [])
+        try look(until: end.map { SystemClock.monotonic() + $0 })
         try radio?.end()
-        if let failure = radio?.failure {
-            guard accessories != nil else { throw .failure(failure) }
-            Console.say("no Bluetooth: \(failure)")
-        }
-        if !words.has("json"), !isLive, let sentence = footer() { Console.say(sentence) }
+        if !words.has("json"), drawing == nil, let sentence = footer() { Console.say(sentence) }
         return 0
     }
 
-    private func look(until end: Instant?, isLive: Bool) throws(Complaint) {
+    /// Whether there is Bluetooth may take a while to know; what is attached is shown at once, and as it changes.
+    private func findRadio() throws(Complaint) {
+        turns.meanwhile = { [unowned self] in showNews() }
+        showNews()
+        do throws(Complaint) {
+            defer { turns.meanwhile = nil }
+            let station = try BluetoothStation(on: turns, profiles)
+            radio = RadioScan(station, on: try station.adapters(words))
+        } catch {
+            guard case .failure(let sentence) = error, accessories != nil else { throw error }
+            if !turns.isInterrupted { tellAbsence(sentence) }
+        }
+    }
+
+    /// Once, in full: what is drawn is clipped to the terminal, and follows below.
+    private func tellAbsence(_ sentence: String) {
+        guard !isAbsenceTold else { return }
+        isAbsenceTold = true
+        drawing?.draw("")
+        Console.say("no Bluetooth: \(sentence)")
+        if drawing != nil { show() }
+    }
+
+    private func look(until end: Instant?) throws(Complaint) {
         let isOver = { [unowned self] in accessories == nil && radio?.failure != nil }
         while !isOver(), !turns.isInterrupted {
             let now = SystemClock.monotonic()
             if let end, now >= end { break }
-            if radio?.hasNews == true || accessories?.hasNews == true { show(isLive: isLive) }
-            radio?.hasNews = false
-            accessories?.hasNews = false
-            // What changes meanwhile is shown together: nobody reads faster.
-            let pause = now + .milliseconds(250)
+            showNews()
+            if accessories != nil, let failure = radio?.failure { tellAbsence(failure) }
+            let pause = now + ToolLoop.pace
             try turns.turn(until: min(pause, end ?? pause), isOver)
         }
-        show(isLive: isLive, isLast: true)
+        show(isLast: true)
+        if let failure = radio?.failure {
+            guard accessories != nil else { throw .failure(failure) }
+            tellAbsence(failure)
+        }
     }
 
     // MARK: Showing
 
-    private func show(isLive: Bool, isLast: Bool = false) {
-        if isLive {
+    private func showNews() {
+        if radio?.hasNews == true || accessories?.hasNews == true { show() }
+        radio?.hasNews = false
+        accessories?.hasNews = false
+    }
+
+    private func show(isLast: Bool = false) {
+        if let drawing {
             let rows = peripherals.map(NeighbourText.cells) + attached.map(AccessoryText.cells)
-            drawing?.draw(NeighbourText.table(rows) + (footer().map { $0 + "\n" } ?? ""))
+            let hope = turns.meanwhile != nil ? "looking for Bluetooth …" : nil
+            let below = [footer(), hope].compactMap { $0 }.map { $0 + "\n" }.joined()
+            drawing.draw(NeighbourText.table(rows) + below)
             return
         }
         showPeripherals(isLast: isLast)

@@ -8,6 +8,9 @@ import WakeWords
 final class ToolLoop {
     let loop: EventLoop
     private(set) var isInterrupted = false
+    /// Called every so often while the loop turns, for what is to be shown while something else is waited for.
+    var meanwhile: (() -> Void)?
+    private var meanwhileDue = SystemClock.monotonic()
     private var didInterrupt: () -> Void = {}
     private var signals: [SignalWatch] = []
 
@@ -39,12 +42,23 @@ final class ToolLoop {
             if isInterrupted, stopsAtInterrupt { return false }
             let left = deadline.map { $0 - SystemClock.monotonic() }
             if let left, left <= .zero { return false }
+            let pause = meanwhile == nil ? left : min(left ?? Self.pace, Self.pace)
             do {
-                try loop.runOnce(timeout: left)
+                try loop.runOnce(timeout: pause)
             } catch {
                 throw .failure("\(error.description); try again")
             }
+            showMeanwhile()
         }
         return true
+    }
+
+    /// What changes in between is shown together: nobody reads faster.
+    static let pace = TimeSpan.milliseconds(250)
+
+    private func showMeanwhile() {
+        guard let meanwhile, SystemClock.monotonic() >= meanwhileDue else { return }
+        meanwhileDue = SystemClock.monotonic() + Self.pace
+        meanwhile()
     }
 }

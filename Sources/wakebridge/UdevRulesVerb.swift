@@ -1,5 +1,4 @@
 // wakebridge udev-rules: the udev rules that the known accessories need, printed to be put where udev reads them.
-import WakeDaemon
 import WakeModel
 import WakeProfiles
 import WakeWords
@@ -64,7 +63,7 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
 
 /// Those that were named, or all.
 private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
-    let all = ProfileLibrary.loaded().all.filter { $0.mode == .externalAccessory }
+    let all = ProfileLibrary.known().all.filter { $0.mode == .externalAccessory }
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
     if wanted.isEmpty { return all }
     for name in wanted where !all.contains(where: { $0.name == name }) {
@@ -72,14 +71,4 @@ private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
         throw .failure("there is no profile of an accessory named '\(name)'.\(near)")
     }
     return all.filter { wanted.contains($0.name) }
-}
-
-extension ProfileLibrary {
-    /// The shipped profiles and the operator's own; of those that cannot be read the faults are told.
-    static func loaded() -> ProfileLibrary {
-        let folders = ProfileFolder.shipped() + [DaemonOptions().configurationDirectory + "/Devices"]
-        let (library, errors) = ProfileFolder.load(folders)
-        for error in errors { Console.say("warning: \(error.description)") }
-        return library
-    }
 }

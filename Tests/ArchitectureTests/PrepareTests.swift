@@ -10,18 +10,17 @@ struct PrepareTests {
     init() throws { folder = try Directory.makeTemporary(prefix: "wakebridge-prepare") }
 
     /// A machine of its own in a folder that is all of PATH: everything but Swift, and an apt that knows it or not.
-    private func prepare(swift version: String? = nil, apt candidate: String) throws -> (status: Int32, output: String)
-    {
+    private func prepare(
+        _ word: String = "", swift version: String? = nil, apt candidate: String
+    ) throws -> (status: Int32, output: String) {
         let path = "\(folder)/path"
         try Directory.create(path)
         for name in ["cat", "env", "grep", "head", "mktemp", "rm", "sed", "uname"] {
-            #expect(run("ln -s \"$(command -v \(name))\" '\(path)/\(name)'").status == 0)
+            #expect(run("ln -sf \"$(command -v \(name))\" '\(path)/\(name)'").status == 0)
         }
         let swift = "#!/bin/sh\necho 'Swift version 6.0.3 (swift-6.0.3-RELEASE)'"
         let programs = [
-            "id": "echo 0", "gcc": "echo /usr/lib/$1", "g++": "", "pkg-config": "", "python3": "", "curl": "",
-            "dbus-daemon": "",
-            "dbus-send": "",
+            "id": "echo 0", "gcc": "echo /usr/lib/$1", "g++": "", "pkg-config": "",
             "dpkg": "[ \"${2%%.*}\" -ge \"$4\" ]",
             "apt-cache": "echo '  Candidate: \(candidate)'",
             "apt-get": """
@@ -31,7 +30,7 @@ struct PrepareTests {
         ]
         for (name, body) in programs { put("#!/bin/sh\n\(body)\n", at: "\(path)/\(name)", mode: 0o755) }
         if let version { put("#!/bin/sh\necho 'Swift version \(version) (x)'\n", at: "\(path)/swift", mode: 0o755) }
-        return run("PATH='\(path)' /bin/sh Scripts/prepare.sh")
+        return run("PATH='\(path)' /bin/sh Scripts/prepare.sh \(word)")
     }
 
     @Test("on Debian 12, whose apt has no Swift, preparation says where to get it and installs nothing")
@@ -62,5 +61,15 @@ struct PrepareTests {
         let again = run("PATH='\(folder)/path' /bin/sh Scripts/prepare.sh")
         #expect(again.status == 0 && !again.output.contains("swiftlang"), "\(again.output)")
         #expect(lines(of: "\(folder)/asked").count { $0.contains("swiftlang") } == 1)
+    }
+
+    @Test("what only tests run is installed for tests, and not for a demo or a build")
+    func forTests() throws {
+        defer { Directory.removeTree(folder) }
+        let demo = try prepare(swift: "6.0.3", apt: "(none)")
+        #expect(demo.status == 0 && !demo.output.contains("umockdev") && !demo.output.contains("python3"), "\(demo)")
+        let tests = try prepare("tests", swift: "6.0.3", apt: "(none)")
+        #expect(
+            tests.status == 0 && tests.output.contains(" umockdev") && tests.output.contains(" python3"), "\(tests)")
     }
 }

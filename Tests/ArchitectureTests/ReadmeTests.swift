@@ -96,6 +96,14 @@ struct ReadmeTests {
         for path in try Document(page).linkedPaths { #expect(File.exists("\(package)/\(path)"), "\(page) -> \(path)") }
     }
 
+    @Test("links to a place in a page name one of its headings", arguments: pages)
+    func places(page: String) throws {
+        for place in try Document(page).linkedPlaces {
+            let anchors = try Document(place.page).anchors
+            #expect(anchors.contains(place.anchor), "\(page) -> \(place.page)#\(place.anchor)")
+        }
+    }
+
     @Test("what the README says that a handler gets is shown by tests that are there, by the names that it gives them")
     func proofs() throws {
         let rows = readme.text.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.hasSuffix("` |") }

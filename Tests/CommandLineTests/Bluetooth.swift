@@ -37,14 +37,19 @@ final class ScriptedBluetooth {
         return (bluetoothd?.output ?? "").split(separator: "\n").map(String.init)
     }
 
-    func tool(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
-        try Child(environment + [Built.tool] + words).finish()
+    func tool(_ words: String...) throws -> (exit: Int32, output: String, talk: String) { try tool(words) }
+    /// - Parameter wrapper: a command that runs the one behind it.
+    func tool(_ words: [String], below wrapper: [String] = []) throws -> (exit: Int32, output: String, talk: String) {
+        try Child(environment + wrapper + [Built.tool] + words).finish()
     }
 
     /// On a terminal, where each prompt gets its answer, so long after it was seen; what was seen is `output`.
     func terminal(_ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: String...)
-        throws
-        -> (exit: Int32, output: String, talk: String)
+        throws -> (exit: Int32, output: String, talk: String)
+    { try terminal(answers, thinking: seconds, words) }
+
+    func terminal(_ answers: [(prompt: String, answer: String)], thinking seconds: Double = 0, _ words: [String])
+        throws -> (exit: Int32, output: String, talk: String)
     {
         let pairs = answers.map { "[\"\($0.prompt)\", \"\($0.answer)\"]" }.joined(separator: ", ")
         return try Child(

@@ -32,7 +32,7 @@ import WakeSystem
     }
 
     private func finish(_ child: Child, _ daemon: Fixture) throws -> (exit: Int32, output: String) {
-        #expect(try daemon.turn(for: 20) { child.isOver })
+        #expect(try daemon.turn(for: .seconds(20)) { child.isOver })
         return (child.exit, child.output)
     }
 

@@ -3,6 +3,7 @@ import Glibc
 import TestBench
 import Testing
 import WakeModel
+import WakeSystem
 
 @Suite("Scanning", .serialized) struct ScanVerbTests {
     private static let world = #"""
@@ -18,10 +19,13 @@ import WakeModel
         ]}
         """#
 
+    /// Of Bluetooth alone: what is attached to the machine that the tests run on is nobody's business here.
+    private static let scan = ["scan", "--adapter", "00:1A:7D:DA:71:13"]
+
     @Test("scan prints a line for each peripheral that a profile knows, counts the others, and ends what it began")
     func lines() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool("scan", "--for", "700ms")
+        let outcome = try bluetooth.tool(Self.scan + ["--for", "700ms"])
         #expect(outcome.exit == 0)
         #expect(
             Set(outcome.output.split(separator: "\n").map(String.init)) == [
@@ -37,7 +41,7 @@ import WakeModel
     @Test("--all --json prints an object for each, and addresses that look the same are one with a count")
     func json() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool("scan", "--all", "--json", "--for=700ms")
+        let outcome = try bluetooth.tool(Self.scan + ["--all", "--json", "--for=700ms"])
         #expect(outcome.talk == "")
         let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)[...]) }
         let tags = rows.filter { $0["name"]?.string == "Tag" }
@@ -56,9 +60,9 @@ import WakeModel
             #"""
             {"devices": [{"address": "41:DE:00:00:00:01", "uuids": ["180d"], "restless": true, "late": "Ta\tg"}]}
             """#)
-        let lines = try bluetooth.tool("scan", "--for", "1500ms").output.split(separator: "\n")
+        let lines = try bluetooth.tool(Self.scan + ["--for", "1500ms"]).output.split(separator: "\n")
         #expect(lines.count == 1, "\(lines)")
-        let objects = try bluetooth.tool("scan", "--json", "--for", "1500ms").output.split(separator: "\n")
+        let objects = try bluetooth.tool(Self.scan + ["--json", "--for", "1500ms"]).output.split(separator: "\n")
         // Its name is known by now.
         #expect(objects.count == 1, "\(objects)")
     }
@@ -67,14 +71,14 @@ import WakeModel
     func tab() throws {
         let bluetooth = try ScriptedBluetooth(
             #"{"devices": [{"address": "C0:DE:00:00:00:01", "name": "a\tb", "uuids": ["180d"]}]}"#)
-        let outcome = try bluetooth.tool("scan", "--for", "500ms")
+        let outcome = try bluetooth.tool(Self.scan + ["--for", "500ms"])
         #expect(outcome.output == "a\u{fffd}b  C0:DE:00:00:00:01  -60 dBm  heart-rate-monitor  new\n")
     }
 
     @Test("a bluetoothd that dies during a scan is named, and not the adapter")
     func dead() throws {
         let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"dies": 300}]}"#)
-        let outcome = try bluetooth.tool("scan")
+        let outcome = try bluetooth.tool(Self.scan)
         #expect(outcome.exit == 1)
         #expect(outcome.talk.contains("bluetoothd ended; see 'systemctl status bluetooth'"), "\(outcome.talk)")
     }
@@ -82,19 +86,51 @@ import WakeModel
     @Test("--profile has bluetoothd listen for that profile's services only")
     func profile() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let outcome = try bluetooth.tool("scan", "-p", "heart-rate-monitor", "--for", "500ms")
+        let outcome = try bluetooth.tool(Self.scan + ["-p", "heart-rate-monitor", "--for", "500ms"])
         #expect(outcome.output.split(separator: "\n").count == 3)
         #expect(outcome.talk == "")
         #expect(bluetooth.calls.contains("UUIDs 180d"))
-        let wrong = try bluetooth.tool("scan", "-p", "heart-rate")
+        let wrong = try bluetooth.tool(Self.scan + ["-p", "heart-rate"])
         #expect(wrong.exit == 2)
         #expect(wrong.talk.contains("Did you mean 'heart-rate-monitor'?"))
+    }
+
+    @Test("a profile of serial ports over Bluetooth is refused with the program that looks for them")
+    func classic() throws {
+        let folder = makeDirectory("/tmp/wakescan.XXXXXX")
+        defer { Directory.removeTree(folder) }
+        try Directory.create(folder + "/logger")
+        put(
+            """
+            { name: "logger", title: "Logger", mode: "external-accessory", match: { services: ["1101"] },
+              node: "rfcomm", framing: { kind: "line" } }
+            """, at: folder + "/logger/profile.json5")
+        let scan = try Child(["env", "WAKEBRIDGE_DEVICES=\(folder)", Built.tool, "scan", "-p", "logger"]).finish()
+        #expect(scan.exit == 1 && scan.talk.contains("bluetoothctl scan bredr"), "\(scan.talk)")
+    }
+
+    @Test(
+        "where nobody announces accessories that is said in a sentence, once, beside what Bluetooth hears",
+        .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
+    func withoutUdev() throws {
+        let bluetooth = try ScriptedBluetooth(Self.world)
+        let container = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs tmpfs /run && exec \"$@\"", "sh"]
+        let sentence = "udevd is not running, as in most containers; scan where it runs\n"
+        let outcome = try bluetooth.tool(["scan", "--json", "--for", "700ms"], below: container)
+        #expect(outcome.exit == 0 && outcome.talk == "no accessories: " + sentence, "\(outcome.talk)")
+        let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+        #expect(rows.contains { $0["address"]?.string == "C0:DE:00:00:00:12" }, "\(rows)")
+        let wanted = try bluetooth.tool(["scan", "-p", "gps-receiver"], below: container)
+        #expect(wanted.exit == 1 && wanted.talk == "failed: no accessory can be seen: " + sentence, "\(wanted.talk)")
+        // Whoever asks for Bluetooth misses nothing.
+        let others = try bluetooth.tool(["scan", "-p", "heart-rate-monitor", "--for", "300ms"], below: container)
+        #expect(others.exit == 0 && others.talk == "", "\(others.talk)")
     }
 
     @Test("on a terminal the table is drawn over itself until Ctrl-C, which ends the scan")
     func live() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
-        let seen = try bluetooth.terminal([("Lab Strap", "\\u0003")], "scan")
+        let seen = try bluetooth.terminal([("Lab Strap", "\\u0003")], Self.scan)
         #expect(seen.exit == 0)
         #expect(seen.output.contains("NAME"))
         #expect(seen.output.contains("A\r\u{1b}[J"))
@@ -106,11 +142,11 @@ import WakeModel
     func busy() throws {
         let patient = try ScriptedBluetooth(
             #"{"adapters": [{"busy": 1}], "devices": [{"address": "C0:DE:00:00:00:10", "uuids": ["180d"]}]}"#)
-        let outcome = try patient.tool("scan", "--for", "2s")
+        let outcome = try patient.tool(Self.scan + ["--for", "2s"])
         #expect(outcome.exit == 0)
         #expect(outcome.output == "C0:DE:00:00:00:10  C0:DE:00:00:00:10  -60 dBm  heart-rate-monitor  new\n")
         let busy = try ScriptedBluetooth(#"{"adapters": [{"busy": 99}]}"#)
-        let refused = try busy.tool("scan")
+        let refused = try busy.tool(Self.scan)
         #expect(refused.exit == 1)
         #expect(
             refused.talk.hasPrefix("failed: adapter 00:1A:7D:DA:71:13 does not scan: Operation already in progress"))
@@ -162,13 +198,11 @@ import WakeModel
 
     @Test(
         "no bus, no bluetoothd, no adapter, one that is off, one that is blocked: a sentence each, with what mends it",
-        arguments: ["scan", "pair x", "forget x"])
-    func missing(verb: String) throws {
-        let words = verb.split(separator: " ").map(String.init)
+        arguments: [scan, ["pair", "x"], ["forget", "x"]])
+    func missing(words: [String]) throws {
         func talk(_ world: String?) throws -> String {
             let bluetooth = try ScriptedBluetooth(world)
-            let child =
-                words.count == 1 ? try bluetooth.tool(words[0]) : try bluetooth.tool(words[0], words[1])
+            let child = try bluetooth.tool(words)
             #expect(child.exit == 1)
             #expect(child.output == "")
             return child.talk

@@ -9,7 +9,9 @@ private let name = "scale-usb-usb-4"
 private let held = "until exit%201 flock --nonblock /dev/ttyACM0 true\n"
 private let free = "until exit%200 flock --nonblock /dev/ttyACM0 true\n"
 
-@Suite("Accessories that speak", .serialized, .enabled(if: Workshop.isPossible, Workshop.missing))
+@Suite(
+    "Accessories that speak", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: MadeUpDevices.arePossible, MadeUpDevices.areMissing))
 struct AccessoryStoryTests {
     /// With the handler `clerk`.
     private func workshop(_ profile: String = "", _ watch: String = "") throws -> Workshop {
@@ -60,6 +62,26 @@ struct AccessoryStoryTests {
         let given = try lines(of: workshop.folder + "/lines").map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(given.allSatisfy { $0["seq"]?.integer ?? 0 > 0 && $0["subject"]?.string == name }, "\(given)")
         #expect(given.map { $0["data"]?["raw"]?.string ?? "" }.suffix(4) == ["31322e35206b67", "", "", "6c617374"])
+    }
+
+    @Test("a sentence whose checksum is wrong comes as it was said, with why, and is never decoded; the next one is")
+    func checks() throws {
+        let workshop = try workshop()
+        put(
+            """
+            { name: "scale", title: "Scale", match: { properties: { ID_VENDOR_ID: "1a86" } }, mode: "external-accessory",
+              settle: "0s", framing: { kind: "line" },
+              streams: { serial: { name: "line", check: "nmea", fields: [{ name: "text", type: "utf8" }] } } }
+            """, at: workshop.devices + "/scale/profile.json5")
+        _ = try workshop.play(
+            """
+            \(running)\(scale)\(noted("connected"))say /dev/ttyACM0 $PMTK103*31 $PMTK103*30
+            until 2 grep -c ^data NOTES/clerk
+            """)
+        let notes = workshop.notes("clerk").filter { $0.hasPrefix("data ") }
+        #expect(notes.count == 2 && notes.allSatisfy { $0.contains(#""raw": "24504d544b3130332a33"#) }, "\(notes)")
+        #expect(notes.first?.contains("undecodable") == true && notes.first?.contains(#""text""#) == false, "\(notes)")
+        #expect(notes.last?.contains("undecodable") == false && notes.last?.contains(#""text""#) == true, "\(notes)")
     }
 
     @Test("a recording of a live accessory tells a handler, when it is played, what its handler was told")
@@ -134,6 +156,50 @@ struct AccessoryStoryTests {
         #expect(words(workshop.notes("clerk")) == told, "\(said)")
     }
 
+    @Test(
+        "let go, another program has the port for itself and uses it; who wakes is told that, and is heard when it is free"
+    )
+    func shares() throws {
+        let workshop = try workshop("on_suspend: \"detach\",")
+        put(Self.neighbour, at: workshop.folder + "/neighbour.py")
+        let neighbour = "python3 FOLDER/neighbour.py /dev/ttyACM0"
+        let said = try workshop.play(
+            """
+            \(running)\(scale)\(noted("connected"))\(free)into FOLDER/neighbour \(neighbour)
+            hear /dev/ttyACM0 how%20heavy
+            say /dev/ttyACM0 12%20kg
+            until heard%2012%20kg cat FOLDER/neighbour
+            beside TOOL attach clerk
+            \(noted("access-denied"))run TOOL devices
+            say /dev/ttyACM0 13%20kg
+            until heard%2013%20kg cat FOLDER/neighbour
+            signal TERM neighbour
+            \(held)until exclusive%201 \(neighbour) --look
+            say /dev/ttyACM0 ours
+            \(noted("ours"))signal INT attach
+            \(free)until exclusive%200 \(neighbour) --look
+            """)
+        #expect(lines(of: workshop.folder + "/neighbour").first == "exclusive 0", "nobody had it")
+        #expect(said.contains("another program has it for itself; 'fuser -v /dev/ttyACM0' names it"), "\(said)")
+        let told = ["connected", "gap", "attention", "disconnected detached", "gap", "connected", "line ours"]
+        #expect(words(workshop.notes("clerk")) == told, "\(said)")
+    }
+
+    /// Opens a line, and says whether somebody has it for himself (TIOCGEXCL); takes it (TIOCEXCL), asks, and hears answers. A
+    /// terminal, unlike a device, forgets who has it only when it is told so (TIOCNXCL).
+    private static let neighbour = """
+        import fcntl, os, signal, struct, sys
+        line = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
+        print("exclusive", struct.unpack("i", fcntl.ioctl(line, 0x80045440, bytes(4)))[0], flush=True)
+        if "--look" not in sys.argv:
+            fcntl.ioctl(line, 0x540C)
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(fcntl.ioctl(line, 0x540D)))
+            os.write(line, b"how heavy\\n")
+            for answer in os.fdopen(line):
+                print("heard", answer.strip(), flush=True)
+
+        """
+
     @Test("a node that another program has is told, and had when it is free; who is not to be woken is told of by why")
     func waits() throws {
         let workshop = try workshop()
@@ -151,12 +217,5 @@ struct AccessoryStoryTests {
         #expect(words(workshop.notes("clerk")) == ["attention", "gap", "connected", "line one"], "\(said)")
         #expect(said.contains("what is queued does not wake it"), "\(said)")
         #expect(workshop.notes("lazy").isEmpty)
-    }
-}
-
-extension String {
-    /// What stands behind the first `mark`.
-    fileprivate func after(_ mark: String) -> Substring {
-        firstRange(of: mark).map { self[$0.upperBound...] } ?? ""
     }
 }

@@ -48,6 +48,24 @@ struct OperatorTests {
         }
     }
 
+    @Test("what a manifest has disabled is neither started nor woken nor attached to, and its manifest is named")
+    func disabled() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try daemon.drop("log", diary("enabled: false", in: daemon))
+        try begin(daemon)
+        #expect(try daemon.state(of: "log") == "stopped")
+        for (words, verb) in [(["start"], "started"), (["simulate", "wake"], "woken"), (["attach"], "woken")] {
+            let refused = try Child([Built.tool, "--runtime", daemon.runtime] + words + ["log"]).finish()
+            let sentence =
+                "handler 'log' is disabled by its manifest and cannot be \(verb); take 'enabled: false' out of "
+            #expect(
+                refused.exit == 1 && refused.talk.contains(sentence + daemon.manifests + "/log.json5"), "\(refused)")
+        }
+        try daemon.drop("log", diary(in: daemon))
+        #expect(daemon.wait { (try? daemon.state(of: "log")) != "stopped" })
+        #expect(try daemon.tool("start", "log").exit == 0)
+    }
+
     @Test("while attached no budget counts, and Ctrl-C of attach lets go")
     func attach() throws {
         let daemon = try RunningDaemon.withStrap()

@@ -7,15 +7,6 @@ import WakeSystem
 
 /// A folder for one story, with profiles of a scale on a serial line and of a knob that sends reports.
 final class Workshop {
-    /// Namespaces of its own, so that what udevd would keep in /run can be written there.
-    static let isPossible: Bool = {
-        guard Machine.isRoot else { return false }
-        return ["umockdev-wrapper true", "unshare --mount --net mount -t tmpfs tmpfs /run"].allSatisfy {
-            (try? Child(["sh", "-c", $0]).finish().exit) == 0
-        }
-    }()
-    static let missing: Comment = "needs root, namespaces and the Debian packages umockdev and gir1.2-umockdev-1.0"
-
     let folder: String
     var devices: String { folder + "/devices" }
     /// Notes each event of a device as `type subject data`, and acknowledges it.
@@ -63,11 +54,11 @@ final class Workshop {
     }
 
     /// A handler that writes down what it hears of a profile's devices.
-    func employ(_ id: String, for profile: String, _ watch: String = "") {
+    func employ(_ id: String, for profile: String, _ watch: String = "", requires need: String? = nil) {
         put(
             """
             { exec: ["/usr/bin/python3", "\(clerk)", "\(folder)/\(id)"], user: "\(me)", modes: ["external-accessory"],
-              watch: [{ profile: "\(profile)", \(watch) }] }
+              \(need.map { "require: [\"\($0)\"]," } ?? "") watch: [{ profile: "\(profile)", \(watch) }] }
             """, at: "\(folder)/config/handlers.d/\(id).json5")
     }
 
@@ -75,19 +66,18 @@ final class Workshop {
     func notes(_ id: String) -> [String] { lines(of: "\(folder)/\(id)") }
 
     /// Plays a story, in which `TOOL` is the tool at this workshop's daemon, `NOTES/ID` what a handler has noted, and
-    /// `FOLDER` its own folder; returns all that was said.
+    /// `FOLDER` its own folder, where the daemon's `log` is; returns all that was said.
     func play(_ story: String) throws -> String {
-        let daemon = "\(Built.daemon) --no-bluetooth --config \(folder)/config --state \(folder)/state"
+        let daemon =
+            "exec \(Built.daemon) --no-bluetooth --config \(folder)/config --state \(folder)/state"
+            + " --runtime \(folder)/run 2>>\(folder)/log"
         let words = [
-            ("TOOL", "\(Built.tool) --runtime \(folder)/run"), ("DAEMON", "beside \(daemon) --runtime \(folder)/run"),
-            ("NOTES", folder), ("FOLDER", folder),
+            ("TOOL", "\(Built.tool) --runtime \(folder)/run"), ("NOTES", folder),
+            ("DAEMON", "beside sh -c " + daemon.replacing(" ", with: "%20")), ("FOLDER", folder),
         ]
-        put(words.reduce(story) { $0.replacing($1.0, with: $1.1) } + "\n", at: folder + "/story")
-        let driver = "\(packageFolder)/Tests/WakeSourcesTests/Accessory/devices.py"
-        let command =
-            "mount -t tmpfs tmpfs /run && exec umockdev-wrapper /usr/bin/python3 '\(driver)' <'\(folder)/story'"
-        let settings = ["env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", "WAKEBRIDGE_DEVICES=\(devices)"]
-        let (exit, output, talk) = try Child(settings + ["unshare", "--mount", "--net", "sh", "-c", command]).finish()
+        let (exit, output, talk) = try MadeUpDevices.play(
+            words.reduce(story) { $0.replacing($1.0, with: $1.1) } + "\n",
+            settings: ["DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent", "WAKEBRIDGE_DEVICES=\(devices)"])
         #expect(exit == 0, "\(output)\n\(talk)")
         return output
     }
@@ -105,14 +95,9 @@ final class Workshop {
 }
 
 extension String {
-    fileprivate func replacing(_ word: String, with other: String) -> String {
-        var result = ""
-        var rest = self[...]
-        while let range = rest.firstRange(of: word) {
-            result += rest[..<range.lowerBound] + other
-            rest = rest[range.upperBound...]
-        }
-        return result + rest
+    /// What stands behind the first `mark`.
+    func after(_ mark: String) -> Substring {
+        firstRange(of: mark).map { self[$0.upperBound...] } ?? ""
     }
 }
 
@@ -121,11 +106,11 @@ let hub = "device usb usb1 - DEVTYPE=usb_device TYPE=9/0/1 a:idVendor=1d6b a:idP
 /// A daemon that answers, with nothing attached.
 let running = "\(hub)DAEMON\nuntil exit%200 TOOL status\n"
 
-/// A scale without a serial number on this socket, its line `ttyACMn`.
-func plug(_ port: String, line number: Int) -> String {
+/// A scale on this socket, with a serial number or without, its line `ttyACMn`.
+func plug(_ port: String, line number: Int, serial: String? = nil) -> String {
     """
     ready c166:\(number) 100\(number)
-    device usb \(port) /sys/devices/usb1 DEVTYPE=usb_device a:idVendor=1a86 a:idProduct=7523 a:product=Scale
+    device usb \(port) /sys/devices/usb1 DEVTYPE=usb_device a:idVendor=1a86 a:idProduct=7523 a:product=Scale\(serial.map { " a:serial=" + $0 } ?? "")
     device usb \(port):1.0 /sys/devices/usb1/\(port) DEVTYPE=usb_interface a:bInterfaceNumber=00
     device tty ttyACM\(number) /sys/devices/usb1/\(port)/\(port):1.0 DEVNAME=/dev/ttyACM\(number) MAJOR=166 MINOR=\(number)
 
@@ -142,8 +127,12 @@ func unplug(_ port: String, line number: Int) -> String {
 }
 
 /// A knob on socket 1-5 that speaks by `/dev/hidraw0`: eight bytes of the maker's own a report, without numbers.
-let knob = """
-    reports /dev/hidraw0 0600ff0901a101150026ff007508950809018102c0
+let knob = plugKnob(describedAs: "0600ff0901a101150026ff007508950809018102c0")
+
+/// Whatever it says of its reports.
+func plugKnob(describedAs descriptor: String) -> String {
+    """
+    reports /dev/hidraw0 \(descriptor)
     ready c240:0 1009
     device usb 1-5 /sys/devices/usb1 DEVTYPE=usb_device a:idVendor=1a86 a:idProduct=e008 a:product=Knob
     device usb 1-5:1.0 /sys/devices/usb1/1-5 DEVTYPE=usb_interface a:bInterfaceNumber=00
@@ -151,3 +140,4 @@ let knob = """
     device hidraw hidraw0 /sys/devices/usb1/1-5/1-5:1.0/0003:1A86:E008.0001 DEVNAME=/dev/hidraw0 MAJOR=240 MINOR=0
 
     """
+}

@@ -1,15 +1,17 @@
 // The import verb on captures of real devices; without the captures these tests are skipped, and say so.
-import Glibc
 import TestBench
 import Testing
+import WakeModel
 
-@Suite("Importing captures", .enabled(if: Captures.exist, Captures.missing))
+@Suite("Importing captures", .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
 struct ImportTests {
     private let scratch = Scratch()
 
     private func imported(_ name: String) async throws -> [String] {
         let output = scratch.file("\(name).trace")
-        let outcome = try await Running([Built.tool, "import", Captures.path(name), "-o", output], in: scratch).end()
+        let outcome = try await Running(
+            [Built.tool, "import", DeviceCaptures.btsnoop(name), "-o", output], in: scratch
+        ).end()
         #expect(outcome.exit == 0, "\(outcome.talk)")
         return lines(of: output)
     }
@@ -18,11 +20,7 @@ struct ImportTests {
         trace.compactMap { line in
             let fields = line.split(separator: " ").map(String.init)
             guard line.hasPrefix("+"), fields.count > 4, fields[2] == "data" else { return nil }
-            let digits = Array(fields[4...].joined().utf8)
-            let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
-                UInt8(String(decoding: digits[$0...($0 + 1)], as: UTF8.self), radix: 16)
-            }
-            return (fields[3], bytes)
+            return [UInt8](hexadecimal: fields[4...].joined()).map { (fields[3], $0) }
         }
     }
 
@@ -66,7 +64,7 @@ struct ImportTests {
 
     @Test("a file cut anywhere is an error with the offset and exit 1, or with --partial the part before it")
     func cut() async throws {
-        let whole = bytes(of: Captures.path("domyos-treadmill"))
+        let whole = bytes(of: DeviceCaptures.btsnoop("domyos-treadmill"))
         let all = data(try await imported("domyos-treadmill"))
         for length in [7, 16, 20, whole.count / 3, whole.count / 2 + 1, whole.count - 1] {
             let file = scratch.write(Array(whole.prefix(length)), to: "cut.btsnoop")

@@ -1,35 +1,49 @@
-// The shipped recording, played without a handler: what comes out is written down, and comes out again.
+// The shipped recordings, played without a handler: what comes out is written down, and comes out again.
 import Glibc
 import TestBench
 import Testing
+import WakeModel
 
-@Suite("The shipped recording")
+/// All but the two that explain the keys.
+private let devices = names(in: "\(packageFolder)/Devices").filter { !$0.hasPrefix("example") }
+
+private func folder(_ device: String) -> String { "\(packageFolder)/Devices/\(device)" }
+
+@Suite("The shipped recordings")
 struct RecordingTests {
     private let scratch = Scratch()
 
-    private func play(_ decisions: String) async throws -> Running.Outcome {
+    private func play(_ decisions: String, _ trace: String = heartRateTrace) async throws -> Running.Outcome {
         try await Running(
-            [Built.tool, "replay", heartRateTrace, "--speed", "max", "--decisions", scratch.file(decisions)],
-            in: scratch
+            [Built.tool, "replay", trace, "--speed", "max", "--decisions", scratch.file(decisions)], in: scratch
         ).end()
     }
 
-    @Test("the recorded heart-rate monitor comes out as the event lines that were written down, byte for byte")
-    func printsExpectedEvents() async throws {
-        let outcome = try await play("decisions")
+    @Test(
+        "every shipped device has a recording, which comes out as the event lines written down beside it",
+        arguments: devices)
+    func printsExpectedEvents(device: String) async throws {
+        let expected = text(of: "\(folder(device))/expected.ndjson")
+        #expect(expected.split(separator: "\n").count > 20)
+        let outcome = try await play("decisions", "\(folder(device))/recording.trace")
         #expect(outcome.exit == 0)
         #expect(outcome.talk == "")
-        #expect(outcome.output == text(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson"))
+        #expect(outcome.output == expected)
     }
+
+    @Test("the shipped devices are found")
+    func findsDevices() { #expect(devices.contains("heart-rate-monitor") && devices.contains("gps-receiver")) }
 
     @Test(
         "a decoder that shares nothing with the bridge makes the same event lines of the recording",
-        .enabled(if: access("/usr/bin/python3", X_OK) == 0))
-    func agreesWithDecoder() async throws {
-        let decoder = ["/usr/bin/python3", "\(packageFolder)/Tests/Lab/decoder.py", heartRateTrace]
+        .enabled(if: access("/usr/bin/python3", X_OK) == 0), arguments: devices)
+    func agreesWithDecoder(device: String) async throws {
+        let decoder = [
+            "/usr/bin/python3", "\(packageFolder)/Tests/Lab/decoder.py", "\(folder(device))/recording.trace",
+        ]
         let outcome = try await Running(decoder, in: scratch).end()
         #expect(outcome.exit == 0)
-        #expect(outcome.output == text(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson"))
+        #expect(outcome.output == text(of: "\(folder(device))/expected.ndjson"))
     }
 
     @Test("I12: without a handler process, the same trace gives the same decision log byte for byte")
@@ -51,7 +65,27 @@ struct RecordingTests {
         #expect(outcome.talk.contains("line 7") && outcome.talk.contains("did you mean `data`?"))
     }
 
-    @Test("the recording is a minute of beats with RR intervals, energy, a contact loss, battery readings and a place")
+    @Test("the receiver's recording is half a minute of sentences: what it is, then no position, then one that moves")
+    func showsReceiver() throws {
+        let events = try lines(of: "\(folder("gps-receiver"))/expected.ndjson").map {
+            try JSONValue(parsing: Array($0.utf8))
+        }
+        let times = events.compactMap { $0["time"]?.string.flatMap { WallTime(rfc3339: $0) } }
+        let (begin, end) = (try #require(times.first), try #require(times.last))
+        #expect(end > begin + .seconds(25))
+        #expect(events.last?["data"]?["reason"]?.string == "unplugged")
+        let sentences = events.compactMap { $0["data"]?["value"]?["sentence"]?.string }
+        #expect(sentences.count == events.count - 2)
+        #expect(sentences.first?.hasPrefix("$GPTXT,") == true)
+        let positions = sentences.filter { $0.hasPrefix("$GPRMC,") }.map { $0.split(separator: ",") }
+        #expect(positions.prefix(5).allSatisfy { $0[2] == "V" } && positions.dropFirst(5).allSatisfy { $0[2] == "A" })
+        #expect(Set(positions.dropFirst(5).map { $0[3] }).count == positions.count - 5 && positions.count == 30)
+        for kind in ["VTG", "GGA", "GSA", "GSV", "GLL"] { #expect(sentences.contains { $0.hasPrefix("$GP\(kind),") }) }
+    }
+
+    @Test(
+        "the strap's recording is a minute of beats with RR intervals, energy, a contact loss, battery readings and a place"
+    )
     func showsEverything() {
         let events = lines(of: "\(packageFolder)/Devices/heart-rate-monitor/expected.ndjson")
         #expect(events.first?.contains(".connected\"") == true)

@@ -1,7 +1,10 @@
 // One test's own directory, and the files that tests put into it: traces, manifests, scripts.
 import Glibc
 import TestBench
+import WakeModel
 import WakeSystem
+
+let heartRateTrace = "\(packageFolder)/Devices/heart-rate-monitor/recording.trace"
 
 /// Gone with everything in it when the test lets go of it.
 final class Scratch {
@@ -57,7 +60,9 @@ struct TraceText {
     /// Heart rates, so that one can be told from another.
     mutating func addBeats(_ count: Int, from start: Double, every period: Double, device: Int = 1) {
         for beat in 0..<count {
-            add(start + Double(beat) * period, device, "data 2a37 00" + hex(UInt8(truncatingIfNeeded: 60 + beat)))
+            add(
+                start + Double(beat) * period, device,
+                "data 2a37 " + [0, UInt8(truncatingIfNeeded: 60 + beat)].hexadecimal)
         }
     }
 
@@ -81,11 +86,6 @@ struct TraceText {
         }
         return text + "end\n"
     }
-}
-
-func hex(_ byte: UInt8) -> String {
-    let digits = Array("0123456789abcdef")
-    return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
 }
 
 /// A manifest's text; `more` stands beside what every one must say.

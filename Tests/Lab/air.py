@@ -104,10 +104,10 @@ class Strap:
 
 
 class Air:
-    """`radios` adapters that stay, or one that can be unplugged, which costs more time."""
+    """`radios` adapters that stay, or one that can be unplugged, which costs more time; `classic` ones know BR/EDR too."""
 
-    def __init__(self, folder, radios=1, dongles=False, debug=True):
-        self.folder, self.radios, self.dongles = folder, radios, dongles
+    def __init__(self, folder, radios=1, dongles=False, debug=True, classic=False):
+        self.folder, self.radios, self.dongles, self.classic = folder, radios, dongles, classic
         # Its debugging lines tell a failure's story, and cost more than all its other work.
         self.words = [BLUETOOTHD, "-n", *(["-d"] if debug else [])]
         self.straps, self.others, self.connections, self.dongle = [], [], [], None
@@ -138,7 +138,7 @@ class Air:
     def start_radios(self):
         if os.path.exists("/tmp/bt-server-le"):
             os.unlink("/tmp/bt-server-le")
-        fixed = [] if self.dongles else ["-L", f"-l{self.radios}"]
+        fixed = [] if self.dongles else [*([] if self.classic else ["-L"]), f"-l{self.radios}"]
         self.btvirt = Process(self.folder, "btvirt", "btvirt", *fixed, "-s")
         until(lambda: os.path.exists("/tmp/bt-server-le"))
         if self.dongles:
@@ -190,6 +190,12 @@ class Air:
         """Another peripheral, as the module `kind` has it."""
         self.straps.append(Strap(self.folder, len(self.straps), options, kind))
         return self.straps[-1]
+
+    def logger(self, *options):
+        """A classic device with a serial port (logger.py)."""
+        found = self.strap(*options, kind="logger")
+        found.address = found.entries("ready")[0][2]["address"]
+        return found
 
     def crowd(self, *options):
         """Advertisers without end (crowd.py)."""

@@ -30,9 +30,9 @@ class Heard:
 
 
 class Bridge:
-    """Its handler watches the shipped profile of straps, and those of `own`: JSON5 by its name."""
+    """Its handler, with `timers` of its own, watches the shipped profile of straps, and those of `own`: JSON5 by its name."""
 
-    def __init__(self, folder, programs, **own):
+    def __init__(self, folder, programs, timers={}, **own):
         self.folder, self.programs = folder, programs
         self.work = os.path.join(folder, "bridge")
         # The bridge's clock of events is the wall's, the strap's is not.
@@ -41,7 +41,8 @@ class Bridge:
         manifest = {
             "exec": ["/usr/bin/python3", os.path.join(HERE, "beats.py"), folder], "user": "root",
             "modes": ["bluetooth-central", "external-accessory"],
-            "watch": [{"profile": name} for name in ("heart-rate-monitor", *own)]}
+            "watch": [{"profile": name} for name in ("heart-rate-monitor", *own)],
+            "timers": timers}
         with open(os.path.join(self.work, "config", "handlers.d", "beats.json5"), "w") as file:
             json.dump(manifest, file)
         for name, text in own.items():

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""Writes the event lines that must come of a heart-rate trace; shares nothing with the bridge but published formats.
+"""Writes the event lines that must come of a shipped recording; shares nothing with the bridge but published formats.
 
-    decoder.py FILE.trace
+    decoder.py Devices/NAME/recording.trace
 
-Heart Rate Measurement, Body Sensor Location and Battery Level as the Bluetooth SIG has them, the trace and the events
-as docs/trace-format.md and docs/handlers.md have them, for one device that plays without a handler.
+Heart Rate Measurement, Body Sensor Location and Battery Level as the Bluetooth SIG has them, sentences as NMEA 0183 has
+them, the trace and the events as docs/trace-format.md and docs/handlers.md have them, for one device that plays without
+a handler.
 """
 import datetime
 import decimal
 import json
+import os
 import shlex
 import struct
 import sys
@@ -36,7 +38,18 @@ def measurement(raw):
     return value
 
 
-DECODERS = {"2a37": measurement, "2a19": lambda raw: {"battery_percent": raw[0]},
+def sentence(raw):
+    """Whole, if what stands between `$` and `*` has the sum behind it."""
+    body, mark, check = raw[1:].rpartition(b"*")
+    made = 0
+    for byte in body:
+        made ^= byte
+    if raw[:1] + mark + check != b"$*%02X" % made:
+        raise ValueError(f"{raw} is no sentence")
+    return {"sentence": raw.decode("ascii")}
+
+
+DECODERS = {"serial": sentence, "2a37": measurement, "2a19": lambda raw: {"battery_percent": raw[0]},
             "2a38": lambda raw: {"location": PLACES[raw[0]]}}
 
 
@@ -44,7 +57,8 @@ def told(kind, words):
     """An operation's data, beside the profile."""
     if kind == "data":
         raw = bytes.fromhex(words[1])
-        return {"characteristic": words[0], "value": DECODERS[words[0]](raw), "raw": words[1]}
+        channel = "stream" if words[0] == "serial" else "characteristic"
+        return {channel: words[0], "value": DECODERS[words[0]](raw), "raw": words[1]}
     return dict(word.split("=", 1) for word in words)
 
 
@@ -58,7 +72,7 @@ def events(lines):
             start = datetime.datetime.fromisoformat(words[1].replace("Z", "+00:00"))
         elif words[0] == "device":
             device = dict(word.split("=", 1) for word in words[4:] if not word.startswith("service="))
-            device["source"] = "/bluetooth/" + words[3]
+            device["source"] = f"/{words[2]}/{words[3]}"
         else:
             micros += int(decimal.Decimal(words[0]) * 1000000)
             time = (start + datetime.timedelta(microseconds=micros)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -67,13 +81,14 @@ def events(lines):
 
 
 def main():
+    profile = os.path.basename(os.path.dirname(os.path.abspath(sys.argv[1])))
     with open(sys.argv[1], encoding="utf-8") as lines:
         for number, (device, time, kind, data) in enumerate(events(lines), 1):
             print(json.dumps({
                 "specversion": "1.0", "id": f"replay-{number}", "source": device["source"],
                 "type": f"wakebridge.device.{kind}", "subject": device["alias"], "time": time,
                 "datacontenttype": "application/json", "seq": number, "attempt": 1, "budgetms": 10000,
-                "data": {"profile": "heart-rate-monitor", **data}}, separators=(",", ":")))
+                "data": {"profile": profile, **data}}, separators=(",", ":")))
 
 
 main()

@@ -17,7 +17,7 @@ import traceback
 HERE = os.path.dirname(os.path.abspath(__file__))
 # btvirt opens AF_ALG sockets after it has made its radio: were their modules loaded only then, the kernel's two seconds
 # for the first HCI_Reset would run out, and the radio stay dead.
-MODULES = ["hci_vhci", "af_alg", "algif_hash", "algif_skcipher", "ecb", "cmac"]
+MODULES = ["hci_vhci", "rfcomm", "af_alg", "algif_hash", "algif_skcipher", "ecb", "cmac"]
 LIMIT = 240
 
 
@@ -78,7 +78,7 @@ def main():
         report.write(line.replace("\n", " ") + "\n")
 
     sys.path.insert(0, HERE)
-    import lab, strap  # noqa: E401,F401  imported once, here, for all who are forked below: Bumble takes long to come
+    import lab, logger, strap  # noqa: E401,F401  imported once, here, for all who are forked below: Bumble takes long to come
     say(f"FIGURE: guest: all is ready {time.monotonic():.1f} s after boot")
     failed = False
     for name in names:

@@ -64,10 +64,10 @@ class Lab:
         self.bridge = Bridge(self.folder, self.programs, **own)
         return self.air, self.bridge
 
-    def attach(self, *profiles):
+    def attach(self, *profiles, timers={}):
         """The bridge alone, with no radio and no bus about it, and controllers to plug accessories into."""
         gadget.load()
-        self.bridge = Bridge(self.folder, self.programs, **{one["name"]: json.dumps(one) for one in profiles})
+        self.bridge = Bridge(self.folder, self.programs, timers, **{one["name"]: json.dumps(one) for one in profiles})
         return self.bridge
 
     def gadget(self, *functions, **more):

@@ -11,10 +11,18 @@ def rearmed(entries, cut, end):
                 and fields["cccd"][1] == "1"), default=end)
 
 
+def unheard(entries):
+    """From when a strap took up again by itself what it had kept to when bluetoothd listened: it may not do so at once."""
+    begun = [at for at, word, fields in entries if word == "restored" and fields["uuid"] == "2A37"]
+    listens = [at for at, word, fields in entries if word == "subscription" and fields["uuid"] == "2A37"]
+    return [(at, min((one for one in listens if one > at), default=at)) for at in begun]
+
+
 class Reckoning:
     """Every beat in these entries of the strap's log that is younger than the first gap's begin.
 
-    lost        sent on an armed link, long before it fell, and never heard
+    lost        sent on an armed link, long before it fell, and never heard; where bluetoothd did not listen yet to a strap
+                that did not wait for it, only if it is in no gap either
     untold      not heard, and within no gap
     twice_told  not heard, and within more than one gap
     repeated    heard as more than one event
@@ -33,6 +41,7 @@ class Reckoning:
                 if word in ("notify", "unsubscribed", "alone") and begin <= at <= end]
         falls = [at for at, word, _ in entries if word == "disconnected"]
         dead = [(cut, rearmed(entries, cut, end)) for cut in cuts]
+        deaf = unheard(entries)
         events = {}
         for one in bridge.beats(of=strap):
             events.setdefault(one.beat, {}).setdefault(one.event["id"], one)
@@ -50,7 +59,8 @@ class Reckoning:
             told = sum(begin <= at <= end for begin, end in self.gaps)
             fell = any(at <= fall <= at + IN_THE_AIR for fall in falls)
             nobody = any(cut - IN_THE_AIR <= at <= again for cut, again in dead)
-            if word == "notify" and not fell and not nobody:
+            early = told == 1 and any(begin <= at <= end for begin, end in deaf)
+            if word == "notify" and not fell and not nobody and not early:
                 self.lost.append(number)
             if told == 0:
                 self.untold.append(number)

@@ -3,16 +3,6 @@ import Glibc
 import WakeModel
 import WakeSystem
 
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-}
-
-func bytes(hexadecimal text: String) -> [UInt8] {
-    let digits = text.compactMap { $0.hexDigitValue }
-    return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
-}
-
 /// True once there is something to read; false after two seconds of silence.
 func waits(for descriptor: Int32) -> Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -22,10 +12,10 @@ func waits(for descriptor: Int32) -> Bool {
 func readReports(_ path: String, writing reports: ArraySlice<String>) throws {
     let node = try HidrawNode(opening: path)
     print("numbers", node.numbersReports, node.reports.inputNumbers, node.reports.fault.map { "\($0)" } ?? "sound")
-    for report in reports { print("wrote", try node.write(bytes(hexadecimal: report))) }
+    for report in reports { print("wrote", try node.write([UInt8](hexadecimal: report) ?? [])) }
     while waits(for: node.raw) {
         switch try node.read() {
-        case .content(let report): print("report", report.number, hexadecimal(report.bytes))
+        case .content(let report): print("report", report.number, report.bytes.hexadecimal)
         case .wouldBlock: continue
         case .closed: return print("closed")
         }

@@ -1,5 +1,6 @@
 // Programs run as processes by tests, with what they write gathered.
 import Glibc
+import WakeModel
 import WakeSystem
 
 /// A process whose output and talk are gathered apart.
@@ -22,9 +23,16 @@ package final class Child {
         if !hasExited { killAndReap(process) }
     }
 
-    /// Waits to its end.
-    package func finish() -> (exit: Int32, output: String, talk: String) {
-        while !isOver { usleep(1000) }
+    /// Waits to its end, and kills what does not come to it: that says so in its talk.
+    package func finish(within seconds: Int64 = 600) -> (exit: Int32, output: String, talk: String) {
+        let end = SystemClock.monotonic() + .seconds(seconds)
+        while !isOver {
+            guard SystemClock.monotonic() < end else {
+                kill(process, SIGKILL)
+                return (-SIGKILL, output, talk + "\nkilled by the tests: it was not over after \(seconds) s")
+            }
+            usleep(1000)
+        }
         return (exit, output, talk)
     }
 
@@ -48,13 +56,7 @@ private final class Gatherer {
     private var bytes: [UInt8] = []
     private var hasEnded = false
 
-    init() throws {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SystemError("make", "a pipe", .last) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-        (reading, writing) = (ends[0], ends[1])
-    }
+    init() throws { (reading, writing) = try Pipe(ours: .read).take() }
 
     deinit {
         close(reading)
@@ -76,9 +78,10 @@ private final class Gatherer {
         return hasEnded
     }
 
+    /// A part of it at a time: who never ends to speak must not keep the test from looking at its clock.
     private func drain() {
         var chunk = [UInt8](repeating: 0, count: 65536)
-        while !hasEnded {
+        for _ in 0..<64 where !hasEnded {
             let count = read(reading, &chunk, chunk.count)
             if count == 0 { hasEnded = true }
             guard count > 0 else { return }

@@ -9,4 +9,6 @@ package enum DeviceCaptures {
 
     package static func bytes(_ name: String) -> [UInt8] { TestBench.bytes(of: "\(folder)/\(name)") }
     package static func lines(_ name: String) -> [String] { TestBench.lines(of: "\(folder)/\(name)") }
+    /// What btsnoop recorded of a Bluetooth device.
+    package static func btsnoop(_ name: String) -> String { "\(folder)/bluetooth/\(name).btsnoop" }
 }

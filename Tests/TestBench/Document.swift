@@ -38,6 +38,40 @@ package struct Document {
             .map { folder + ($0.split(separator: "#").first ?? "") }
     }
 
+    /// Links to headings: the page, and what stands after the `#`.
+    package var linkedPlaces: [(page: String, anchor: String)] {
+        let folder = path.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+        return text.split(separator: "](").dropFirst().compactMap { rest in
+            let parts = rest.prefix { $0 != ")" }.split(separator: "#", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].isEmpty || parts[0].hasSuffix(".md"), !parts[0].contains("://") else {
+                return nil
+            }
+            return (page: parts[0].isEmpty ? path : folder + parts[0], anchor: String(parts[1]))
+        }
+    }
+
+    /// What a link may name after a `#`: the headings, as GitHub writes them there.
+    package var anchors: Set<String> {
+        let headings = text.split(separator: "\n").filter { $0.hasPrefix("#") }
+        return Set(
+            headings.map { heading in
+                let words = heading.drop { $0 == "#" }.drop { $0 == " " }.lowercased()
+                return words.filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }.replacing(" ", with: "-")
+            })
+    }
+
+    /// The words in backticks in the first cells of the tables below a heading, up to the next heading.
+    package func words(below heading: String) -> [String] {
+        let lines = text.split(separator: "\n")
+        guard let start = lines.firstIndex(where: { $0 == heading }) else { return [] }
+        let rows = lines[(start + 1)...].prefix { !$0.hasPrefix("#") }.filter { $0.hasPrefix("| `") }
+        return rows.flatMap { row -> [String] in
+            let cell = row.split(separator: "|").first ?? ""
+            let pieces = cell.split(separator: "`", omittingEmptySubsequences: false)
+            return pieces.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+        }
+    }
+
     package func block(_ language: String, with words: String) -> Block? {
         blocks.first { $0.language == language && $0.text.contains(words) }
     }

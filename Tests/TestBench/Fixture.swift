@@ -37,13 +37,7 @@ package final class Fixture {
         return Outcome(exit: child.exit, output: child.output, talk: child.talk)
     }
 
-    /// Turns the loop until `condition` holds; false after `seconds`.
-    package func turn(for seconds: Int64 = 5, until condition: () -> Bool) throws -> Bool {
-        let end = SystemClock.now().monotonic + .seconds(seconds)
-        while !condition() {
-            guard SystemClock.now().monotonic < end else { return false }
-            try loop.runOnce(timeout: .milliseconds(1))
-        }
-        return true
+    package func turn(for time: TimeSpan = .seconds(5), until condition: () -> Bool) throws -> Bool {
+        try loop.turn(for: time, until: condition)
     }
 }

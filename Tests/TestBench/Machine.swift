@@ -11,6 +11,11 @@ package enum Machine {
         isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : []
     }
 
+    /// Whether programs can be given a /run of their own, and a network.
+    package static let makesNamespaces: Bool =
+        isRoot
+        && (try? Child(["unshare", "--mount", "--net", "mount", "-t", "tmpfs", "tmpfs", "/run"]))?.finish().exit == 0
+
     /// The cgroup of these tests, which what they start inherits; nil where there is no version 2.
     package static let cgroup: String? = {
         guard

@@ -1,6 +1,8 @@
 # An org.bluez on a private bus that does what its stdin says, faults and all: one command a line, one "ok" a line back.
 import os
+import socket
 import sys
+import threading
 
 import dbus
 import dbus.exceptions
@@ -14,9 +16,11 @@ ADAPTER, DEVICE = "org.bluez.Adapter1", "org.bluez.Device1"
 SERVICE, CHARACTERISTIC = "org.bluez.GattService1", "org.bluez.GattCharacteristic1"
 DESCRIPTOR, GATT = "org.bluez.GattDescriptor1", "org.bluez.GattManager1"
 HEART_RATE = "0000180d-0000-1000-8000-00805f9b34fb"
+MANAGER, PROFILE = "org.bluez.ProfileManager1", "org.bluez.Profile1"
+SERIAL_PORT = "00001101-0000-1000-8000-00805f9b34fb"
 
 objects = {}  # path -> Thing: what is on the bus
-faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, exit
+faults = {}  # member -> [fault, how often]: never, progress, failed, notconnected, full, absent, exit
 calls = {}  # member -> how often it was called
 
 
@@ -49,6 +53,8 @@ def meet_fault(member):
         raise Fault("Failed", "it was told to fail")
     if fault == "full":
         raise Fault("Failed", "le-connection-concurrent-connection-limit")
+    if fault == "absent":
+        raise Fault("Failed", "br-connection-page-timeout")
     if fault == "notconnected":
         raise Fault("Failed", "Not connected")
     return True
@@ -96,6 +102,11 @@ class Thing(dbus.service.Object):
             self.peripheral.isKeptOff = False
             self.peripheral.link_up()
             answer()
+
+    @dbus.service.method(DEVICE, in_signature="s", async_callbacks=("answer", "refuse"))
+    def ConnectProfile(self, uuid, answer, refuse):
+        if not meet_fault("ConnectProfile"):
+            self.peripheral.connect(answer, refuse)
 
     @dbus.service.method(DEVICE, async_callbacks=("answer", "refuse"))
     def Disconnect(self, answer, refuse):
@@ -294,6 +305,85 @@ class Peripheral:
         later(30, come)
 
 
+class Logger:
+    """A classic device with a serial port: what it says goes through a pair of sockets, as through the kernel's."""
+
+    def __init__(self, number, adapter):
+        self.number, self.adapter, self.copy = number, adapter, None
+        # What stands open outlives bluetoothd.
+        self.end = loggers[number].end if number in loggers else None
+        address = "00:1D:FD:00:00:%02X" % number
+        path = adapter.path + "/dev_" + address.replace(":", "_")
+        self.place = Thing(
+            path, DEVICE, Address=address, AddressType="public", Name="Logger %d" % number, Alias="Logger %d" % number,
+            UUIDs=uuids([SERIAL_PORT]), Paired=True, Bonded=True, Trusted=True, Blocked=False, Connected=False,
+            ServicesResolved=False, Adapter=dbus.ObjectPath(adapter.path))
+        self.place.peripheral = self
+        self.place.offer()
+
+    def connect(self, answer, refuse):
+        """As the real one: while it believes to be connected it says so, and hands nothing over."""
+        if self.copy:
+            return answer()
+        if not manager.owner:
+            return refuse(Fault("NotAvailable", "no profile"))
+        ours, theirs = socket.socketpair()
+        calls["NewConnection"] = calls.get("NewConnection", 0) + 1
+        kept, self.end = self.end, ours
+
+        def take(*nothing):
+            if kept:
+                kept.close()
+            self.copy = theirs
+            GLib.io_add_watch(theirs.fileno(), GLib.IO_HUP, self.lose, theirs)
+            answer()
+
+        def leave(error):
+            calls["rejected"] = calls.get("rejected", 0) + 1
+            theirs.close()
+            self.end = kept
+            refuse(Fault("Failed", str(error)))
+
+        manager.profile().NewConnection(
+            dbus.ObjectPath(self.place.path), dbus.types.UnixFd(theirs.fileno()), dbus.Dictionary({}, signature="sv"),
+            reply_handler=take, error_handler=leave)
+
+    def lose(self, descriptor, condition, theirs):
+        if self.copy is theirs:
+            self.copy = None
+        if theirs.fileno() >= 0:
+            theirs.close()
+        return False
+
+    def vanish(self):
+        self.place.withdraw()
+
+    come_back = link_down = lambda self: None
+
+
+class Manager(dbus.service.Object):
+    """Who has the serial port profile."""
+
+    owner, path = None, None
+
+    @dbus.service.method(MANAGER, in_signature="osa{sv}", sender_keyword="sender", async_callbacks=("answer", "refuse"))
+    def RegisterProfile(self, path, uuid, options, answer, refuse, sender):
+        if meet_fault("RegisterProfile"):
+            return
+        if uuid != SERIAL_PORT or options["Role"] != "client":
+            return refuse(Fault("InvalidArguments", "not what was expected"))
+        self.owner, self.path = sender, path
+        # What an earlier owner had went with it.
+        for found in loggers.values():
+            if found.copy:
+                found.copy.close()
+                found.copy = None
+        answer()
+
+    def profile(self):
+        return dbus.Interface(bus.get_object(self.owner, self.path, introspect=False), PROFILE)
+
+
 class Root(dbus.service.Object):
     @dbus.service.signal(OBJECTS, signature="oa{sa{sv}}")
     def InterfacesAdded(self, path, interfaces):
@@ -330,6 +420,9 @@ class Commands:
         for peripheral in [p for p in peripherals.values() if p.adapter is adapter]:
             peripheral.isUp = False
             peripheral.vanish()
+        # A logger may be known to two adapters.
+        for thing in [thing for path, thing in objects.items() if path.startswith(adapter.path + "/")]:
+            thing.withdraw()
         adapter.withdraw()
 
     def move(self, name):
@@ -343,6 +436,46 @@ class Commands:
         """Where it is left over, the kernel has kept a link that this bluetoothd does not take up."""
         found = peripherals[int(number)] = Peripheral(int(number), adapters[adapter])
         found.appear(connected=state == "leftover")
+
+    def logger(self, number, adapter):
+        loggers[int(number)] = peripherals[int(number)] = Logger(int(number), adapters[adapter])
+
+    def speak(self, number, text, times="1"):
+        """Says it as a line, or so often; then a thread of its own waits for whoever is slow to listen."""
+        end, line = loggers[int(number)].end, text.encode()
+        if times == "1":
+            return end.sendall(line + b"\n")
+        flood = b"".join(line + b" %d\n" % one for one in range(int(times)))
+        threading.Thread(target=end.sendall, args=(flood,), daemon=True).start()
+
+    def heard(self, number):
+        """What was written to it since it was asked last; `.` where the channel has ended."""
+        try:
+            return loggers[int(number)].end.recv(65536, socket.MSG_DONTWAIT).decode() or "."
+        except BlockingIOError:
+            return ""
+
+    def hangup(self, number):
+        loggers[int(number)].end.close()
+
+    def push(self, number):
+        """It is connected by somebody else's wish."""
+        found = peripherals[int(number)]
+        kept, found.copy = found.copy, None
+        found.connect(lambda: None, lambda error: setattr(found, "copy", kept))
+
+    def part(self, number):
+        manager.profile().RequestDisconnection(
+            dbus.ObjectPath(peripherals[int(number)].place.path), reply_handler=lambda: None,
+            error_handler=lambda error: None)
+
+    def client(self):
+        """The bus name of whoever has the serial port profile."""
+        return str(manager.owner)
+
+    def release(self):
+        manager.profile().Release(reply_handler=lambda: None, error_handler=lambda error: None)
+        manager.owner = None
 
     def up(self, number):
         peripherals[int(number)].link_up()
@@ -391,6 +524,12 @@ class Commands:
     def calls(self, member):
         return str(calls.get(member, 0))
 
+    def distrust(self, adapter):
+        """Nobody trusts what this one knows any more."""
+        for path, thing in list(objects.items()):
+            if path.startswith(adapters[adapter].path + "/"):
+                thing.set(Trusted=False)
+
     def trusted(self, number):
         return "yes" if peripherals[int(number)].place.properties["Trusted"] else "no"
 
@@ -434,6 +573,7 @@ class Commands:
         objects.clear()
         adapters.clear()
         peripherals.clear()
+        manager.owner = None
 
 
 def obey(source, condition):
@@ -447,8 +587,8 @@ def obey(source, condition):
 
 
 bus = dbus.SystemBus()
-adapters, peripherals, commands = {}, {}, Commands()
-root = Root(bus, "/")
+adapters, peripherals, loggers, commands = {}, {}, {}, Commands()
+root, manager = Root(bus, "/"), Manager(bus, "/org/bluez")
 GLib.io_add_watch(sys.stdin.fileno(), GLib.IO_IN | GLib.IO_HUP, obey)
 print("ok", flush=True)
 GLib.MainLoop().run()

@@ -1,5 +1,6 @@
 // Traces that are made of a seed: three straps that beat in bursts, go and come back; each beat's bytes stand once only.
 import TestBench
+import WakeModel
 
 struct GeneratedTrace {
     private(set) var text = "wakebridge-trace 1\nclock 2026-11-21T07:42:46.727125Z\n"
@@ -57,6 +58,6 @@ struct GeneratedTrace {
     /// A heart rate with two RR intervals, which hold the index.
     static func beat(_ index: Int) -> String {
         let bytes = [0x10, 60 + index % 40, index & 0xff, index >> 8 & 0xff, index >> 16 & 0xff, 1]
-        return bytes.map { String($0 + 0x100, radix: 16).dropFirst() }.joined()
+        return bytes.map { UInt8($0) }.hexadecimal
     }
 }

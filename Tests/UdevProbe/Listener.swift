@@ -48,7 +48,10 @@ struct Listener: ~Copyable {
         }
     }
 
-    private mutating func reconcile() throws(SystemError) { tell(devices.reconcile(with: try Udev.enumerate())) }
+    private mutating func reconcile() throws(SystemError) {
+        tell(
+            devices.reconcile(with: try Udev.enumerate(subsystems: UdevRecord.accessorySubsystems)))
+    }
 }
 
 private func say(_ words: String...) {

@@ -3,7 +3,7 @@
 import Glibc
 import WakeSystem
 
-var listener = Listener(try UdevMonitor())
+var listener = Listener(try UdevMonitor(subsystems: UdevRecord.accessorySubsystems))
 try listener.start()
 var watched = [0, listener.raw].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
 while poll(&watched, 2, -1) > 0 {

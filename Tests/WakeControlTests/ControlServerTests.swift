@@ -174,20 +174,11 @@ import WakeSystem
 
     @Test(
         "nonsense on the socket is refused or dropped, and the next client is served",
-        arguments: [
-            "\0\0\0\0", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n",
-            "POST /v1/reload HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-            "POST /v1/reload HTTP/1.1\r\nHost: w\r\nContent-Length: 99999999999999999999\r\n\r\n",
-            "🫀 /v1/status HTTP/1.1\r\n\r\n",
-            "GET /%00%ff%zz HTTP/1.1\r\nHost: w\r\n\r\n",
-            "GET /" + String(repeating: "a", count: 70_000) + " HTTP/1.1\r\n\r\n",
-            "GET / HTTP/1.1\r\nHost: w\r\n" + String(repeating: "X: y\r\n", count: 9_000) + "\r\n",
-            "POST /v1/reload HTTP/1.1\r\nHost: w\r\nTransfer-Encoding: chunked\r\n\r\nzzzz\r\n",
-        ])
-    func nonsense(text: String) throws {
+        arguments: Nonsense.all)
+    func isRefused(nonsense: Nonsense) throws {
         let fixture = try simple()
         let client = try RawClient(fixture.path)
-        client.send(text)
+        client.send(nonsense.text)
         for _ in 0..<50 { try fixture.loop.runOnce(timeout: .milliseconds(1)) }
         #expect(try fixture.curl("http://w/v1/status").output.contains("done"))
     }
@@ -203,4 +194,19 @@ import WakeSystem
         }
         #expect(try fixture.curl("http://w/v1/status").output.contains("done"))
     }
+}
+
+/// What is no request, named by how it begins: some is as long as a book.
+struct Nonsense: Sendable, CustomTestStringConvertible {
+    let text: String
+    var testDescription: String { String(text.prefix(60)).debugDescription }
+
+    static let all = [
+        "\0\0\0\0", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "POST /v1/reload HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "POST /v1/reload HTTP/1.1\r\nHost: w\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "🫀 /v1/status HTTP/1.1\r\n\r\n", "GET /%00%ff%zz HTTP/1.1\r\nHost: w\r\n\r\n",
+        "GET /" + String(repeating: "a", count: 70_000) + " HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: w\r\n" + String(repeating: "X: y\r\n", count: 9_000) + "\r\n",
+        "POST /v1/reload HTTP/1.1\r\nHost: w\r\nTransfer-Encoding: chunked\r\n\r\nzzzz\r\n",
+    ].map(Nonsense.init)
 }

@@ -35,6 +35,7 @@ import WakeModel
         ]
         let text = status(devices, nil)
         #expect(text.contains(#""link":"disconnected","why":"its adapter is off or gone","session":null"#))
+        #expect(text.contains(#""source":"/bluetooth/C0","mode":"bluetooth-central","profile":null"#))
         #expect(text.contains(#""link":"connected","why":null,"session":null"#))
     }
 }

@@ -63,7 +63,10 @@ struct RandomWalk {
     }
 
     mutating func walk(_ steps: Int) {
-        for _ in 0..<steps where story.auditor.complaints.isEmpty { stride() }
+        for _ in 0..<steps where story.auditor.complaints.isEmpty {
+            stride()
+            if !story.core.isCountedRight { story.auditor.complain("what is counted of all handlers is not so") }
+        }
     }
 
     private mutating func stride() {
@@ -227,5 +230,17 @@ struct RandomLives {
             Issue.record("seed \(seed): \(complaint)")
             return
         }
+    }
+}
+
+extension Dispatcher {
+    /// What is kept counted must be what asking every handler would tell.
+    fileprivate var isCountedRight: Bool {
+        isSettled == handlers.allSatisfy(\.isSettled)
+            && isQuiet == handlers.allSatisfy { !$0.hasProcess }
+            && isEverybodyAsleep == handlers.allSatisfy { $0.phase == .suspended || !$0.hasProcess }
+            && isReadyForSleep == handlers.allSatisfy(\.isReadyForSleep)
+            && hasSuspended == handlers.contains { $0.phase == .suspended }
+            && isBackedUp == handlers.contains(where: \.isBackedUp)
     }
 }

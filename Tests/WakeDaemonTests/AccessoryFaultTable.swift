@@ -24,17 +24,49 @@ private func peripheral(_ keys: String, _ sentence: String) -> ConfigurationFaul
 }
 
 private let untold =
-    "node is missing, and no stream tells it; write node: \"serial\", \"hid\" or \"input\", or \"none\" where nothing "
-    + "is to be opened"
+    "node is missing, and no stream tells it; write node: \"serial\", \"hid\" or \"input\", \"rfcomm\" for a serial port "
+    + "over Bluetooth, or \"none\" where nothing is to be opened"
 
-let brokenAccessories: [ConfigurationFault] = brokenNodes + brokenLines + brokenFramings + brokenStreams
+/// The same of a serial port over Bluetooth.
+private func called(_ match: String, _ keys: String, _ sentence: String) -> ConfigurationFault {
+    ConfigurationFault(
+        kind: .profile,
+        text: "{name: \"p\", title: \"P\", mode: \"external-accessory\", match: {\(match)}, \(keys)}",
+        sentence: "Devices/p/profile.json5: \(sentence)")
+}
+
+private let brokenCalls: [ConfigurationFault] = [
+    called(
+        "properties: {A: \"b\"}", "node: \"rfcomm\"",
+        "match.properties does not fit node \"rfcomm\"; match by services or name_prefix"),
+    called(
+        "services: [\"1101\"]", "node: \"serial\"",
+        "match.services does not fit mode \"external-accessory\"; remove it or change the mode"),
+    called(
+        "name_prefx: \"GPS\"", "node: \"rfcomm\"", "unknown key \"name_prefx\" in match; did you mean \"name_prefix\"?"),
+    called("properties: {A: \"b\"}", "node: \"rfcom\"", "node is \"rfcom\"; did you mean \"rfcomm\"?"),
+    called(
+        "name_prefix: \"GPS\"", "node: \"rfcomm\", serial: {baud: 9600}",
+        "serial does not fit node \"rfcomm\"; remove it or write node: \"serial\""),
+    called(
+        "name_prefix: \"GPS\"", "node: \"rfcomm\", sharing: \"shared\"",
+        "sharing does not fit node \"rfcomm\", which nobody else can open; remove it"),
+    called(
+        "name_prefix: \"GPS\"", "node: \"rfcomm\", on_suspend: \"detach\"",
+        "on_suspend does not fit node \"rfcomm\", which nobody else can open; remove it"),
+    called(
+        "name_prefix: \"GPS\"", "node: \"rfcomm\", streams: {input: {name: \"i\"}}",
+        "node is \"rfcomm\", but streams has \"input\", which comes from node \"input\"; change one of the two"),
+]
+
+let brokenAccessories: [ConfigurationFault] = brokenCalls + brokenNodes + brokenLines + brokenFramings + brokenStreams
 
 private let brokenNodes: [ConfigurationFault] = [
     accessory("", untold),
     accessory("streams: {}", untold),
     accessory("serial: {baud: 9600}", untold),
     accessory("node: \"seriel\"", "node is \"seriel\"; did you mean \"serial\"?"),
-    accessory("node: \"usb\"", "node is \"usb\", expected one of \"serial\", \"hid\", \"input\", \"none\""),
+    accessory("node: \"usb\"", "node is \"usb\", expected one of \"serial\", \"rfcomm\", \"hid\", \"input\", \"none\""),
     accessory(
         "node: \"hid\", streams: {serial: {name: \"s\"}}",
         "node is \"hid\", but streams has \"serial\", which comes from node \"serial\"; change one of the two"),

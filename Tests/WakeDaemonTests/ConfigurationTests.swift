@@ -190,7 +190,8 @@ struct ConfigurationTests {
         ].flatMap { (place, keys) in keys.map { "\(place).\($0)" } }
         #expect(documented == Set(HandlerManifest.keys + settings.keys + nested))
         for entry in TimerKeys.all {
-            let row = "| `timers.\(entry.key)` | \(HandlerTimers()[keyPath: entry.timer].written) |"
+            let range = "\(entry.range.lowerBound.written) to \(entry.range.upperBound.written)"
+            let row = "| `timers.\(entry.key)` | \(HandlerTimers()[keyPath: entry.timer].written) | \(range) |"
             #expect(text.contains(row), "docs/manifest.md should say: \(row)")
         }
     }

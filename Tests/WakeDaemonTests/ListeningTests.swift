@@ -17,7 +17,7 @@ struct ListeningTests {
             (.since(time(2_000)), nil, 1_000), (nil, nil, 968), (nil, 990, 990),
         ]
         for row in rows {
-            let until = Bridge.heardUntil(row.known, row.lastWord.map(time), time(1_000), .bluetoothCentral)
+            let until = Bridge.heardUntil(row.known, row.lastWord.map(time), time(1_000), unnoticed: .seconds(32))
             #expect(until == time(row.until), "\(row)")
         }
     }
@@ -25,6 +25,6 @@ struct ListeningTests {
     @Test("what came by a node was read as it came, until the life ended")
     func ofAccessories() {
         let known = Listening.since(time(100))
-        #expect(Bridge.heardUntil(known, nil, time(1_000), .externalAccessory) == time(1_000))
+        #expect(Bridge.heardUntil(known, nil, time(1_000), unnoticed: .zero) == time(1_000))
     }
 }

@@ -1,7 +1,14 @@
 // Every finding there is, each with the machine that brings it: for the table test, and for the page that shows them all.
 import WakeModel
 
+@testable import WakeControl
 @testable import WakeDoctor
+
+/// What the daemon answers a user whom it does not let in, as the tool words it.
+private var refusal: String {
+    let refusal = Admission(daemonUser: 0, group: nil).refusal(of: Peer(user: 1001, groups: []))
+    return "\(refusal.message); \(refusal.advice)"
+}
 
 /// A machine on which nothing is wrong: one adapter, one strap connected, a daemon as a service.
 func wellFacts() -> Facts {
@@ -219,8 +226,25 @@ private let bridgeCases = [
     Case(.fault, .bridgeDead, "sudo systemctl restart wakebridged") { $0.bridge = .dead(socket: socket) },
     Case(.fault, .bridgeDenied, "sudo wakebridge doctor") { $0.bridge = .denied(socket: socket) },
     Case(.fault, .bridgeSilent, "sudo systemctl restart wakebridged") { $0.bridge = .silent(socket: socket) },
+    // What somebody runs for himself is not systemd's.
+    Case(.fault, .bridgeDead, "wakebridged") {
+        $0.bridge = .dead(socket: socket)
+        $0.isBridgeOfSystem = false
+    },
+    Case(.fault, .bridgeSilent, "end it, and start it anew with 'wakebridged'") {
+        $0.bridge = .silent(socket: socket)
+        $0.isBridgeOfSystem = false
+    },
+    Case(.note, .bridgeVersion, "end it, and start it anew with 'wakebridged'") {
+        $0.withBridge { $0.version = "0.0.9" }
+        $0.isBridgeOfSystem = false
+    },
+    Case(.fault, .journalDegraded, "make room on the disk or mend it, then start it anew") {
+        $0.withBridge { $0.journalHealth = "the disk is full" }
+        $0.isBridgeOfSystem = false
+    },
     Case(.fault, .bridgeRefused, "sudo wakebridge doctor") {
-        $0.bridge = .refused("user 1001 may not use this bridge's control socket; ask its owner")
+        $0.bridge = .refused(refusal)
     },
     Case(.note, .bridgeVersion, "sudo systemctl restart wakebridged") { $0.withBridge { $0.version = "0.0.9" } },
     Case(

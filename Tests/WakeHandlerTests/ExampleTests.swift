@@ -47,7 +47,7 @@ struct ExampleTests {
     func runsSwift() {
         let output = runProgram(["\(builtPrograms)/ExampleHeartRate"], input: session, in: directory)
         #expect(output.status == 0)
-        #expect(output.replies.filter { $0.contains("ack") } == (2...6).map { "{\"ack\":\($0)}" })
+        #expect(output.replies.filter { $0.contains("ack") } == (2...6).map { "{\"ack\":\($0),\"result\":\"useful\"}" })
         #expect(output.replies.filter { $0.contains("checkpoint") }.last == "{\"checkpoint\":\"10 j1-5\"}")
         #expect(output.standardOutput.last == "strap is gone: remote-user")
     }

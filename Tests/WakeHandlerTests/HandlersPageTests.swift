@@ -22,6 +22,18 @@ struct HandlersPageTests {
         #expect(output.standardOutput == ["got event 3", "got event 4"])
     }
 
+    @Test("the shortest handler is tried without a bridge as the page says")
+    func trial() throws {
+        let words = page.text.split(separator: "`").map(String.init)
+        let command = try #require(words.first { $0.hasPrefix("cat ") })
+        let block = try #require(page.block("sh", with: "#!/bin/sh"))
+        put(block.text + "\n", at: "\(directory)/handler.sh")
+        let tried = "cd '\(packageFolder)' && \(command.replacing(" handler.sh", with: " '\(directory)/handler.sh'"))"
+        let output = runProgram(["/bin/sh", "-c", tried], input: [], in: directory)
+        #expect(output.status == 0)
+        #expect(output.standardOutput == (1...96).map { "got event \($0)" })
+    }
+
     @Test("the handler in Python answers events and no notice")
     func python() throws {
         let block = try #require(page.block("python", with: "import json"))
@@ -39,7 +51,7 @@ struct HandlersPageTests {
         #expect(example.split(separator: "\n").dropFirst().elementsEqual(block.lines))
         let output = runProgram(["\(builtPrograms)/ExampleBeatPrinter"], input: lines, in: directory)
         #expect(output.status == 0)
-        #expect(output.replies.filter { $0.contains("ack") } == ["{\"ack\":3}", "{\"ack\":4}"])
+        #expect(output.replies.filter { $0.contains("ack") } == [3, 4].map { "{\"ack\":\($0),\"result\":\"useful\"}" })
         #expect(output.standardOutput == ["73 bpm", "73 bpm"])
     }
 }

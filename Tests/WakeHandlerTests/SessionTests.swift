@@ -79,7 +79,8 @@ struct SessionTests {
                 "connect 1", "data(73,[16, 73]) 2", "gap(link,-1) 3", "attention(pairing) 4",
                 "disconnect(remote-user) 5",
             ])
-        #expect(answers == (1...5).map { "{\"ack\":\($0)}" } + ["{\"ack\":6,\"result\":\"nothing\"}"])
+        #expect(
+            answers == (1...5).map { "{\"ack\":\($0),\"result\":\"useful\"}" } + ["{\"ack\":6,\"result\":\"nothing\"}"])
     }
 
     @Test("the life of the process is told")
@@ -112,7 +113,10 @@ struct SessionTests {
             if event.sequence == 4, let first { session.finish(first, .useful) }
             return event.sequence == 1 ? .pending : .useful
         }
-        #expect(replies(of: recorder, to: (1...4).map { event($0) }) == ["{\"ack\":3}", "{\"ack\":4}"])
+        #expect(
+            replies(of: recorder, to: (1...4).map { event($0) }) == [
+                "{\"ack\":3,\"result\":\"useful\"}", "{\"ack\":4,\"result\":\"useful\"}",
+            ])
     }
 
     @Test("a retry gives the event back, and what follows of its device waits for it")
@@ -125,7 +129,9 @@ struct SessionTests {
         ]
         #expect(
             replies(of: recorder, to: lines) == [
-                "{\"ack\":1}", "{\"nack\":2,\"after_s\":1.5}", "{\"ack\":4}", "{\"ack\":2}", "{\"ack\":3}",
+                "{\"ack\":1,\"result\":\"useful\"}", "{\"nack\":2,\"after_s\":1.5}",
+                "{\"ack\":4,\"result\":\"useful\"}", "{\"ack\":2,\"result\":\"useful\"}",
+                "{\"ack\":3,\"result\":\"useful\"}",
             ])
         #expect(recorder.told.map { $0.last } == ["1", "2", "4", "2", "3"])
     }
@@ -134,7 +140,7 @@ struct SessionTests {
     func stopsWaiting() {
         recorder.answer = { event, _ in event.sequence == 2 ? .retry(after: nil) : .useful }
         let answers = replies(of: recorder, to: [event(2), event(3), event(9, type: "gap", data: "{}"), event(10)])
-        #expect(answers == ["{\"nack\":2}", "{\"ack\":9}", "{\"ack\":10}"])
+        #expect(answers == ["{\"nack\":2}", "{\"ack\":9,\"result\":\"useful\"}", "{\"ack\":10,\"result\":\"useful\"}"])
     }
 
     @Test("that the link went down is told behind a nack too, and the wait goes on")
@@ -143,7 +149,11 @@ struct SessionTests {
         let linkDown = event(9, type: "attention", data: "{\"kind\":\"link-down\"}")
         let answers = replies(
             of: recorder, to: [event(2), linkDown, event(3), event(2, attempt: 2), event(3, attempt: 2)])
-        #expect(answers == ["{\"nack\":2}", "{\"ack\":9}", "{\"ack\":2}", "{\"ack\":3}"])
+        #expect(
+            answers == [
+                "{\"nack\":2}", "{\"ack\":9,\"result\":\"useful\"}", "{\"ack\":2,\"result\":\"useful\"}",
+                "{\"ack\":3,\"result\":\"useful\"}",
+            ])
         #expect(recorder.told[1] == "attention(link-down) 9" && recorder.told.count == 4)
     }
 
@@ -151,8 +161,8 @@ struct SessionTests {
     func forgetsTakenBack() {
         recorder.answer = { event, _ in event.attempt == 1 && event.sequence != 2 ? .pending : .useful }
         let thaw = notice("resumed", "{\"frozen_for_ms\":1,\"reason\":\"event\",\"open\":[2]}")
-        #expect(replies(of: recorder, to: [event(1), event(2), thaw]) == ["{\"ack\":2}"])
-        #expect(replies(of: recorder, to: [event(1), event(1, attempt: 2)]) == ["{\"ack\":1}"])
+        #expect(replies(of: recorder, to: [event(1), event(2), thaw]) == ["{\"ack\":2,\"result\":\"useful\"}"])
+        #expect(replies(of: recorder, to: [event(1), event(1, attempt: 2)]) == ["{\"ack\":1,\"result\":\"useful\"}"])
     }
 
     @Test("a task is begun, ended once, and gets a name of its own")
@@ -166,7 +176,7 @@ struct SessionTests {
             replies(of: recorder, to: [event(1)]) == [
                 "{\"begin\":\"up\",\"ref\":1}", "{\"begin\":\"up#2\",\"ref\":2}", "{\"end\":\"up\"}",
                 "{\"end\":\"up#2\"}",
-                "{\"ack\":1}",
+                "{\"ack\":1,\"result\":\"useful\"}",
             ])
     }
 
@@ -183,7 +193,7 @@ struct SessionTests {
         let expiring = notice("expiring", "{\"reason\":\"pool\",\"remaining_ms\":2000,\"tasks\":[\"up\"],\"open\":[]}")
         let answers = replies(of: recorder, to: [event(1), expiring, expiring])
         #expect(recorder.told.dropFirst() == ["expired", "expire(pool)", "expire(pool)"])
-        #expect(answers == ["{\"begin\":\"up\",\"ref\":1}", "{\"ack\":1}", "{\"end\":\"up\"}"])
+        #expect(answers == ["{\"begin\":\"up\",\"ref\":1}", "{\"ack\":1,\"result\":\"useful\"}", "{\"end\":\"up\"}"])
     }
 
     @Test("a task that goes on after its expiration is warned once and can still be ended")
@@ -215,7 +225,7 @@ struct SessionTests {
         let answers = replies(
             of: recorder, to: [event(1), notice("error", "{\"code\":\"no-extension-left\",\"ref\":1}")])
         #expect(recorder.told.last == "expired")
-        #expect(answers == ["{\"begin\":\"up\",\"ref\":1}", "{\"ack\":1}"])
+        #expect(answers == ["{\"begin\":\"up\",\"ref\":1}", "{\"ack\":1,\"result\":\"useful\"}"])
     }
 
     @Test("answers to requests find their closures")

@@ -112,6 +112,53 @@ struct DamageTests {
         }
     }
 
+    @Test(
+        "What a cut or flipped write-ahead log held last is told, and no number of it is given again",
+        arguments: [0, 1])
+    func logIsCut(_ which: Int) throws {
+        let journal = try scratch.ready()
+        for number in UInt64(1)...100 {
+            let event = data(Array(repeating: UInt8(number), count: 40))
+            journal.append(event, as: Sequence(number), owedTo: [a], durability: which == 0 ? .run : .disk)
+            _ = journal.commit()
+        }
+        let log = which == 0 ? "run.sqlite-wal" : "journal.sqlite-wal"
+        let whole = bytes(of: "\(scratch.path)/\(log)")
+        let copy = scratch.path + ".copy"
+        defer { shell("rm -rf \(copy)") }
+        for round in 0..<40 {
+            // As a kill leaves it, with the index of the log.
+            shell("rm -rf \(copy) && cp -a \(scratch.path) \(copy)")
+            var bytes = whole
+            let place = Int.random(in: bytes.count / 2..<bytes.count)
+            if round % 2 == 0 { bytes.removeLast(bytes.count - place) } else { bytes[place] ^= 4 }
+            overwrite("\(copy)/\(log)", with: bytes)
+            let settings = JournalSettings(runtimeDirectory: copy, stateDirectory: copy)
+            inspect(try Journal(opening: settings, bootID: "boot"))
+        }
+        shell("rm -rf \(copy) && cp -a \(scratch.path) \(copy)")
+        let settings = JournalSettings(runtimeDirectory: copy, stateDirectory: copy)
+        let recovery = try Journal(opening: settings, bootID: "boot").recover()
+        #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.owed[a]?.count == 100)
+    }
+
+    @Test("A journal opened after a kill keeps SQLite's locks: without them another reader would cut the log's index")
+    func locks() throws {
+        let journal = try scratch.ready()
+        journal.append(1...10)
+        let copy = scratch.path + ".copy"
+        defer { shell("rm -rf \(copy)") }
+        shell("cp -a \(scratch.path) \(copy)")
+        let settings = JournalSettings(runtimeDirectory: copy, stateDirectory: copy)
+        let opened = try Journal(opening: settings, bootID: "boot")
+        for name in ["run", "journal"] {
+            // Where a file is locked, its inode stands in the kernel's table.
+            shell("grep \":$(stat -c %i \(copy)/\(name).sqlite-shm) \" /proc/locks >\(copy)/locks")
+            #expect(!bytes(of: "\(copy)/locks").isEmpty, "\(name)")
+        }
+        withExtendedLifetime(opened) {}
+    }
+
     @Test("Damage in mid-life never crashes, never lies, and the journal goes on")
     func midLife() throws {
         var generator = SystemRandomNumberGenerator()

@@ -51,9 +51,8 @@ private final class Pair {
     }
 
     func turn(for time: TimeSpan = .seconds(5), until condition: () -> Bool) throws {
-        let end = SystemClock.monotonic() + time
-        while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(20)) }
-        #expect(condition())
+        let hasCome = try loop.turn(for: time, until: condition)
+        #expect(hasCome)
     }
 
     func ask(_ call: BusCall, within time: TimeSpan = .seconds(5)) throws -> Result<[BusValue], BusError>? {
@@ -170,11 +169,16 @@ struct BusTests {
         var losses = 0
         pair.caller.didLoseConnection = { losses += 1 }
         var answer: Result<[BusValue], BusError>?
-        pair.caller.call(pair.call("Wait"), within: .seconds(60)) { answer = $0 }
+        var wasLost = false
+        pair.caller.call(pair.call("Wait"), within: .seconds(60)) {
+            answer = $0
+            wasLost = pair.caller.isLost
+        }
         try pair.turn { !kept.isEmpty }
         pair.bus.kill()
         try pair.turn { losses == 1 && answer != nil }
         guard case .failure = answer else { return #expect(Bool(false)) }
+        #expect(wasLost, "whoever is failed by the loss can tell")
         #expect(pair.caller.isLost)
         #expect(try pair.ask(pair.call("Wait")) != nil)
         object.cancel()

@@ -1,5 +1,6 @@
 // The loop over a real cgroup: told of a freeze by EPOLLPRI, of an end by the pidfd, of replies by the socket.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 import WakeSystem
@@ -34,14 +35,14 @@ import WakeSystem
         ]
         // Born frozen, and read once since.
         _ = try child.container.events()
-        #expect(try turn(loop, until: { changes == 0 }) == true)
+        #expect(try loop.turn(until: { changes == 0 }) == true)
 
         try child.container.thaw()
-        #expect(try turn(loop) { changes > 0 } == true)
+        #expect(try loop.turn { changes > 0 } == true)
         while try child.container.events().isFrozen { usleep(100) }
 
         _ = try child.input?.write(Array("hello\n".utf8))
-        #expect(try turn(loop) { replied } == true)
+        #expect(try loop.turn { replied } == true)
         var bytes: [UInt8] = []
         #expect(try child.replies.read(appendingTo: &bytes, limit: 100) == .bytes(6))
 
@@ -49,7 +50,7 @@ import WakeSystem
         _ = try child.container.events()
         changes = 0
         try child.container.freeze()
-        #expect(try turn(loop) { changes > 0 } == true)
+        #expect(try loop.turn { changes > 0 } == true)
         #expect(try child.container.events().isFrozen)
 
         usleep(20_000)
@@ -59,16 +60,10 @@ import WakeSystem
 
         try child.container.thaw()
         child.closeInput()
-        #expect(try turn(loop) { ended } == true)
+        #expect(try loop.turn { ended } == true)
         #expect(try child.reap() == .exited(code: 3))
         for watch in watches { watch.cancel() }
         #expect(child.container.remove() == true)
         #expect(tree.remove() == true)
-    }
-
-    private func turn(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
-        let end = SystemClock.monotonic() + .seconds(10)
-        while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(50)) }
-        return condition()
     }
 }

@@ -32,9 +32,8 @@ private final class Waiting {
     func makeDirectory() { mkdir(directory + "/dbus", 0o755) }
 
     func turn(for time: TimeSpan = .seconds(5), until condition: () -> Bool) throws {
-        let end = SystemClock.monotonic() + time
-        while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(20)) }
-        #expect(condition())
+        let hasCome = try loop.turn(for: time, until: condition)
+        #expect(hasCome)
     }
 }
 

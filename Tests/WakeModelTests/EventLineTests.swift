@@ -21,7 +21,8 @@ private func line(
     let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: kind, stamp: stamp)
     var writer = JSONWriter()
     EventLine(
-        event, of: strap, sequence: Sequence(42), attempt: 1, isRedelivered: redelivered, budget: budget,
+        event, of: DeviceText(of: strap), sequence: Sequence(42), attempt: 1, isRedelivered: redelivered,
+        budget: budget,
         idPrefix: "j7-",
         value: value.map { Array($0.utf8)[...] }, undecodable: undecodable
     ).write(into: &writer)

@@ -20,10 +20,29 @@ struct AccessoryTests {
             try plan("streams: {\"report-1\": {name: \"a\"}, \"report-2\": {name: \"b\"}}") == AccessoryPlan(node: .hid)
         )
         #expect(try plan("streams: {input: {name: \"s\"}}") == AccessoryPlan(node: .input))
-        for node in AccessoryNode.allCases {
+        for node in AccessoryNode.allCases where node != .rfcomm {
             #expect(try plan("node: \"\(node.rawValue)\"") == AccessoryPlan(node: node))
         }
         #expect(try plan("node: \"serial\", streams: {serial: {name: \"s\"}}") == AccessoryPlan(node: .serial))
+    }
+
+    @Test("a serial port over Bluetooth is matched by services and name, and by nothing of udev")
+    func rfcomm() throws {
+        let text = """
+            {name: "p", title: "P", mode: "external-accessory", match: {services: ["1101"], name_prefix: "GPS"},
+             node: "rfcomm", framing: {kind: "line"}, streams: {serial: {name: "s", check: "nmea"}}}
+            """
+        let (library, errors) = ProfileLibrary.load([.init(name: "p", file: "f", text: Array(text.utf8))])
+        #expect(errors.map(\.description) == [])
+        let port = BluetoothUUID(short: 0x1101)
+        let match = { (services: [BluetoothUUID], name: String?) in
+            library.match(mode: .externalAccessory, services: services, name: name)
+        }
+        let index = try #require(match([port], "GPS-1"))
+        #expect(library[index].accessory == AccessoryPlan(node: .rfcomm, framing: .line))
+        #expect(match([port], "gps") == nil && match([], "GPS-1") == nil && match([port], nil) == nil)
+        #expect(library.match(mode: .bluetoothCentral, services: [port], name: "GPS-1") == nil)
+        #expect(try !UdevRules(library.all).text.contains("# p:"))
     }
 
     @Test("a Bluetooth profile has no plan")

@@ -21,7 +21,7 @@ private final class Scan: BluezListener {
     init(_ air: Air) throws {
         client = BluezClient(air.line)
         discovery = Discovery(of: [], on: ["/org/bluez/hci0"], over: client, on: air.loop)
-        client.listener = self
+        client.listen(self)
         discovery.didFail = { [unowned self] in failures.append($0) }
     }
 

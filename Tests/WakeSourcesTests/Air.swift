@@ -88,7 +88,7 @@ final class Air: BluetoothHost {
     var listening: [String: Listening] = [:]
     func listening(to source: String) -> Listening? { listening[source] }
     func bluetooth(_ source: String, isHeard listening: Listening) { self.listening[source] = listening }
-    func bluetooth(knows device: Device) {
+    func bluetooth(knows device: Device, by plan: BluetoothPlan) {
         if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
     }
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
@@ -217,9 +217,8 @@ final class Air: BluetoothHost {
     }
 
     func turn(for time: TimeSpan = .seconds(10), until condition: () -> Bool) throws {
-        let end = SystemClock.monotonic() + time
-        while !condition(), SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(10)) }
-        #expect(condition())
+        let hasCome = try loop.turn(for: time, until: condition)
+        #expect(hasCome)
     }
 
     /// So many values in all: two processes pass them on, so they are waited for; no more come then.

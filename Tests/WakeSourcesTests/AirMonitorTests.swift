@@ -24,7 +24,11 @@ import WakeSystem
         let socket = MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 263)
         let monitor = try AirMonitor(socket, on: loop)
         var drops: [String] = []
-        monitor.onDrop = { drops.append("\($0) \($1)") }
+        var fellAt: WallTime?
+        monitor.onDrop = { address, reason, time in
+            drops.append("\(address) \(reason)")
+            fellAt = time
+        }
         #expect(monitor.controllers.map(\.name) == ["hci0"])
         let body = [0x01, 0x00, 0x40, 0x00, 0x00, 0x01] + reversed + [UInt8](repeating: 0, count: 7)
         _ = try air.send(packet(3, [0x3e, UInt8(body.count)] + body)[...])
@@ -48,6 +52,7 @@ import WakeSystem
         _ = try air.send(packet(3, [0x05, 4, 0, 0x40, 0, 0x08])[...])
         for _ in 0..<100 where drops.isEmpty { try loop.runOnce(timeout: .milliseconds(20)) }
         #expect(drops == ["\(strap) timeout"])
+        #expect(fellAt.map { abs($0.microseconds - SystemClock.wall().microseconds) < 10_000_000 } == true)
         #expect(failures == ["\(strap) key-missing"])
         #expect(full == [0, 0])
         #expect(signs == ["failed 0", "failed 0", "scans 0"])

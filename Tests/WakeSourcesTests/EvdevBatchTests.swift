@@ -29,13 +29,12 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         #expect(EvdevBatches.bytes(of: told[0].events) == [4, 0, 4, 0, 9, 0, 0, 0, 1, 0, 30, 0, 1, 0, 0, 0])
     }
 
-    @Test("a report over the limit comes in pieces that say so, and one of just the limit whole")
+    @Test("a report over the limit comes in pieces, and one of just the limit whole")
     func cuts() {
         var batches = EvdevBatches(known: InputState(), at: .zero, eventLimit: 3)
         let axes = (0..<7).map { event(3, UInt16($0), 1) }
         let told = batches.take(axes + [report(), axes[0], axes[1], axes[2], report()])
         #expect(told.map(\.events.count) == [3, 3, 1, 3])
-        #expect(told.map(\.continues) == [true, true, false, false])
         #expect(told.flatMap(\.events) == axes + axes.prefix(3))
     }
 
@@ -45,7 +44,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         var count = 0
         for value in 0..<10_000 {
             for batch in batches.take([event(2, 0, Int32(value))]) {
-                #expect(batch.events.count == 64 && batch.continues)
+                #expect(batch.events.count == 64)
                 count += batch.events.count
             }
         }
@@ -71,7 +70,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         now.axes = [0: 50, 1: 6]
         let (told, loss) = batches.resynchronize(with: now, at: at(40))
         let wanted = [event(1, 30, 0, 40), event(1, 44, 1, 40), event(3, 0, 50, 40)]
-        #expect(told == [InputBatch(events: wanted, time: at(40), isResynchronized: true)])
+        #expect(told == [InputBatch(events: wanted, time: at(40))])
         #expect(loss == InputLoss(from: at(10), to: at(40)))
         #expect(batches.stateDue == nil)
         #expect(batches.take([event(1, 44, 0, 50), report(50)]).map(\.events) == [[event(1, 44, 0, 50)]])
@@ -87,6 +86,21 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         #expect(again == [] && none == nil, "nobody asked")
     }
 
+    @Test("a node that goes before it has answered leaves a loss from what was whole until then")
+    func givesUp() {
+        for rest in [[], [report(8)]] {
+            var batches = EvdevBatches(known: InputState(), at: .zero)
+            _ = batches.take([event(1, 30, 1, 5), report(5)])
+            #expect(batches.giveUp(at: at(6)) == nil)
+            _ = batches.take([dropped(7)] + rest)
+            #expect(batches.giveUp(at: at(9)) == InputLoss(from: at(5), to: at(9)))
+            #expect(batches.giveUp(at: at(9)) == nil, "told once")
+            _ = batches.take([report(10)])
+            let later = batches.resynchronize(with: InputState(), at: at(11)).loss
+            #expect(later == InputLoss(from: at(9), to: at(11)), "where it is listened to on")
+        }
+    }
+
     @Test("what changed unheard comes in pieces too where it is over the limit")
     func cutsAnswers() {
         var batches = EvdevBatches(known: InputState(), at: .zero, eventLimit: 4)
@@ -94,8 +108,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         var state = InputState()
         state.keys = Set(0..<10)
         let told = batches.resynchronize(with: state, at: at(1)).batches
-        #expect(told.map(\.events.count) == [4, 4, 2] && told.map(\.continues) == [true, true, false])
-        #expect(told.allSatisfy { $0.isResynchronized })
+        #expect(told.map(\.events.count) == [4, 4, 2])
     }
 
     @Test("a device that drops at every look is asked four times a second, not more, and never twice for one drop")

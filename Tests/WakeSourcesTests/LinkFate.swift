@@ -16,7 +16,7 @@ extension LinkWorld {
         case 11: changeServices()
         case 12: step(.session([.open, .paused, .closed][dice.below(3)]))
         case 13: step(.session(.open))
-        case 14: step(.dropped(reason: "timeout"))
+        case 14: step(.dropped(reason: "timeout", at: stamp.wall))
         case 15:
             if isLinkUp { step(.unencrypted(reason: "key-missing")) }
             linkDown()

@@ -225,4 +225,24 @@ struct LinkGapStories {
         story.step(.answered(.startNotify(battery), .other("Not permitted")))
         #expect(story.news() == ["attention access-denied"] && story.machine.isReady)
     }
+
+    @Test("what comes late is heard, and the gap begins where the link fell all the same, as the kernel saw it")
+    func comesLate() {
+        for isDropFirst in [true, false] {
+            let story = LinkScenario()
+            story.makeReady()
+            _ = story.news()
+            story.advance(.seconds(10))
+            let fall = LinkInput.dropped(reason: "timeout", at: story.stamp.wall)
+            story.advance(.seconds(1))
+            if isDropFirst { story.step(fall) }
+            story.say(1)
+            if !isDropFirst { story.step(fall) }
+            story.drop()
+            story.advance(.seconds(1))
+            story.connect()
+            story.resolve()
+            #expect(story.news() == ["data 1", "disconnected timeout", "gap 10.2-\(story.elapsed)", "connected"])
+        }
+    }
 }

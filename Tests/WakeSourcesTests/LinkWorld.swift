@@ -59,7 +59,7 @@ final class LinkWorld {
 
     // MARK: Time
 
-    private var stamp: Stamp {
+    var stamp: Stamp {
         Stamp(
             moment: Moment(monotonic: now, boottime: now),
             wall: WallTime(microseconds: 1_000_000 + now.nanoseconds / 1000))

@@ -1,10 +1,11 @@
 // hidraw and evdev nodes, recorded and made, emulated: the reader opens them as the bridge would on a real device.
 import TestBench
 import Testing
+import WakeModel
 import WakeSystem
 
 @Suite(
-    "The nodes of recorded devices",
+    "The nodes of recorded devices", .timeLimit(.minutes(1)),
     .enabled(if: Emulation.isPossible && DeviceCaptures.exist, "needs umockdev-run (package umockdev) and the captures")
 )
 struct RecordedNodeTests {
@@ -13,7 +14,7 @@ struct RecordedNodeTests {
     @Test("a keyboard's events come whole, in order and with the values that were recorded, and what is held is known")
     func keyboard() throws {
         let directory = makeDirectory("/tmp/wakebridge-node.XXXXXX")
-        defer { _ = try? Child(["/bin/rm", "-r", directory]).finish() }
+        defer { Directory.removeTree(directory) }
         // Who recorded it asked with other lengths, which the kernel does not mind; and not what is down: A is, and a light on.
         let recordedAnswers = lines(of: "\(folder)/usbkbd.evtest.ioctl").map(Self.resized)
         let answers = recordedAnswers + ["EVIOCGKEY(0) 96 \(bits([30], 96))", "EVIOCGLED(0) 96 \(bits([1], 96))"]
@@ -46,18 +47,21 @@ struct RecordedNodeTests {
         let lines = try Emulation(
             node: "/dev/hidraw5", device: "\(folder)/fido2.umockdev", answers: "\(folder)/fido2.ioctl",
             script: "\(folder)/fido2.script"
-        ).read("hid", hexadecimal(try #require(script.written.first)))
+        ).read("hid", try #require(script.written.first).hexadecimal)
         #expect(lines.first == "numbers false [] sound")
         #expect(lines.dropFirst().first == "wrote wrote(65)")
-        #expect(lines.dropFirst(2).first == "report 0 " + hexadecimal(try #require(script.read.first)))
+        let answer = try #require(script.read.first)
+        #expect(lines.dropFirst(2).first == "report 0 " + answer.hexadecimal)
     }
 }
 
-@Suite("The nodes of made devices", .enabled(if: Emulation.isPossible, "needs umockdev-run (package umockdev)"))
+@Suite(
+    "The nodes of made devices", .timeLimit(.minutes(1)),
+    .enabled(if: Emulation.isPossible, "needs umockdev-run (package umockdev)"))
 final class MadeNodeTests {
     private let directory = makeDirectory("/tmp/wakebridge-node.XXXXXX")
 
-    deinit { _ = try? Child(["/bin/rm", "-r", directory]).finish() }
+    deinit { Directory.removeTree(directory) }
 
     @Test("a pad's keys, switches, lights, axes and contacts are read as they stand, from the types it has")
     func standing() throws {
@@ -65,10 +69,10 @@ final class MadeNodeTests {
             "EVIOCGVERSION 0 01000100", "EVIOCGBIT(0) 96 \(bits([0, 1, 3, 5, 17], 96))",
             "EVIOCGBIT(3) 96 \(bits([0, 0x2f, 0x35, 0x39], 96))", "EVIOCGKEY(0) 96 \(bits([30, 767], 96))",
             "EVIOCGSW(0) 96 \(bits([2], 96))", "EVIOCGLED(0) 96 \(bits([1], 96))",
-            "EVIOCGABS(0) 0 \(hexadecimal(littleEndian([-7, 0, 0, 0, 0, 0])))",
-            "EVIOCGABS(47) 0 \(hexadecimal(littleEndian([1, 0, 2, 0, 0, 0])))",
-            "EVIOCGMTSLOTS(0) 0 \(hexadecimal(littleEndian([0x35, 5, 6, 7])))",
-            "EVIOCGMTSLOTS(0) 0 \(hexadecimal(littleEndian([0x39, 8, 9, -1])))",
+            "EVIOCGABS(0) 0 \(littleEndian([-7, 0, 0, 0, 0, 0]).hexadecimal)",
+            "EVIOCGABS(47) 0 \(littleEndian([1, 0, 2, 0, 0, 0]).hexadecimal)",
+            "EVIOCGMTSLOTS(0) 0 \(littleEndian([0x35, 5, 6, 7]).hexadecimal)",
+            "EVIOCGMTSLOTS(0) 0 \(littleEndian([0x39, 8, 9, -1]).hexadecimal)",
         ]
         let lines = try emulation("input", "/dev/input/event1", answers).read("input")
         #expect(
@@ -109,7 +113,7 @@ final class MadeNodeTests {
         let room = [UInt8](repeating: 0, count: 4_096 - descriptor.count)
         let whole = littleEndian([Int32(size)]) + descriptor + room
         let answers = [
-            "HIDIOCGRDESCSIZE 0 \(hexadecimal(littleEndian([Int32(size)])))", "HIDIOCGRDESC 0 \(hexadecimal(whole))",
+            "HIDIOCGRDESCSIZE 0 \(littleEndian([Int32(size)]).hexadecimal)", "HIDIOCGRDESC 0 \(whole.hexadecimal)",
         ]
         return try emulation("hidraw", "/dev/hidraw1", answers)
     }
@@ -126,7 +130,7 @@ final class MadeNodeTests {
 
 /// Bits in so many bytes, the lowest first.
 private func bits(_ set: [Int], _ count: Int) -> String {
-    hexadecimal((0..<count).map { byte in set.filter { $0 / 8 == byte }.reduce(UInt8(0)) { $0 | 1 << UInt8($1 % 8) } })
+    (0..<count).map { byte in set.filter { $0 / 8 == byte }.reduce(UInt8(0)) { $0 | 1 << UInt8($1 % 8) } }.hexadecimal
 }
 
 /// A umockdev script: what was read and written, one call a line, control bytes as `^` and a letter.

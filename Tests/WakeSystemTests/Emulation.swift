@@ -23,11 +23,6 @@ struct Emulation {
     }
 }
 
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef")
-    return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-}
-
 /// The lowest byte first.
 func littleEndian(_ numbers: [Int32]) -> [UInt8] {
     numbers.flatMap { number in [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) } }

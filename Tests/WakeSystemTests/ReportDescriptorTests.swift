@@ -22,13 +22,13 @@ import Testing
         }
     }
 
-    @Test("numbers input and output reports apart, and what was put aside comes back")
+    @Test("takes the numbers of input reports alone, and what was put aside comes back")
     func numbered() {
         let push: [UInt8] = [
             0x85, 3, 0xa4, 0x85, 9, 0x81, 2, 0xb4, 0x81, 2, 0x86, 7, 0, 0x91, 2, 0x87, 8, 0, 0, 0, 0xb1, 2,
         ]
         let descriptor = ReportDescriptor(push)
-        #expect(descriptor.inputNumbers == [3, 9] && descriptor.outputNumbers == [7] && descriptor.fault == nil)
+        #expect(descriptor.inputNumbers == [3, 9] && descriptor.fault == nil)
         #expect(descriptor.numbersReports)
         // Its feature reports alone have numbers.
         #expect(!ReportDescriptor([0x81, 2, 0x85, 1, 0xb1, 2]).numbersReports)
@@ -54,7 +54,7 @@ import Testing
         .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
     func realDevices() throws {
         let keys = ReportDescriptor(DeviceCaptures.bytes("hid/xp-pen-ack05.descriptor"))
-        #expect(keys.inputNumbers == [0x02, 0xf0, 0xf2] && keys.outputNumbers == [0x02] && keys.fault == nil)
+        #expect(keys.inputNumbers == [0x02, 0xf0, 0xf2] && keys.fault == nil)
         let lines = DeviceCaptures.lines("hid/penpartner.hidrecord")
         let described = try #require(lines.first { $0.hasPrefix("R: ") })
         let tablet = ReportDescriptor(bytes(described))
@@ -81,7 +81,7 @@ import Testing
 
     private func check(_ bytes: [UInt8]) {
         let descriptor = ReportDescriptor(bytes)
-        let numbers = descriptor.inputNumbers + descriptor.outputNumbers
+        let numbers = descriptor.inputNumbers
         #expect(descriptor.fault == nil || numbers.isEmpty)
         #expect(numbers.allSatisfy { $0 != 0 && bytes.contains($0) })
         if case .itemPastEnd(let place) = descriptor.fault { #expect(bytes.indices.contains(place)) }

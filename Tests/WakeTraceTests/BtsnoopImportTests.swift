@@ -1,24 +1,10 @@
 // The import of btsnoop, on real captures where they are present, and on damage done to them.
-import Foundation
+import TestBench
 import Testing
 import WakeModel
 import WakeTrace
 
-private let captures =
-    ProcessInfo.processInfo.environment["WAKEBRIDGE_CAPTURES"]
-    ?? URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("shared/captures").path
-
-/// Nil, after saying so, where the captures are absent.
-private func capture(_ name: String) -> [UInt8]? {
-    let path = captures + "/bluetooth/" + name + ".btsnoop"
-    guard let data = FileManager.default.contents(atPath: path) else {
-        print("SKIPPED: no capture at \(path); set WAKEBRIDGE_CAPTURES to the folder of captures")
-        return nil
-    }
-    return [UInt8](data)
-}
+private func capture(_ name: String) -> [UInt8] { bytes(of: DeviceCaptures.btsnoop(name)) }
 
 private func values(_ result: ImportResult) -> [BluetoothUUID: [[UInt8]]] {
     var values: [BluetoothUUID: [[UInt8]]] = [:]
@@ -37,9 +23,11 @@ private func boundaries(_ bytes: [UInt8]) -> [Int] {
     return result
 }
 
-@Test("The Domyos capture gives 1030 notifications on one characteristic, whose 522 frames all check")
+@Test(
+    "The Domyos capture gives 1030 notifications on one characteristic, whose 522 frames all check",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
 func domyos() throws {
-    guard let bytes = capture("domyos-treadmill") else { return }
+    let bytes = capture("domyos-treadmill")
     let result = try TraceImport.run(bytes)
     let values = values(result)
     #expect(result.counts.records == 3640)
@@ -54,26 +42,32 @@ func domyos() throws {
     #expect(frames.filter { $0.count == 26 && $0[1] == 0xbc }.count == 393)
 }
 
-@Test("The Horizon capture gives 786 notifications on fff4 and 261 on fff3")
+@Test(
+    "The Horizon capture gives 786 notifications on fff4 and 261 on fff3",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
 func horizon() throws {
-    guard let bytes = capture("horizon-treadmill") else { return }
+    let bytes = capture("horizon-treadmill")
     let result = try TraceImport.run(bytes)
     #expect(values(result)[BluetoothUUID(short: 0xfff4)]?.count == 786)
     #expect(values(result)[BluetoothUUID(short: 0xfff3)]?.count == 261)
 }
 
-@Test("The smart-pen capture gives 34 notifications on f101, one of them named by a discovery that came after it")
+@Test(
+    "The smart-pen capture gives 34 notifications on f101, one of them named by a discovery that came after it",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
 func smartPen() throws {
-    guard let bytes = capture("smart-pen") else { return }
+    let bytes = capture("smart-pen")
     let result = try TraceImport.run(bytes)
     #expect(result.counts.notifications == 34)
     #expect(values(result)[BluetoothUUID(short: 0xf101)]?.count == 34)
     #expect(result.warnings.isEmpty)
 }
 
-@Test("A capture of nothing gives an empty trace")
+@Test(
+    "A capture of nothing gives an empty trace",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
 func nearEmpty() throws {
-    guard let bytes = capture("near-empty-monitor") else { return }
+    let bytes = capture("near-empty-monitor")
     let result = try TraceImport.run(bytes)
     #expect(result.counts.records == 6)
     #expect(result.operations.isEmpty)
@@ -82,9 +76,10 @@ func nearEmpty() throws {
 
 @Test(
     "An imported trace reads back as the operations it was made of",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing),
     arguments: ["domyos-treadmill", "horizon-treadmill"])
 func importRoundTrip(name: String) throws {
-    guard let bytes = capture(name) else { return }
+    let bytes = capture(name)
     let result = try TraceImport.run(bytes)
     var reader = TraceReader(bytes: result.trace)
     var kinds: [DeviceEvent.Kind] = []
@@ -94,9 +89,10 @@ func importRoundTrip(name: String) throws {
 
 @Test(
     "A capture cut at any byte is an error with its offset, and whole only between records",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing),
     arguments: ["near-empty-monitor", "horizon-treadmill"])
 func cuts(name: String) throws {
-    guard let bytes = capture(name) else { return }
+    let bytes = capture(name)
     let whole = Set(boundaries(bytes))
     let near = boundaries(bytes).prefix(60).flatMap { [$0 - 1, $0, $0 + 1] }
     for length in Set(near + Array(0..<400) + Array(stride(from: 0, to: bytes.count, by: 4999)))
@@ -112,9 +108,11 @@ func cuts(name: String) throws {
     }
 }
 
-@Test("5,000 captures with random damage never crash the import, and what they give is a trace that reads")
+@Test(
+    "5,000 captures with random damage never crash the import, and what they give is a trace that reads",
+    .enabled(if: DeviceCaptures.exist, DeviceCaptures.missing))
 func fuzz() throws {
-    guard let bytes = capture("horizon-treadmill") else { return }
+    let bytes = capture("horizon-treadmill")
     let ends = boundaries(bytes)
     var state: UInt64 = 0x9e37_79b9_7f4a_7c15
     func random(_ bound: Int) -> Int {
@@ -149,10 +147,7 @@ func detection(bytes: [UInt8], reason: String) {
 @Test(
     "The shipped heart-rate recording is canonical but for its comment, and over 70 seconds from connect to disconnect")
 func shippedRecording() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    let path = root.appendingPathComponent("Devices/heart-rate-monitor/recording.trace").path
-    let bytes = [UInt8](try #require(FileManager.default.contents(atPath: path)))
+    let bytes = bytes(of: "\(packageFolder)/Devices/heart-rate-monitor/recording.trace")
     var reader = TraceReader(bytes: bytes)
     let header = try reader.header()
     var operations: [TraceOperation] = []

@@ -57,9 +57,19 @@ func roundTrip() throws {
     #expect(operations.count == 12)
     #expect(header.devices[0].name == "Polar \"H10\"")
     #expect(header.devices[1].source == "/accessory/2341:0043:7583")
+    let port = TraceDevice(number: 1, mode: .externalAccessory, address: "00:1D:FD:00:00:01")
+    #expect(port.source == "/bluetooth/00:1D:FD:00:00:01")
     #expect(operations[1].kind == .data(.characteristic(BluetoothUUID(short: 0x2a37)), [0x10, 0x49, 0x54, 0x03]))
     #expect(operations[6].kind == .data(.advertisement, [2, 1, 6, 4, 0x16, 9, 0x0f, 0x64]))
     #expect(write(header, operations) == everything)
+}
+
+@Test("A Bluetooth address means the same device in capitals and without, as a peripheral and as a serial port")
+func capitals() throws {
+    for mode in ["bluetooth", "accessory"] {
+        let text = "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 \(mode) 00:1d:fd:00:00:0a\nend\n"
+        #expect(try read(text).0.devices[0].source == "/bluetooth/00:1D:FD:00:00:0A")
+    }
 }
 
 @Test("The size of the chunks changes nothing", arguments: [1, 2, 7, 64])
@@ -113,8 +123,14 @@ private let faultyHeaders: [(text: String, reason: String)] = [
     ("\(prologue)device 2 bluetooth C0:F1:F2:F3:F4:02 alia=x\n", "did you mean `alias`?"),
     ("\(prologue)device 2 bluetooth C0:F1:F2:F3:F4:02 service=18\n", "no UUID"),
     ("\(prologue)end\n+0 1 connect\n", "may follow `end`"),
-    ("\(prologue)+0 1 data 2a37 \(String(repeating: "00", count: 70_000))\nend\n", "128 KiB"),
 ]
+
+@Test("A line over 128 KiB is refused")
+func longLine() throws {
+    let line = "+0 1 data 2a37 " + String(repeating: "00", count: 70_000)
+    let error = thrown(TraceError.self) { try read("\(prologue)\(line)\nend\n") }
+    #expect(error?.reason.contains("128 KiB") == true)
+}
 
 @Test("A faulty header is refused with its reason", arguments: faultyHeaders)
 func headerFaults(text: String, reason: String) throws {

@@ -1,4 +1,5 @@
-// Runs the logger until stdin ends. Try it without a bridge: cat events.ndjson | ExampleHeartRate 3>/dev/null
+// Runs the logger until stdin ends. Try it without a bridge:
+// cat Devices/heart-rate-monitor/expected.ndjson | .build/debug/ExampleHeartRate 3>/dev/null
 import WakeHandler
 
 BackgroundSession(delegate: HeartRateLogger()).run()

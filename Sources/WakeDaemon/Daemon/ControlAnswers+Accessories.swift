@@ -75,11 +75,11 @@ extension ControlAnswers {
 
     private func watch(for word: String) throws(ControlRefusal) -> AccessoryWatch {
         if let id = bridge.catalog.device(named: word), let entry = bridge.catalog.entry(id),
-            entry.device.mode == .bluetoothCentral
+            Device.bluetoothAddress(in: entry.device.source) != nil
         {
             throw ControlRefusal(
-                .conflict, code: "conflict", message: "'\(word)' is a Bluetooth peripheral, which bluetoothd keeps",
-                advice: "name or forget it with: wakebridge pair, wakebridge forget")
+                .conflict, code: "conflict", message: "'\(word)' is a Bluetooth device, which bluetoothd keeps",
+                advice: "name or forget it with: wakebridge pair, wakebridge forget, bluetoothctl")
         }
         if let watch = live?.accessories { return watch }
         throw ControlRefusal(
@@ -152,8 +152,7 @@ extension ControlAnswers {
     }
 
     private func told(_ source: String) throws(ControlRefusal) -> ControlResponse {
-        let entry = bridge.catalog.devices.compactMap { $0 }.first { $0.device.source == source }
-        guard let entry else { return .done }
+        guard let entry = bridge.catalog.entry(of: source) else { return .done }
         let status = report(entry)
         return .json { $0.device(status) }
     }

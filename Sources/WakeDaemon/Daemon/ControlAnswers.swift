@@ -40,7 +40,7 @@ final class ControlAnswers {
         case .setSession(let name, let session): return try setSession(of: name, session)
         case .nameAccessory(let order): return try nameAccessory(order)
         case .forgetAccessory(let name): return try forgetAccessory(name)
-        case .start(let name): return start(try handler(name))
+        case .start(let name): return start(try startable(name))
         case .stop(let name, let keepsSessions): return stop(try handler(name), keepsSessions: keepsSessions)
         case .attach(let name): return attach(try runnable(name))
         case .reload: return reload()
@@ -240,10 +240,26 @@ final class ControlAnswers {
         .launching, .active, .expiring, .suspending, .suspended, .terminating,
     ]
 
+    /// A handler that a start lets run: what its manifest has disabled no operator can.
+    private func startable(_ name: String) throws(ControlRefusal) -> HandlerID {
+        let id = try handler(name)
+        guard let manifest = bridge.catalog.handlers[id], !manifest.settings.isEnabled else { return id }
+        throw disabled(name, manifest, "started")
+    }
+
+    private func disabled(_ name: String, _ manifest: HandlerManifest, _ verb: String) -> ControlRefusal {
+        ControlRefusal(
+            .conflict, code: "conflict", message: "handler '\(name)' is disabled by its manifest and cannot be \(verb)",
+            advice: "take 'enabled: false' out of \(manifest.file)")
+    }
+
     /// A handler that may run: an order to wake one that may not would be taken and do nothing.
     func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
         guard standing.state == .stopped || standing.state == .quarantined else { return standing.handler }
+        if let manifest = bridge.catalog.handlers[standing.handler], !manifest.settings.isEnabled {
+            throw disabled(name, manifest, "woken")
+        }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "handler '\(name)' is \(standing.state.rawValue) and cannot be woken",
             advice: "let it run again with: wakebridge start \(name)")

@@ -36,6 +36,8 @@ public final class Daemon {
     private var answers: ControlAnswers?
     private var signals: [SignalWatch] = []
     private var isEnding = false
+    /// Everything that is wrong with the profiles as they were read last.
+    private var profileFaults: [String]
     let log = Log("daemon")
 
     public init(_ options: DaemonOptions) throws {
@@ -49,9 +51,9 @@ public final class Daemon {
         stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
         TemporaryGround.clearDead()
         settings = try Self.settings(options)
-        let (profiles, errors) = ProfileFolder.load(
-            ProfileFolder.shipped() + [options.configurationDirectory + "/Devices"])
+        let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
+        profileFaults = errors.map(\.description)
         bridge = try Bridge(Self.bridgeOptions(options, settings), profiles: profiles)
         history = WakeHistory(clock: bridge.engine.clock)
         logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
@@ -62,8 +64,7 @@ public final class Daemon {
         devices =
             Self.replay(options, settings) == nil
             ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
-        manifests = try ManifestFolder(
-            options.manifestDirectory, profiles: profiles, defaults: settings)
+        manifests = try ManifestFolder(options.manifestDirectory, defaults: settings)
         bridge.stage.handlerLog = logBook
         bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
         if let thermal { bridge.engine.listeners.append(thermal) }
@@ -97,7 +98,7 @@ public final class Daemon {
         try prepareReplay()
         readManifests()
         bridge.noteLossesTold()
-        try manifests.onChange(bridge.loop) { [unowned self] in readManifests() }
+        try manifests.onChange(bridge.loop) { [unowned self] in noteDropIn() }
         try serve()
         try bus.open()
         devices?.begin()
@@ -124,8 +125,37 @@ public final class Daemon {
 
     /// Reads all configuration anew; returns everything that is wrong with it.
     func reload() -> [String] {
-        _ = takeManifests()
-        return manifests.faults + staleSettings()
+        _ = takeConfiguration()
+        return profileFaults + manifests.faults + staleSettings()
+    }
+
+    /// Who drops in a manifest may have brought the profile that it names just before.
+    private func noteDropIn() {
+        let before = profileFaults
+        let faults = takeConfiguration()
+        for fault in profileFaults.filter({ !before.contains($0) }) + faults { log.error(fault) }
+    }
+
+    /// Returns the faults of manifests that are new.
+    private func takeConfiguration() -> [String] {
+        let areOther = takeProfiles()
+        // As at the start: who watches what is known before a device is.
+        defer { if areOther { devices?.profilesDidChange() } }
+        return takeManifests()
+    }
+
+    /// Takes what changed in the folders of profiles, for devices that come from now on; true where something did. What is
+    /// broken changes nothing.
+    private func takeProfiles() -> Bool {
+        let reading = ProfileFolder.read(ProfileFolder.known(in: options.configurationDirectory))
+        profileFaults = reading.errors.map(\.description)
+        // With a whole folder out of sight nobody knows which profile of a name is meant.
+        guard reading.isWhole else { return false }
+        let changes = bridge.catalog.take(Array(reading.sources.values), keeping: Set(reading.unreadable.keys))
+        profileFaults += changes.errors.map(\.description)
+        for name in changes.taken { log.notice("profile \(name) is taken up, for devices that come from now on") }
+        for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
+        return !changes.isEmpty
     }
 
     private func readManifests() {
@@ -134,7 +164,7 @@ public final class Daemon {
 
     /// Takes what changed in handlers.d; what is broken changes nothing. Returns the faults that are new.
     private func takeManifests() -> [String] {
-        let changes = manifests.read()
+        let changes = manifests.read(knowing: bridge.catalog.profiles)
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { lookAtPower() }
         for manifest in changes.adopted {
             bridge.adopt(manifest)

@@ -1,5 +1,4 @@
 // What a daemon is told at its start, and what holds where it is told nothing.
-import Glibc
 import WakeSources
 import WakeSystem
 
@@ -13,35 +12,17 @@ public struct DaemonOptions {
         }
     }
 
-    /// Holds `wakebridge.json5`, `handlers.d/` and, where profiles are added, `Devices/`.
     public var configurationDirectory: String
     public var stateDirectory: String
     public var runtimeDirectory: String
     public var replay: Replay?
     var kinds = LiveDevices.Kinds.all
 
-    /// The system's directories for root; those of the XDG base directory specification for others.
     public init() {
-        guard geteuid() != 0 else {
-            configurationDirectory = "/etc/wakebridge"
-            stateDirectory = "/var/lib/wakebridge"
-            runtimeDirectory = Self.runtimeDirectory(of: 0, environment: Self.environment) { File.exists($0) }
-            return
-        }
-        let home = Self.environment("HOME") ?? "/tmp"
-        configurationDirectory = (Self.environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/wakebridge"
-        stateDirectory = (Self.environment("XDG_STATE_HOME") ?? home + "/.local/state") + "/wakebridge"
-        runtimeDirectory = Self.runtimeDirectory(of: geteuid(), environment: Self.environment) { File.exists($0) }
-    }
-
-    /// Where daemon and tool meet when neither is told: the session's directory, or where a user has none, a place in /tmp.
-    public static func runtimeDirectory(
-        of user: UInt32, environment: (String) -> String?, exists: (String) -> Bool
-    ) -> String {
-        if user == 0 { return "/run/wakebridge" }
-        if let session = environment("XDG_RUNTIME_DIR") { return session + "/wakebridge" }
-        let session = "/run/user/\(user)"
-        return (exists(session) ? session : "/tmp/wakebridge-\(user)") + "/wakebridge"
+        let places = BridgePlaces.mine
+        configurationDirectory = places.configuration
+        stateDirectory = places.state
+        runtimeDirectory = places.runtime
     }
 
     /// One name for each runtime directory, so that two daemons never sweep each other's handlers.
@@ -49,8 +30,4 @@ public struct DaemonOptions {
 
     var manifestDirectory: String { configurationDirectory + "/handlers.d" }
     public var controlSocket: String { runtimeDirectory + "/control.sock" }
-
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
 }

@@ -9,7 +9,6 @@ import WakeSystem
 /// Owns the folder's watch. A broken manifest is told and leaves what ran before as it was.
 final class ManifestFolder {
     private let path: String
-    private let profiles: ProfileLibrary
     private let defaults: BridgeSettings
     private var known = ConfigurationFolder()
     /// What is wrong with the texts that were read last, by handler id.
@@ -31,12 +30,14 @@ final class ManifestFolder {
     /// An editor writes a file in several steps; a reading waits until it has come to rest.
     private static let settleTime = TimeSpan.milliseconds(50)
 
-    init(_ path: String, profiles: ProfileLibrary, defaults: BridgeSettings) throws(SystemError) {
+    init(_ path: String, defaults: BridgeSettings) throws(SystemError) {
         self.path = path
-        self.profiles = profiles
         self.defaults = defaults
         directory = try DirectoryWatch(path)
     }
+
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
 
     /// Everything that is wrong with the folder as it was read last.
     var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
@@ -52,7 +53,7 @@ final class ManifestFolder {
     }
 
     /// Reads the folder and says what is new, other or gone since the last reading.
-    func read() -> Changes {
+    func read(knowing profiles: ProfileLibrary) -> Changes {
         let before = Set(faults)
         var result = Changes()
         if let current = look() {
@@ -62,7 +63,7 @@ final class ManifestFolder {
             // What is broken may be so for what stands elsewhere, such as a user that was made meanwhile.
             let suspects = broken.keys.filter { !changes.added.contains($0) && !changes.changed.contains($0) }
             for id in changes.added + changes.changed + suspects.sorted() {
-                if let manifest = adopt(id, current.manifests[id] ?? []) { result.adopted.append(manifest) }
+                if let manifest = adopt(id, current.manifests[id] ?? [], profiles) { result.adopted.append(manifest) }
             }
             result.removed = changes.removed
         }
@@ -70,9 +71,9 @@ final class ManifestFolder {
         return result
     }
 
-    private func adopt(_ id: String, _ text: [UInt8]) -> HandlerManifest? {
+    private func adopt(_ id: String, _ text: [UInt8], _ profiles: ProfileLibrary) -> HandlerManifest? {
         do {
-            let manifest = try manifest(id, text)
+            let manifest = try manifest(id, text, profiles)
             broken[id] = nil
             return manifest
         } catch {
@@ -81,7 +82,9 @@ final class ManifestFolder {
         }
     }
 
-    private func manifest(_ id: String, _ text: [UInt8]) throws(ConfigurationErrors) -> HandlerManifest {
+    private func manifest(
+        _ id: String, _ text: [UInt8], _ profiles: ProfileLibrary
+    ) throws(ConfigurationErrors) -> HandlerManifest {
         var manifest = try HandlerManifest(
             id: id, file: "\(path)/\(id).json5", text: text, isRoot: geteuid() == 0, defaults: defaults.timers)
         let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount()

@@ -25,6 +25,9 @@ final class MemoryLook: DecisionListener {
         }
     }
 
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
+
     private var triggerDescriptor: Int32? {
         switch trigger {
         case .some(let trigger): trigger.raw

@@ -35,6 +35,9 @@ final class PowerLook {
         tick()
     }
 
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
+
     private func tick() {
         timer?.arm(at: SystemClock.monotonic() + Self.interval)
         look()

@@ -9,11 +9,14 @@ import WakeSystem
 final class AccessoryWatch: AccessoryHost {
     unowned let bridge: Bridge
     let source: AccessorySource
+    /// Those with a serial port over Bluetooth; nil where no Bluetooth is watched.
+    private var serial: SerialPeripherals?
     private let sessions: SessionBook
     private let book: AccessoryBook
     private var devices: [String: DeviceID] = [:]
     /// Those of which a handler is awake, as the source was told.
     private var wanted: Set<String> = []
+    private var held = HeldPlans<AccessoryMatch>()
     /// A handler's state has moved since the turn began.
     private var hasMoved = false
 
@@ -26,6 +29,11 @@ final class AccessoryWatch: AccessoryHost {
         source.host = self
     }
 
+    /// Before the bus is there.
+    func listen(to client: BluezClient) throws(SystemError) {
+        serial = try SerialPeripherals(client, for: source, on: bridge.loop)
+    }
+
     func begin() throws(SystemError) {
         bridge.engine.listeners.append(self)
         // Put off, because a turn may be completed amid what a node said: it is not to be closed over the rest of that.
@@ -34,17 +42,27 @@ final class AccessoryWatch: AccessoryHost {
             book.keep()
             if hasMoved, source.letsGo { telling.schedule() }
         }
-        try source.begin()
+        try source.begin(hearing: bridge.catalog.profiles.subsystems)
     }
 
     // MARK: What the source asks
 
-    func plan(for record: UdevRecord) -> AccessoryMatch? {
-        guard let profile = bridge.catalog.profiles.profile(of: record), let plan = profile.accessory else {
-            return nil
-        }
-        return AccessoryMatch(profile: profile.name, plan: plan)
+    func plan(for record: UdevRecord) -> AccessoryMatch? { match(bridge.catalog.profiles.index(of: record)) }
+
+    /// One that was known as a peripheral stays that, though it advertises nothing just now.
+    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {
+        if let match = held.plan(for: peripheral) { return match }
+        let known = bridge.catalog.entry(of: peripheral.source)
+        guard known?.device.mode != .bluetoothCentral || known?.profile == nil else { return nil }
+        return match(bridge.catalog.profiles.index(of: peripheral))
     }
+
+    private func match(_ index: ProfileIndex?) -> AccessoryMatch? {
+        guard let index, let plan = bridge.catalog.profiles[index].accessory else { return nil }
+        return AccessoryMatch(profile: bridge.catalog.profiles.name(index), plan: plan, edition: index.rawValue)
+    }
+
+    func alias(of source: String) -> String? { bridge.catalog.entry(of: source)?.device.alias }
 
     func session(of source: String) -> LinkSession { sessions[source] }
 
@@ -54,8 +72,8 @@ final class AccessoryWatch: AccessoryHost {
 
     // MARK: What the source tells
 
-    func accessory(knows device: Device) {
-        devices[device.source] = bridge.know(device)
+    func accessory(knows device: Device, by match: AccessoryMatch) {
+        devices[device.source] = bridge.know(device, by: ProfileIndex(rawValue: match.edition))
         // A handler may be awake already that watches it.
         hasMoved = true
         bridge.loop.requestTurn()
@@ -75,6 +93,8 @@ final class AccessoryWatch: AccessoryHost {
         do throws(SystemError) { try sessions.forget(source) } catch {
             Log("sessions").error("\(error.description); the session of \(source), which is forgotten, may be kept")
         }
+        // Its events may still be owed to somebody, but what it was called is free for another.
+        call(source, source)
     }
 
     /// Kept when the turn ends: of a crowd that is plugged in together all at once.
@@ -90,10 +110,12 @@ final class AccessoryWatch: AccessoryHost {
 
     /// One that has not been attached since the start is called so at once too.
     func rename(_ source: String, to name: String) {
-        guard self.source.rename(source, to: name) else { return }
-        let entry = bridge.catalog.devices.compactMap { $0 }.first { $0.device.source == source }
-        guard var device = entry?.device, device.alias != name else { return }
-        device.alias = name
+        if self.source.rename(source, to: name) { call(source, name) }
+    }
+
+    private func call(_ source: String, _ alias: String) {
+        guard var device = bridge.catalog.entry(of: source)?.device, device.alias != alias else { return }
+        device.alias = alias
         devices[source] = bridge.know(device)
     }
 }
@@ -109,9 +131,15 @@ extension AccessoryWatch: DeviceWatch {
         book.keep()
     }
 
+    func profilesDidChange() throws(SystemError) {
+        held.hold(source.calledMatches)
+        serial?.reconsider()
+        try source.reconsider(hearing: bridge.catalog.profiles.subsystems)
+    }
+
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
         switch request {
-        case .read: answer(.failure(ProtocolFault(source.read(of: device.source), request)))
+        case .read: answer(.failure(ProtocolFault(source.refusalToRead(of: device.source), request)))
         case .write(let address, let bytes):
             source.write(bytes, to: address.channel, of: device.source) { result in
                 answer(result.map { .written(device: device.alias) }.mapError { ProtocolFault($0, request) })

@@ -11,16 +11,15 @@ final class BluetoothWatch: BluetoothHost {
     let sessions: SessionBook
     let source: BluetoothSource
     private var devices: [String: DeviceID] = [:]
+    private var held = HeldPlans<BluetoothPlan>()
 
     init(_ bridge: Bridge, bus: SystemBus, sessions: SessionBook) throws(SystemError) {
         self.bridge = bridge
         self.sessions = sessions
-        let profiles = bridge.catalog.profiles
-        let services = profiles.names.compactMap { profiles.index(named: $0) }.map { profiles[$0] }
-            .filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
         let clock = bridge.engine.clock
         source = try BluetoothSource(
-            on: bridge.loop, bus: bus, services: services, air: AirMonitor.ifAllowed(on: bridge.loop),
+            on: bridge.loop, bus: bus, services: bridge.catalog.profiles.peripheralServices,
+            air: AirMonitor.ifAllowed(on: bridge.loop),
             kernel: try KernelLinks(on: bridge.loop)
         ) { clock.stamp() }
         source.host = self
@@ -29,17 +28,19 @@ final class BluetoothWatch: BluetoothHost {
     // MARK: What the source asks
 
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
+        if let plan = held.plan(for: peripheral) { return plan }
         let profiles = bridge.catalog.profiles
         let services = Array(peripheral.services)
         // What it was matched by may be told in its advertisements only, and bluetoothd forgets those.
         let index =
             profiles.match(mode: .bluetoothCentral, services: services, name: peripheral.name)
-            ?? knownPeripherals.first { $0.source == "/bluetooth/\(peripheral.address)" }?.profile
+            ?? knownPeripherals.first { $0.source == peripheral.source }?.profile
             .flatMap { profiles.index(named: $0) }
         guard let index else { return nil }
         let profile = profiles[index]
         return BluetoothPlan(
-            profile: profile.name, link: LinkPlan(notify: profile.notify, read: profile.readAtConnect))
+            profile: profile.name, link: LinkPlan(notify: profile.notify, read: profile.readAtConnect),
+            edition: index.rawValue)
     }
 
     func session(of source: String) -> LinkSession { sessions[source] }
@@ -52,7 +53,9 @@ final class BluetoothWatch: BluetoothHost {
 
     // MARK: What the source tells
 
-    func bluetooth(knows device: Device) { devices[device.source] = bridge.know(device) }
+    func bluetooth(knows device: Device, by plan: BluetoothPlan) {
+        devices[device.source] = bridge.know(device, by: ProfileIndex(rawValue: plan.edition))
+    }
 
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
@@ -74,6 +77,11 @@ extension BluetoothWatch: DeviceWatch {
     func apply(_ session: LinkSession, to source: String) { self.source.set(session, of: source) }
     func hindrance(of source: String) -> String? { self.source.hindrance(of: source)?.sentence }
     func end() { source.end() }
+
+    func profilesDidChange() {
+        held.hold(source.plansInUse)
+        source.reconsider(serving: bridge.catalog.profiles.peripheralServices)
+    }
 
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
         guard case .characteristic(let uuid) = request.address.channel else {

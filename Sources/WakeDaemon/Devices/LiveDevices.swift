@@ -40,6 +40,7 @@ final class LiveDevices {
         accessories =
             kinds.contains(.accessories)
             ? try AccessoryWatch(bridge, sessions: sessions, stateDirectory: stateDirectory) : nil
+        if let bluetooth { try accessories?.listen(to: bluetooth.source.client) }
         bridge.stage.access = self
     }
 
@@ -49,6 +50,16 @@ final class LiveDevices {
         do throws(SystemError) { try accessories?.begin() } catch {
             Log("accessories").error(
                 "\(error.description); accessories are not watched until the bridge is started anew")
+        }
+    }
+
+    /// Devices that are not there yet get them; those that are go on with what they have.
+    func profilesDidChange() {
+        bluetooth?.profilesDidChange()
+        do throws(SystemError) { try accessories?.profilesDidChange() } catch {
+            Log("accessories").error(
+                "\(error.description); a profile's new subsystems are not heard of: reload again, or restart wakebridged"
+            )
         }
     }
 

@@ -13,17 +13,16 @@ extension Bridge {
         for (id, device) in journal.devices() {
             let known = journal.listening(to: device.source)
             guard known != nil || device.mode == .bluetoothCentral else { continue }
-            let until = Self.heardUntil(known, lastWords[id], aliveUntil, device.mode)
+            let until = Self.heardUntil(known, lastWords[id], aliveUntil, unnoticed: device.unnoticedEnd)
             journal.note(.until(until), to: device.source)
         }
     }
 
-    /// A radio link that was up may have been dead for as long as one outlives the last answer; what stands in a node was
-    /// read as soon as it came.
+    /// What was up may have been dead for as long as that goes `unnoticed`.
     static func heardUntil(
-        _ known: Listening?, _ lastWord: WallTime?, _ aliveUntil: WallTime, _ mode: DeviceMode
+        _ known: Listening?, _ lastWord: WallTime?, _ aliveUntil: WallTime, unnoticed: TimeSpan
     ) -> WallTime {
-        let sure = mode == .bluetoothCentral ? aliveUntil - LinkPatience().supervision : aliveUntil
+        let sure = aliveUntil - unnoticed
         let until =
             switch known {
             case .until(let time): time
@@ -31,5 +30,15 @@ extension Bridge {
             case nil: max(lastWord ?? sure, sure)
             }
         return min(until, aliveUntil)
+    }
+}
+
+extension Device {
+    /// A radio link outlives the last answer for a while; what stands in a node was read as soon as it came.
+    fileprivate var unnoticedEnd: TimeSpan {
+        switch mode {
+        case .bluetoothCentral: LinkPatience().supervision
+        case .externalAccessory: Device.bluetoothAddress(in: source) != nil ? PortPatience.calling.unnoticedEnd : .zero
+        }
     }
 }

@@ -84,9 +84,12 @@ public final class Bridge {
         engine.stage = stage
         try tieToLoop()
         engine.willShed = { [unowned self] in introduceAbsent($0) }
-        for (id, device) in journal.devices() { know(device, as: id) }
+        for (id, device) in journal.devices() { know(device, nil, as: id) }
         if let aliveUntil { endListening(of: recovery.owed.values.joined(), aliveUntil) }
     }
+
+    /// Before what it watches is closed.
+    deinit { wallClockWatch?.cancel() }
 
     private func tieToLoop() throws(SystemError) {
         loop.completeTurn = { [unowned self] in completeTurn() }
@@ -130,18 +133,20 @@ public final class Bridge {
 
     // MARK: Devices and handlers
 
-    /// Gives the device its number, and its handlers to it.
+    /// Gives the device its number, and its handlers to it. `profile` is the one that it comes with; where nobody says, it goes
+    /// on with the one that it has.
     @discardableResult
-    package func know(_ device: Device) -> DeviceID {
+    package func know(_ device: Device, by profile: ProfileIndex? = nil) -> DeviceID {
         let id = journal.deviceID(for: device)
-        know(device, as: id)
+        know(device, profile, as: id)
         return id
     }
 
-    private func know(_ device: Device, as id: DeviceID) {
+    private func know(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         var device = device
-        if let profile = device.profile, catalog.profiles.index(named: profile) == nil { device.profile = nil }
-        catalog.set(device, as: id)
+        let profile = profile ?? catalog.profile(of: device, as: id)
+        if profile == nil { device.profile = nil }
+        catalog.set(device, profile, as: id)
         engine.feed(.device(id, device))
     }
 

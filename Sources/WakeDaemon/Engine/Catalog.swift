@@ -5,14 +5,22 @@ import WakeProfiles
 final class Catalog {
     struct DeviceEntry {
         var device: Device
+        /// As it read when the device came.
         var profile: ProfileIndex?
         /// Nil before the first word of its link.
         var isConnected: Bool?
         var lastData: WallTime?
     }
 
-    let profiles: ProfileLibrary
+    /// What a line needs of its device: apart, so that a line copies nothing else.
+    struct LineTerms {
+        var text: DeviceText
+        var profile: ProfileIndex?
+    }
+
+    private(set) var profiles: ProfileLibrary
     private(set) var devices: [DeviceEntry?] = []
+    private var lineTerms: [LineTerms?] = []
     private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
@@ -20,12 +28,32 @@ final class Catalog {
 
     init(profiles: ProfileLibrary) { self.profiles = profiles }
 
-    func set(_ device: Device, as id: DeviceID) {
+    /// Holds for devices that come from now on.
+    func take(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
+        profiles.take(sources, keeping: kept)
+    }
+
+    /// The profile that a device of such a number goes on with; where it has none of that name, the one that is loaded now.
+    func profile(of device: Device, as id: DeviceID) -> ProfileIndex? {
+        if let known = entry(id), known.device.profile == device.profile, let profile = known.profile { return profile }
+        return device.profile.flatMap { profiles.index(named: $0) }
+    }
+
+    func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         let index = Int(id.rawValue)
-        while devices.count <= index { devices.append(nil) }
+        while devices.count <= index {
+            devices.append(nil)
+            lineTerms.append(nil)
+        }
+        lineTerms[index] = LineTerms(text: DeviceText(of: device), profile: profile)
         devices[index] = DeviceEntry(
-            device: device, profile: device.profile.flatMap { profiles.index(named: $0) },
-            isConnected: devices[index]?.isConnected, lastData: devices[index]?.lastData)
+            device: device, profile: profile, isConnected: devices[index]?.isConnected,
+            lastData: devices[index]?.lastData)
+    }
+
+    func lineTerms(of id: DeviceID) -> LineTerms? {
+        let index = Int(id.rawValue)
+        return index < lineTerms.count ? lineTerms[index] : nil
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
@@ -54,6 +82,9 @@ final class Catalog {
             ?? devices.firstIndex { $0?.device.source == name || $0?.device.source.hasSuffix("/" + name) ?? false }
         return index.map { DeviceID(rawValue: UInt32($0)) }
     }
+
+    /// As it was known last, be it in an earlier life of the bridge.
+    func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.source == source } ?? nil }
 
     /// Keeps what people ask for: whether the link is up, and when the device last spoke.
     func note(_ event: DeviceEvent) {

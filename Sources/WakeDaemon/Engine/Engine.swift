@@ -37,6 +37,7 @@ public final class Engine {
     var runTurn: (() -> Void)?
 
     private var effects: [Effect] = []
+    private var turned: [Effect] = []
     private var outward: [Effect] = []
     /// Keeps the memory of the last turn's effects for the next one's.
     private var spare: [Effect] = []
@@ -66,9 +67,7 @@ public final class Engine {
     func feed(_ input: Input) { feed(input, at: clock.stamp()) }
 
     func feed(_ input: Input, at stamp: Stamp) {
-        core.step(input, at: stamp, into: &effects)
-        for effect in effects { record(effect, at: stamp) }
-        effects.removeAll(keepingCapacity: true)
+        step(input, at: stamp)
         feedsInTurn += 1
         if !isTurnRequested {
             isTurnRequested = true
@@ -81,6 +80,13 @@ public final class Engine {
         }
     }
 
+    /// Effects are moved from one place to the next and not copied: turned round once, they come off the end in their order.
+    private func step(_ input: Input, at stamp: Stamp) {
+        core.step(input, at: stamp, into: &effects)
+        while let effect = effects.popLast() { turned.append(effect) }
+        while let effect = turned.popLast() { record(effect, at: stamp) }
+    }
+
     /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
     func completeTurn() {
         isCompleting = true
@@ -91,9 +97,8 @@ public final class Engine {
             // Taken out, not borrowed: what the stage feeds while it acts adds to `outward`.
             var performing = spare
             spare = []
-            swap(&performing, &outward)
-            for effect in performing { stage?.perform(effect) }
-            performing.removeAll(keepingCapacity: true)
+            while let effect = outward.popLast() { performing.append(effect) }
+            while let effect = performing.popLast() { stage?.perform(effect) }
             spare = performing
         } while !outward.isEmpty
         isCompleting = false
@@ -101,7 +106,7 @@ public final class Engine {
         keepHouse()
     }
 
-    private func record(_ effect: Effect, at stamp: Stamp) {
+    private func record(_ effect: consuming Effect, at stamp: Stamp) {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
@@ -157,9 +162,7 @@ public final class Engine {
 
     private func announce(_ notice: Notice) {
         let stamp = clock.stamp()
-        core.step(.announced(notice), at: stamp, into: &effects)
-        for effect in effects { record(effect, at: stamp) }
-        effects.removeAll(keepingCapacity: true)
+        step(.announced(notice), at: stamp)
     }
 
     /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.
@@ -201,6 +204,13 @@ extension DeviceEvent {
 extension Engine {
     var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
     var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
+    /// Whether anything follows now although nothing else happens.
+    func isDue(at moment: Moment) -> Bool {
+        ask {
+            $0.nextMonotonicDeadline.map { $0 <= moment.monotonic } ?? false
+                || $0.nextBoottimeDeadline.map { $0 <= moment.boottime } ?? false
+        }
+    }
     var nextSequence: Sequence { ask { $0.nextSequence } }
     var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }

@@ -28,12 +28,6 @@ final class LineComposer {
 
     static let replayPrefix = "replay-"
 
-    func compose(_ delivery: Delivery, for handler: HandlerID) -> [UInt8] {
-        var writer = JSONWriter(reserving: 512 * (delivery.events.count + 1))
-        compose(delivery, for: handler, into: &writer)
-        return writer.bytes
-    }
-
     func compose(_ delivery: Delivery, for handler: HandlerID, into writer: inout JSONWriter) {
         switch delivery.preface {
         case .none: break
@@ -41,6 +35,11 @@ final class LineComposer {
         case .resumed(let frozenFor, let reason, let open):
             write(.resumed(frozenFor: frozenFor, reason: reason.written, open: open), into: &writer)
         }
+        composeLines(of: delivery, into: &writer)
+    }
+
+    /// What is delivered, without a word of the wake.
+    func composeLines(of delivery: Delivery, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
         for event in delivery.events { write(event, budget: delivery.budget, into: &writer) }
     }
@@ -49,12 +48,12 @@ final class LineComposer {
 
     /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
     func compose(unowed event: DeviceEvent) -> [UInt8] {
-        guard let entry = catalog.entry(event.device) else { return [] }
+        guard let terms = catalog.lineTerms(of: event.device) else { return [] }
         noticeCount += 1
         var line = EventLine(
-            event, of: entry.device, sequence: Sequence(noticeCount), attempt: 0, budget: .zero, idPrefix: noticePrefix)
+            event, of: terms.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero, idPrefix: noticePrefix)
         line.isOwed = false
-        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
+        if case .data(let channel, let bytes) = event.kind, let profile = terms.profile {
             decode(bytes, channel, profile, into: &line)
         }
         var writer = JSONWriter()
@@ -87,11 +86,11 @@ final class LineComposer {
         _ event: DeviceEvent, _ sequence: Sequence, _ attempt: UInt32, _ isRedelivered: Bool, _ budget: TimeSpan,
         into writer: inout JSONWriter
     ) {
-        guard let entry = catalog.entry(event.device) else { return }
+        guard let terms = catalog.lineTerms(of: event.device) else { return }
         var line = EventLine(
-            event, of: entry.device, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
+            event, of: terms.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
             idPrefix: idPrefix)
-        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
+        if case .data(let channel, let bytes) = event.kind, let profile = terms.profile {
             decode(bytes, channel, profile, into: &line)
         }
         line.write(into: &writer)

@@ -82,7 +82,7 @@ struct Launcher {
     }
 
     /// Nothing of ours leaks in: a handler sees what its manifest says and what the protocol names.
-    private func environment(
+    func environment(
         of manifest: HandlerManifest, _ reason: WakeReason, _ directory: String, _ account: Account?
     ) -> [(name: String, value: String)] {
         let user = account ?? (try? Account.current())

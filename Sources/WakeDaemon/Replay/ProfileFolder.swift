@@ -1,4 +1,4 @@
-// Where device profiles lie on disk, and reading them: the shipped ones first, then those an operator adds.
+// Where device profiles lie on disk, and reading them: the shipped ones first, then those that people add.
 import Glibc
 import WakeProfiles
 import WakeSystem
@@ -7,18 +7,66 @@ public enum ProfileFolder {
     /// They explain keys to people, and are for no device.
     private static let examples = ["example", "example-accessory"]
 
-    /// Reads every `<folder>/<name>/profile.json5` of the folders that exist; a later folder's profile replaces an earlier
-    /// one of the same name. Broken profiles are left out and told.
-    public static func load(_ folders: [String]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+    /// What was found in the folders, a profile of a name once.
+    struct Reading {
         var sources: [String: ProfileLibrary.Source] = [:]
+        /// Those that are there and cannot be read, by name.
+        var unreadable: [String: ConfigurationError] = [:]
+        /// A folder that is there and cannot be looked into.
+        var blindness: [ConfigurationError] = []
+
+        var isWhole: Bool { blindness.isEmpty }
+
+        var errors: [ConfigurationError] { blindness + unreadable.values.sorted { $0.file < $1.file } }
+    }
+
+    /// Everywhere that a user's bridge and tools look, a daemon, a replay and a scan alike; a later folder's profile replaces an
+    /// earlier one of the same name.
+    /// - Parameter configuration: the directory that is the user's own, or was named.
+    public static func known(in configuration: String = DaemonOptions().configurationDirectory) -> [String] {
+        known(besides: shipped(), in: configuration, user: geteuid())
+    }
+
+    /// Those of the machine count for everybody: whoever is not root watches the same devices.
+    static func known(besides shipped: [String], in configuration: String, user: UInt32) -> [String] {
+        let (machines, own) = (BridgePlaces.machine.configuration + "/Devices", configuration + "/Devices")
+        return shipped + (user == 0 || own == machines ? [] : [machines]) + [own]
+    }
+
+    /// Loads what ``known(in:)`` names. Broken profiles are left out and told.
+    public static func load(_ folders: [String]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
+        let reading = read(folders)
+        let (library, errors) = ProfileLibrary.load(Array(reading.sources.values))
+        return (library, reading.errors + errors)
+    }
+
+    /// Reads every `<folder>/<name>/profile.json5` of the folders that exist.
+    static func read(_ folders: [String]) -> Reading {
+        var reading = Reading()
         for folder in folders {
-            for name in (try? Directory.names(in: folder)) ?? [] where !examples.contains(name) {
-                let file = "\(folder)/\(name)/profile.json5"
-                guard let text = try? File.bytes(at: file, limit: 1 << 20) else { continue }
-                sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
+            do throws(SystemError) {
+                for name in try Directory.names(in: folder) where !examples.contains(name) {
+                    read(name, in: folder, into: &reading)
+                }
+            } catch {
+                guard !error.errno.isAbsence else { continue }
+                reading.blindness.append(ConfigurationError(file: folder, sentence: error.description))
             }
         }
-        return ProfileLibrary.load(sources.values.sorted { $0.name < $1.name })
+        return reading
+    }
+
+    private static func read(_ name: String, in folder: String, into reading: inout Reading) {
+        let file = "\(folder)/\(name)/profile.json5"
+        do throws(SystemError) {
+            let text = try File.bytes(at: file, limit: 1 << 20)
+            reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
+            reading.unreadable[name] = nil
+        } catch {
+            guard !error.errno.isAbsence else { return }
+            reading.sources[name] = nil
+            reading.unreadable[name] = ConfigurationError(file: file, sentence: error.description)
+        }
     }
 
     /// `WAKEBRIDGE_DEVICES` where set; otherwise what was installed beside this program, or the checkout it was built in.
@@ -38,6 +86,11 @@ public enum ProfileFolder {
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static func programPath() -> String? { try? File.linkTarget(of: "/proc/self/exe") }
+}
+
+extension Errno {
+    /// Nothing is there, or a file where a folder would be: no profile.
+    fileprivate var isAbsence: Bool { self == .noEntry || code == ENOTDIR }
 }
 
 extension String {

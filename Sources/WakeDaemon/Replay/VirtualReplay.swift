@@ -57,10 +57,11 @@ public final class VirtualReplay {
     ) throws(TraceError) -> Outcome {
         let model = HandlerID(rawValue: 1)
         catalog.set(HandlerManifest(id: "model", command: [], settings: settings), as: model)
+        var lines = JSONWriter()
         let stage = ModelStage(engine: engine, work: work) { [composer] id, delivery in
-            var events = delivery
-            events.preface = .none
-            print(composer.compose(events, for: id))
+            lines.removeAll()
+            composer.composeLines(of: delivery, into: &lines)
+            if !lines.bytes.isEmpty { print(lines.bytes) }
         }
         self.stage = stage
         engine.stage = stage
@@ -84,6 +85,8 @@ public final class VirtualReplay {
                 upcoming = next(&broken)
             } else if let next = nextInstant(stage, upcoming) {
                 clock.advance(to: next)
+                // To ask costs less than a turn in which nothing is due.
+                guard engine.isDue(at: clock.now()) else { continue }
                 engine.feed(.tick)
             } else if let broken {
                 throw broken
@@ -106,9 +109,9 @@ public final class VirtualReplay {
 
     /// Nil when nothing will happen any more.
     private func nextInstant(_ stage: ModelStage, _ upcoming: TraceOperation?) -> Instant? {
-        let deadlines = [engine.nextMonotonicDeadline, engine.nextBoottimeDeadline]
-        let all = deadlines + [stage.nextDue, upcoming.map { Instant.zero + $0.offset }]
-        return all.compactMap { $0 }.min()
+        var next = Instant.earlier(engine.nextMonotonicDeadline, engine.nextBoottimeDeadline)
+        next = .earlier(next, stage.nextDue)
+        return .earlier(next, upcoming.map { Instant.zero + $0.offset })
     }
 
     private func take(_ operation: TraceOperation) {
@@ -120,7 +123,7 @@ public final class VirtualReplay {
     private func meet(_ traced: TraceDevice) -> DeviceID {
         let device = traced.device(catalog.profiles)
         let id = engine.journal.deviceID(for: device)
-        catalog.set(device, as: id)
+        catalog.set(device, catalog.profile(of: device, as: id), as: id)
         engine.feed(.device(id, device))
         return id
     }

@@ -41,7 +41,9 @@ public final class BusConnection {
     private var lossWatch: BusSubscription?
     /// Called once when the bus is gone: nothing is heard and every call fails from then on. To go on, connect anew.
     public var didLoseConnection: () -> Void = {}
-    public private(set) var isLost = false
+    private var hasToldLoss = false
+    /// True before the loss is told: sd-bus fails first what was asked.
+    public var isLost: Bool { hasToldLoss || sd_bus_is_open(handle) <= 0 }
 
     public init(on loop: EventLoop, to address: BusAddress = .system) throws(SystemError) {
         handle = try Self.open(address)
@@ -82,8 +84,8 @@ public final class BusConnection {
     }
 
     private func lose() {
-        guard !isLost else { return }
-        isLost = true
+        guard !hasToldLoss else { return }
+        hasToldLoss = true
         didLoseConnection()
     }
 

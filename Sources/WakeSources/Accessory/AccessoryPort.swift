@@ -1,4 +1,4 @@
-// One node between the loop and its accessory: opened on a thread, read when it is ready, written as there is room, let go
+// One node between the loop and its accessory: opened by whoever can, read when it is ready, written as there is room, let go
 // when it is gone.
 import WakeLoop
 import WakeModel
@@ -8,7 +8,7 @@ final class AccessoryPort {
     enum Event {
         case opened
         /// It could not be; the port is of no more use.
-        case refused(SystemError)
+        case refused(PortRefusal)
         case word(NodeWord, Instant)
         /// The device went; the node is closed.
         case gone
@@ -19,18 +19,16 @@ final class AccessoryPort {
     private struct Pending {
         var bytes: ArraySlice<UInt8>
         var channel: Channel?
-        var answer: (NodeFailure?) -> Void
+        var answer: (TalkFailure?) -> Void
     }
 
-    private typealias Opening = Errand<Result<any NodeHandle, SystemError>>
     private typealias Writing = Errand<Result<WriteResult, SystemError>>
 
     private let plan: AccessoryPlan
     private let loop: EventLoop
     private let tell: (Event) -> Void
-    private var opening: Opening?
+    private var opening: NodeOpening?
     private var node: (any OpenNode)?
-    /// Of what is being opened, then of the node.
     private var watch: Watch?
     private var writing: Writing?
     private var writingWatch: Watch?
@@ -44,29 +42,22 @@ final class AccessoryPort {
 
     /// Begins to open the node. Closed before it is open, it is closed as soon as it is.
     init(
-        opening path: String, _ plan: AccessoryPlan, by open: @escaping NodeOpener, on loop: EventLoop, at now: Instant,
+        opening place: String, _ plan: AccessoryPlan, by opener: any NodeOpener, on loop: EventLoop, at now: Instant,
         _ tell: @escaping (Event) -> Void
-    ) throws(SystemError) {
+    ) throws(PortRefusal) {
         self.plan = plan
         self.loop = loop
         self.tell = tell
         emptyAt = now
-        let opening = try Opening {
-            do throws(SystemError) { return .success(try open(path, plan)) } catch { return .failure(error) }
-        }
-        self.opening = opening
-        watch = try loop.watch(opening.raw, for: .readable) { [unowned self] _ in finishOpening() }
+        opening = try opener.open(place, plan) { [unowned self] in take($0) }
     }
 
-    private func finishOpening() {
-        guard let opened = opening?.take() else { return }
-        watch?.cancel()
-        watch = nil
+    private func take(_ opened: Result<any NodeHandle, PortRefusal>) {
         opening = nil
-        do throws(SystemError) {
-            try begin(opened.get())
-        } catch {
-            return tell(.refused(error))
+        switch opened {
+        case .failure(let refusal): return tell(.refused(refusal))
+        case .success(let handle):
+            do throws(SystemError) { try begin(handle) } catch { return tell(.refused(PortRefusal(error))) }
         }
         tell(.opened)
     }
@@ -96,8 +87,6 @@ final class AccessoryPort {
 
     /// Lets the descriptor go, and fails what waits to be written.
     func close() {
-        watch?.cancel()
-        watch = nil
         opening = nil
         if let node { finish(node) }
     }
@@ -125,7 +114,7 @@ final class AccessoryPort {
     private func serve(_ ready: Readiness) {
         guard let node else { return }
         do throws(SystemError) {
-            if ready.contains(.writable) { try flush(node) }
+            if ready.contains(.writable) { tryFlush(node) }
             guard try drain(node) != .gone else { return lose(node) }
             tellDeadline()
         } catch {
@@ -172,7 +161,7 @@ final class AccessoryPort {
     // MARK: Writing
 
     /// `answer` is called once, when the system has taken all of it, or with why it did not.
-    func write(_ bytes: [UInt8], to channel: Channel?, _ answer: @escaping (NodeFailure?) -> Void) {
+    func write(_ bytes: [UInt8], to channel: Channel?, _ answer: @escaping (TalkFailure?) -> Void) {
         guard let node else { return answer(.notConnected) }
         guard pending.reduce(bytes.count, { $0 + $1.bytes.count }) <= Self.pendingBytes else {
             return answer(.refused("it has not taken yet what was written before"))
@@ -229,10 +218,4 @@ final class AccessoryPort {
         }
         tryFlush(node)
     }
-}
-
-/// Why something was not written.
-enum NodeFailure: Error, Hashable, Sendable {
-    case notConnected
-    case refused(String)
 }

@@ -7,9 +7,10 @@ extension AccessorySource {
         let changes =
             switch event {
             case .record(let record): attached.take(record)
-            case .snapshot(let records): attached.reconcile(with: records)
+            case .snapshot(let records, _): attached.reconcile(with: records)
             }
         guard !changes.isEmpty else { return }
+        if case .snapshot(_, afterLoss: true) = event { tellMissed(changes) }
         // All are known before the first is resolved: who else waits plays a part in that.
         for change in changes { consider(change) }
         changingRegistry {
@@ -18,28 +19,55 @@ extension AccessorySource {
         }
     }
 
+    /// Handlers are told of these as of any other; an operator may want to know why it was late.
+    private func tellMissed(_ changes: [AttachedDevices.Change]) {
+        log.notice(
+            "among udev's lost messages were \(changes.count(where: \.isArrival)) of what came and "
+                + "\(changes.count(where: \.isDeparture)) of what went; all of it is known again")
+    }
+
     /// What changed in the registry meanwhile is kept once.
     func changingRegistry(_ body: () -> Void) {
         let before = registry.changes
         body()
         guard registry.changes != before else { return }
-        for source in registry.trim(attached: places.sources) { unwatch(source) }
+        for source in registry.trim(attached: places.sources) { discard(source) }
         host?.accessories(are: registry)
     }
 
     private func consider(_ change: AttachedDevices.Change) {
         switch change {
         case .attached(let record, _), .changed(let record): candidates.set(candidate(record), at: record.path)
-        case .detached(let path, _): candidates.set(nil, at: path)
+        case .detached(let path, _):
+            held[path] = nil
+            candidates.set(nil, at: path)
         case .moved(let old, let record):
+            held[record.path] = held.removeValue(forKey: old)
             candidates.set(nil, at: old)
             candidates.set(candidate(record), at: record.path)
         }
     }
 
     private func candidate(_ record: UdevRecord) -> AttachedCandidates.Candidate? {
-        guard let match = host?.plan(for: record), let identity = AccessoryIdentity(record) else { return nil }
+        guard let match = held[record.path] ?? host?.plan(for: record), let identity = AccessoryIdentity(record) else {
+            return nil
+        }
         return .init(identity: identity, match: match)
+    }
+
+    func holdAttached() {
+        for record in attached.records {
+            if let source = places[record.path] { held[record.path] = watched[source]?.match }
+        }
+    }
+
+    func takeUpUnknown() {
+        let unknown = attached.records.filter { places[$0.path] == nil }
+        for record in unknown { candidates.set(candidate(record), at: record.path) }
+        changingRegistry {
+            for record in unknown { noteAttached(record, displaces: false) }
+            askAgain()
+        }
     }
 
     private func take(_ change: AttachedDevices.Change) {
@@ -51,7 +79,8 @@ extension AccessorySource {
         }
     }
 
-    func noteAttached(_ record: UdevRecord) {
+    /// - Parameter displaces: another node of its interface that stands for the device already, where this one goes before it.
+    func noteAttached(_ record: UdevRecord, displaces: Bool = true) {
         guard places[record.path] == nil else { return }
         guard let candidate = candidates[record.path] else { return forgetQuestions(of: record.path) }
         let resolution = registry.resolve(
@@ -59,7 +88,7 @@ extension AccessorySource {
         switch resolution {
         case .known(let source), .new(let source):
             doubts[record.path] = nil
-            if makeRoom(for: record, as: source) { adopt(source, record, candidate.match) }
+            if makeRoom(for: record, as: source, displaces: displaces) { adopt(source, record, candidate.match) }
         case .ambiguous(let candidates): doubt(record, candidates)
         }
     }
@@ -75,7 +104,7 @@ extension AccessorySource {
         let names = candidates.map { registry.name(of: $0) ?? $0 }.joined(separator: " or ")
         log.warning(
             "\(record.name) may be \(names), or another of its kind, and has no serial number to tell; "
-                + "say which with 'wakebridge pair \(record.name)'")
+                + "say which with 'wakebridge pair \(record.name) --as DEVICE', or '--as new'")
     }
 
     /// With one that came or went, another may be beyond doubt.
@@ -87,19 +116,25 @@ extension AccessorySource {
         let device = Device(
             source: source, alias: registry.name(of: source) ?? Self.alias(source, match.profile),
             profile: match.profile, mode: .externalAccessory)
-        if watched[source]?.match != match { watch(device, match) }
-        watched[source]?.device = device
-        letsGo = letsGo || match.plan.onSuspend == .detach
-        host?.accessory(knows: device)
         spares[record.path] = nil
         places.put(source, at: record.path)
+        attach(device, match, at: record.node, by: files)
+    }
+
+    /// It is there, and watched from now on.
+    func attach(_ device: Device, _ match: AccessoryMatch, at place: String?, by opener: any NodeOpener) {
+        let source = device.source
+        if watched[source]?.match != match { watch(device, match, by: opener) }
+        watched[source]?.device = device
+        letsGo = letsGo || match.plan.onSuspend == .detach
+        host?.accessory(knows: device, by: match)
         step(source, .wanted(host?.isWanted(source) ?? false))
         let machine = watched[source]?.machine
         watched[source]?.beforePlug = machine
-        step(source, .attached(node: record.node))
+        step(source, .attached(node: place))
     }
 
-    private func watch(_ device: Device, _ match: AccessoryMatch) {
+    private func watch(_ device: Device, _ match: AccessoryMatch, by opener: any NodeOpener) {
         let source = device.source
         // Told as the device that it was, before it is another's.
         step(source, .retired)
@@ -108,15 +143,18 @@ extension AccessorySource {
         watched[source] = Watched(
             device: device, match: match,
             machine: PortMachine(
-                match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard, patience: patience))
+                match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard,
+                patience: match.plan.node == .rfcomm ? .calling : patience),
+            opener: opener)
         watched[source]?.machine.presence.folded = folded
     }
 
-    /// Of the profile and what is the device's own: `gps-receiver-A1001`.
+    /// Of the profile and what is the device's own: `gps-receiver-A1001`, and `gps-receiver-A1001-02` for an interface that is
+    /// not its first one.
     private static func alias(_ source: String, _ profile: String) -> String {
-        let parts = source.split(separator: "/").last?.split(separator: ":") ?? []
-        let own = parts.count > 2 ? parts[2].drop { $0 == "@" } : ""
-        return own.isEmpty ? profile : "\(profile)-\(own)"
+        let parts = source.split(separator: "/").last?.split(separator: ":").dropFirst(2) ?? []
+        let own = parts.map { $0.drop { $0 == "@" } }.filter { !$0.isEmpty && $0 != "00" }
+        return ([profile[...]] + own).joined(separator: "-")
     }
 
     private func noteDetached(_ path: String) {
@@ -161,10 +199,10 @@ extension AccessorySource {
     public func rename(_ source: String, to name: String?) -> Bool {
         guard registry.setName(name, of: source) else { return false }
         host?.accessories(are: registry)
-        if var device = watched[source]?.device {
+        if let match = watched[source]?.match, var device = watched[source]?.device {
             device.alias = name ?? Self.alias(source, device.profile ?? "accessory")
             watched[source]?.device = device
-            host?.accessory(knows: device)
+            host?.accessory(knows: device, by: match)
         }
         return true
     }
@@ -229,18 +267,23 @@ extension AccessorySource {
 extension AccessorySource {
     /// A sentence; nil where nothing is in its way but, it may be, its session.
     public func hindrance(of source: String) -> String? {
-        guard let entry = watched[source] else { return "it has not been attached since the bridge started" }
-        return entry.machine.hindrance
+        if let entry = watched[source] { return entry.machine.hindrance }
+        return Device.bluetoothAddress(in: source) != nil
+            ? "bluetoothd has not told of it as paired and trusted since the bridge started"
+            : "it has not been attached since the bridge started"
     }
 }
 
 extension PortMachine {
+    private static let unknown =
+        "bluetoothd does not know it as paired and trusted now; plug its adapter in, or pair it anew"
+
     var hindrance: String? {
         switch phase {
-        case .away: "it is not attached"
+        case .away: isCalled ? Self.unknown : "it is not attached"
         case .idle, .open: nil
         case .opening: refusal?.sentence
-        case .barred: refusal?.sentence ?? "its node hung up, and is opened anew"
+        case .barred: refusal?.sentence ?? "it hung up, and is opened anew"
         }
     }
 }

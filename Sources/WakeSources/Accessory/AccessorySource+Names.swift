@@ -1,4 +1,5 @@
 // Finding the accessory that somebody means: by its node, by what people call it, or by its source.
+import WakeModel
 import WakeSystem
 
 extension AccessorySource {
@@ -13,11 +14,13 @@ extension AccessorySource {
 
     /// What it is called, or for want of a name what it is.
     public func label(of source: String) -> String {
-        registry.name(of: source) ?? watched[source]?.device.alias ?? source
+        registry.name(of: source) ?? watched[source]?.device.alias ?? host?.alias(of: source) ?? source
     }
 
-    /// False for one that was forgotten.
-    public func isKnown(_ source: String) -> Bool { registry.identity(of: source) != nil }
+    /// False for one that was forgotten. What bluetoothd keeps is bluetoothd's to forget.
+    public func isKnown(_ source: String) -> Bool {
+        registry.identity(of: source) != nil || Device.bluetoothAddress(in: source) != nil
+    }
 
     /// Nil while it is away, or where it has none.
     public func node(of source: String) -> String? { place(of: source).flatMap { attached[$0]?.node } }

@@ -21,9 +21,9 @@ extension AccessorySource {
     public func owner(ofSpare place: String) -> String? { spares[place] }
 
     /// Makes room for the node at `record` if it comes before the one that stands for `source`; false where it is left alone.
-    func makeRoom(for record: UdevRecord, as source: String) -> Bool {
+    func makeRoom(for record: UdevRecord, as source: String, displaces: Bool) -> Bool {
         guard let holder = places.place(of: source) else { return true }
-        guard record.path.comesNaturally(before: holder) else {
+        guard displaces, record.path.comesNaturally(before: holder) else {
             leaveAlone(record, source, for: attached[holder])
             return false
         }

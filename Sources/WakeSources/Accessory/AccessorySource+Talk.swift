@@ -11,17 +11,11 @@ extension AccessorySource {
         guard let entry = watched[source], entry.machine.isOpen, let port = entry.port else {
             return answer(.failure(.notConnected))
         }
-        port.write(bytes, to: channel) { failure in
-            switch failure {
-            case nil: answer(.success(()))
-            case .notConnected: answer(.failure(.notConnected))
-            case .refused(let why): answer(.failure(.refused(why)))
-            }
-        }
+        port.write(bytes, to: channel) { failure in answer(failure.map(Result.failure) ?? .success(())) }
     }
 
     /// Nothing can be asked of a stream: what it says comes by itself.
-    public func read(of source: String) -> TalkFailure {
+    public func refusalToRead(of source: String) -> TalkFailure {
         watched[source]?.machine.isOpen == true
             ? .notOffered("an accessory's stream cannot be asked; what it says comes as data") : .notConnected
     }

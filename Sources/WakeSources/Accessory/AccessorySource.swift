@@ -8,6 +8,9 @@ import WakeSystem
 public protocol AccessoryHost: AnyObject {
     /// What the profiles ask of such a device; nil where none knows it.
     func plan(for record: UdevRecord) -> AccessoryMatch?
+    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch?
+    /// What it was called last, be it in an earlier life; nil where it never was.
+    func alias(of source: String) -> String?
     /// What the user's switch says.
     func session(of source: String) -> LinkSession
     /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
@@ -15,7 +18,7 @@ public protocol AccessoryHost: AnyObject {
     /// Whether a handler is awake that watches it.
     func isWanted(_ source: String) -> Bool
     /// An accessory is watched from now on, or is called otherwise.
-    func accessory(knows device: Device)
+    func accessory(knows device: Device, by match: AccessoryMatch)
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
     func accessory(_ source: String, isHeard listening: Listening)
@@ -29,10 +32,13 @@ public struct AccessoryMatch: Hashable, Sendable {
     /// The profile's name.
     public var profile: String
     public var plan: AccessoryPlan
+    /// Of one profile's texts, which one: what the host makes of the bytes may change though nothing else does.
+    public var edition: Int
 
-    public init(profile: String, plan: AccessoryPlan) {
+    public init(profile: String, plan: AccessoryPlan, edition: Int = 0) {
         self.profile = profile
         self.plan = plan
+        self.edition = edition
     }
 }
 
@@ -42,6 +48,7 @@ public final class AccessorySource {
         var device: Device
         var match: AccessoryMatch
         var machine: PortMachine
+        let opener: any NodeOpener
         /// As it was before the latest plug, until something is told of that: another node may be the one to open.
         var beforePlug: PortMachine?
         /// As the host was told.
@@ -64,13 +71,17 @@ public final class AccessorySource {
     let clock: () -> Stamp
     let patience: PortPatience
     private var feed: UdevFeed?
+    private var subsystems: Set<String> = []
+    /// Of those that were attached when profiles changed, by their places in /sys: they go on as they are.
+    var held: [String: AccessoryMatch] = [:]
     var attached = AttachedDevices()
     public internal(set) var registry: AccessoryRegistry
     var watched: [String: Watched] = [:]
     var candidates = AttachedCandidates()
     var places = AccessoryPlaces()
     public internal(set) var doubts: [String: Doubt] = [:]
-    var openNode: NodeOpener = Nodes.open
+    /// Of what udev announces.
+    var files: any NodeOpener
     /// For what is waited for, which the system's sleep is part of.
     private var waits: Timer?
     /// For what takes place while the system runs: silence on a line, questions to a device.
@@ -94,14 +105,31 @@ public final class AccessorySource {
         self.registry = registry
         self.patience = patience
         self.clock = clock
+        files = NodeFiles(on: loop)
         waits = try loop.timer(on: .boottime) { [unowned self] in tickMachines() }
         pauses = try loop.timer(on: .monotonic) { [unowned self] in tickPorts() }
         spareTimer = try loop.timer(on: .monotonic) { [unowned self] in takeUpSpares() }
     }
 
     /// Begins to listen to udev, and takes in what is attached already.
-    public func begin() throws(SystemError) {
-        feed = try UdevFeed(on: loop) { [unowned self] in take($0) }
+    public func begin(hearing subsystems: [String]) throws(SystemError) {
+        feed = try UdevFeed(on: loop, hearing: subsystems) { [unowned self] in take($0) }
+        self.subsystems = Set(subsystems)
+    }
+
+    /// The host's profiles have changed: what is attached and nobody's yet is asked for anew, as is what comes from now on.
+    public func reconsider(hearing subsystems: [String]) throws(SystemError) {
+        holdAttached()
+        takeUpUnknown()
+        // Before `begin` nobody listens at all.
+        guard feed != nil, !self.subsystems.isSuperset(of: subsystems) else { return }
+        // With what was heard so far: whoever is attached by that is there still.
+        try begin(hearing: self.subsystems.union(subsystems).sorted())
+    }
+
+    /// What is asked of those that are called over the air, by source.
+    public var calledMatches: [String: AccessoryMatch] {
+        watched.mapValues(\.match).filter { $0.value.plan.node == .rfcomm }
     }
 
     // MARK: The user's switch
@@ -155,7 +183,7 @@ public final class AccessorySource {
         case .raise(let kind, let stamp):
             watched[source]?.beforePlug = nil
             host?.accessory(source, did: kind, at: stamp)
-        case .open(let node): open(node, of: source, entry)
+        case .open(let place): open(place, of: source, entry)
         case .close: close(source)
         }
     }
@@ -177,7 +205,8 @@ public final class AccessorySource {
             // A session that is paused, or has not settled, is told as what it is already.
             guard entry.machine.isOpen, case .since(let since) = entry.machine.listening else { continue }
             let now = clock()
-            host?.accessory(source, isHeard: .until(max(since, now.moved(to: toldUntil ?? now.moment.monotonic).wall)))
+            let told = now.moved(to: toldUntil ?? now.moment.monotonic).wall
+            host?.accessory(source, isHeard: .until(max(since, min(told, entry.machine.surelyHeard(at: now)))))
         }
         NodeClosing.wait(atMost: Self.closingTime)
     }
@@ -187,14 +216,22 @@ public final class AccessorySource {
 
     // MARK: Nodes
 
-    private func open(_ node: String, of source: String, _ entry: Watched) {
-        do throws(SystemError) {
+    private func open(_ place: String, of source: String, _ entry: Watched) {
+        do throws(PortRefusal) {
             watched[source]?.port = try AccessoryPort(
-                opening: node, entry.match.plan, by: openNode, on: loop, at: clock().moment.monotonic
+                opening: place, entry.match.plan, by: entry.opener, on: loop, at: clock().moment.monotonic
             ) { [weak self] in self?.take($0, of: source) }
         } catch {
-            step(source, .refused(PortRefusal(error)))
+            step(source, .refused(error))
         }
+    }
+
+    /// Somebody asks for the end of what stands open.
+    func hangUp(_ source: String) {
+        guard let entry = watched[source], entry.machine.isOpen else { return }
+        entry.port?.conclude()
+        close(source)
+        step(source, .parted)
     }
 
     func close(_ source: String) {
@@ -208,9 +245,9 @@ public final class AccessorySource {
         case .opened:
             for remark in watched[source]?.port?.remarks ?? [] { log.notice("\(label(of: source)): \(remark)") }
             step(source, .opened)
-        case .refused(let error):
+        case .refused(let refusal):
             watched[source]?.port = nil
-            step(source, .refused(PortRefusal(error)))
+            step(source, .refused(isGone(source) ? .absent(refusal.sentence) : refusal))
         case .word(let word, let instant): take(word, of: source, at: clock().moved(to: instant))
         case .gone:
             watched[source]?.port = nil
@@ -218,6 +255,9 @@ public final class AccessorySource {
         case .deadline: rearm()
         }
     }
+
+    /// Unplugged already, which udev is about to say.
+    private func isGone(_ source: String) -> Bool { place(of: source).map { !File.exists($0) } ?? false }
 
     private func take(_ word: NodeWord, of source: String, at stamp: Stamp) {
         switch word {
@@ -270,16 +310,6 @@ public final class AccessorySource {
 
     private func arm(_ timer: Timer?, at next: Instant?) {
         if let next { timer?.arm(at: next) } else { timer?.disarm() }
-    }
-}
-
-extension PortRefusal {
-    init(_ error: SystemError) {
-        switch error.errno {
-        case .denied, .notPermitted, .noEntry: self = .denied(error.description)
-        case .busy: self = .busy(error.description)
-        default: self = .other(error.description)
-        }
     }
 }
 

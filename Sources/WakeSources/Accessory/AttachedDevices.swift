@@ -16,6 +16,9 @@ public struct AttachedDevices: Sendable {
         case changed(UdevRecord)
         /// The same device has another path: a Bluetooth line when it is opened and closed.
         case moved(from: String, UdevRecord)
+
+        var isArrival: Bool { if case .attached = self { true } else { false } }
+        var isDeparture: Bool { if case .detached = self { true } else { false } }
     }
 
     private var devices: [String: UdevRecord] = [:]

@@ -14,6 +14,8 @@ public enum PortInput: Hashable, Sendable {
     case refused(PortRefusal)
     /// Reading or writing failed, and the node was closed for it.
     case lost
+    /// Somebody asked for its end, and it was closed for that.
+    case parted
     /// What came by the node: data, and what a source knows to be lost or wrong with it.
     case said(DeviceEvent.Kind)
     case session(LinkSession)
@@ -25,36 +27,13 @@ public enum PortInput: Hashable, Sendable {
     case tick
 }
 
-public enum PortEffect: Hashable, Sendable {
-    case open(String)
-    case close
-    case raise(DeviceEvent.Kind, Stamp)
-    /// For the log: a sentence without its subject.
-    case tell(String)
-}
-
-/// Why a node could not be opened.
-public enum PortRefusal: Hashable, Sendable {
-    /// EACCES, or a node that is not there yet: right after the plug udev may still be at work.
-    case denied(String)
-    /// Somebody has it for himself alone.
-    case busy(String)
-    case other(String)
-
-    var sentence: String {
-        switch self {
-        case .denied(let why), .busy(let why), .other(let why): why
-        }
-    }
-}
-
 public struct PortMachine: Sendable {
     enum Phase: Hashable, Sendable {
         case away
         /// Attached, and not open: by the user's will, or because nobody is awake for it, or because it has no node.
         case idle
         /// A driver may take its time. A node that is opened when nobody wants it any more is closed then.
-        case opening(since: Stamp)
+        case opening(since: Stamp, slowAt: Instant?)
         case barred(retryAt: Instant)
         case open
     }
@@ -67,15 +46,19 @@ public struct PortMachine: Sendable {
     /// Since when what it says may be lost while handlers believe to hear it, or from a life before this one on.
     var deafSince: WallTime?
     /// That since its line hung up, while udev has not said why.
-    private var isDeafByLoss = false
+    private(set) var isDeafByLoss = false
     private var node: String?
     private var attachedAt: Stamp?
     private var isWanted = false
     /// How far was told what came by the node, as it is let go.
     private var toldUntil: WallTime?
     private var attempts = 0
+    /// Those of them that were not for want of the device.
+    private var faults = 0
     private var wasToldBarred = false
     private var openedAt: Instant?
+    /// When it was surely alive the last time.
+    private var aliveAt: Stamp?
     /// How often in a row its line hung up soon after it was opened.
     private var losses = 0
     /// Why it could not be opened the last time.
@@ -97,8 +80,6 @@ public struct PortMachine: Sendable {
 
     public var isAttached: Bool { phase != .away }
     public var isOpen: Bool { phase == .open }
-    /// As handlers believe.
-    public var isConnected: Bool { presence.isTold }
 
     /// How far it is listened to; nil where it never was.
     public var listening: Listening? {
@@ -116,9 +97,7 @@ public struct PortMachine: Sendable {
     public var deadline: Instant? {
         var retry: Instant?
         if case .barred(let at) = phase { retry = at }
-        if case .opening(let since) = phase, !wasToldBarred {
-            retry = since.moment.boottime + patience.longestOpening
-        }
+        if case .opening(_, let slowAt) = phase, !wasToldBarred { retry = slowAt }
         return [retry, presence.deadline].compactMap { $0 }.min()
     }
 
@@ -131,6 +110,7 @@ public struct PortMachine: Sendable {
         case .opened: noteOpened(&step)
         case .refused(let refusal): noteRefusal(refusal, &step)
         case .lost: noteLoss(&step)
+        case .parted: notePart(&step)
         case .said(let kind): hear(kind, &step)
         case .session(let next): change(to: next, &step)
         case .wanted(let next, let toldUntil):
@@ -150,12 +130,11 @@ public struct PortMachine: Sendable {
         if phase != .away { detach(&step) }
         node = next
         attachedAt = step.stamp
-        attempts = 0
-        losses = 0
+        (attempts, faults, losses) = (0, 0, 0)
         wasToldBarred = false
         openedAt = nil
         phase = .idle
-        noteArrival(&step)
+        if !isCalled { noteArrival(&step) }
         if !opensNode, session == .open { comeUp(&step) }
     }
 
@@ -169,26 +148,45 @@ public struct PortMachine: Sendable {
         }
         phase = .away
         // It could not be opened all the while: of its plug and its unplug nobody was told.
-        if session == .open, openedAt == nil, !presence.isUp { presence.folded += 2 }
-        goDown("unplugged", &step)
+        if session == .open, openedAt == nil, !presence.isUp, !isCalled { presence.folded += 2 }
+        goDown(isCalled ? "removed" : "unplugged", &step)
         // Handlers were told already that it went, and what is not plugged in says nothing.
-        if isDeafByLoss, !presence.isTold { deafSince = nil }
+        if isDeafByLoss, !presence.isTold, !isCalled { deafSince = nil }
         isDeafByLoss = false
     }
 
     /// It closes with what it says: whoever holds a dead node keeps its number from the next one.
     private mutating func noteLoss(_ step: inout PortStep) {
         guard phase == .open else { return }
-        noteHeard(until: step.stamp.wall)
-        if deafSince == nil {
-            deafSince = step.stamp.wall
-            isDeafByLoss = true
-        }
+        noteDeafness(since: surelyHeard(at: step.stamp))
         // Udev follows with the removal; where it does not, the line was hung up, and may be had again.
         let wasShort = openedAt.map { step.now - $0 < patience.soundOpening } ?? false
         losses = wasShort ? losses + 1 : 1
         phase = .barred(retryAt: step.now + patience.wait(afterLosses: losses))
         goDown("hung-up", &step)
+    }
+
+    /// It was alive until then. Whoever wanted it away has a moment until it is called again.
+    private mutating func notePart(_ step: inout PortStep) {
+        guard phase == .open else { return }
+        noteDeafness(since: step.stamp.wall)
+        phase = .barred(retryAt: step.now + patience.afterParting)
+        goDown("hung-up", &step)
+    }
+
+    private mutating func noteDeafness(since time: WallTime) {
+        noteHeard(until: time)
+        guard deafSince == nil else { return }
+        deafSince = time
+        isDeafByLoss = true
+    }
+
+    /// Until when it was heard, though it may have ended unnoticed a while ago; in a sleep of the system it surely has.
+    func surelyHeard(at now: Stamp) -> WallTime {
+        let hasSlept = aliveAt.map { now.moment.slept - $0.moment.slept > .milliseconds(100) } ?? false
+        let doubtful = hasSlept && patience.unnoticedEnd > .zero ? nil : now.wall - patience.unnoticedEnd
+        let signs = [presence.heardSince, aliveAt?.wall, doubtful].compactMap { $0 }
+        return min(signs.max() ?? now.wall, now.wall)
     }
 
     private mutating func retire(_ step: inout PortStep) {
@@ -215,6 +213,9 @@ public struct PortMachine: Sendable {
 
     // MARK: The node
 
+    /// By us, over the air: it is plugged in nowhere, and has said nothing before it is open.
+    var isCalled: Bool { plan.node == .rfcomm }
+
     /// False for a plan that only knows whether it is attached, and while nobody is awake for one that is let go.
     private var opensNode: Bool { plan.node != .none && (plan.onSuspend == .keep || isWanted) }
 
@@ -235,16 +236,22 @@ public struct PortMachine: Sendable {
         guard let node else {
             return noteRefusal(.other("udev tells no node of it"), &step)
         }
-        phase = .opening(since: step.stamp)
+        phase = .opening(since: step.stamp, slowAt: patience.longestOpening.map { step.now + $0 })
         step.effects.append(.open(node))
     }
 
     private mutating func noteSlowness(_ step: inout PortStep) {
-        guard case .opening(let since) = phase, !wasToldBarred,
-            step.now >= since.moment.boottime + patience.longestOpening
+        guard case .opening(let since, let slowAt?) = phase, !wasToldBarred, let longest = patience.longestOpening,
+            step.now >= slowAt
         else { return }
+        // A driver that slept with the system was not slow.
+        let left = longest - (step.stamp.moment.monotonic - since.moment.monotonic)
+        guard left <= .zero else {
+            phase = .opening(since: since, slowAt: step.now + left)
+            return
+        }
         let sentence =
-            "its driver has not opened \(node ?? "its node") for \(patience.longestOpening.wholeMilliseconds / 1_000) s, "
+            "its driver has not opened \(node ?? "its node") for \(longest.wholeMilliseconds / 1_000) s, "
             + "because the device does not answer; plug it in anew"
         refusal = .other(sentence)
         wasToldBarred = true
@@ -254,7 +261,7 @@ public struct PortMachine: Sendable {
 
     private mutating func close(_ step: inout PortStep) {
         step.effects.append(.close)
-        noteHeard(until: step.stamp.wall)
+        noteHeard(until: surelyHeard(at: step.stamp))
     }
 
     /// What is paused is heard by nobody, though its node be open.
@@ -272,21 +279,26 @@ public struct PortMachine: Sendable {
     }
 
     private mutating func noteOpened(_ step: inout PortStep) {
-        guard case .opening(let since) = phase else { return }
+        guard case .opening(let since, _) = phase else { return }
         guard mayBeOpen else { return giveBack(&step) }
         phase = .open
         openedAt = step.now
         isDeafByLoss = false
-        // What it said from its plug on is lost, where the first try did not succeed.
-        if attempts > 0 {
-            deafSince = deafSince ?? attachedAt?.wall
-        } else if step.now - since.moment.boottime >= patience.promptOpening {
-            deafSince = deafSince ?? since.wall
-        }
-        attempts = 0
+        if !isCalled { noteUnheard(sinceOpening: since, step.now) }
+        aliveAt = step.stamp
+        (attempts, faults) = (0, 0)
         refusal = nil
         wasToldBarred = false
         if session == .open { comeUp(&step) }
+    }
+
+    /// What it said from its plug on is lost, where the first try did not succeed.
+    private mutating func noteUnheard(sinceOpening since: Stamp, _ now: Instant) {
+        if attempts > 0 {
+            deafSince = deafSince ?? attachedAt?.wall
+        } else if now - since.moment.boottime >= patience.promptOpening {
+            deafSince = deafSince ?? since.wall
+        }
     }
 
     /// Nobody wants it any more.
@@ -301,7 +313,12 @@ public struct PortMachine: Sendable {
         self.refusal = refusal
         let wait = patience.wait(after: attempts)
         phase = .barred(retryAt: step.now + wait)
-        guard attempts >= patience.quickTries, !wasToldBarred else { return }
+        if case .absent(let why) = refusal {
+            if attempts == 1, isCalled { step.tell("is not connected, and is tried again: \(why)") }
+            return
+        }
+        faults += 1
+        guard faults >= patience.quickTries, !wasToldBarred else { return }
         wasToldBarred = true
         step.tell("could not be opened, and is tried again: \(refusal.sentence)")
         step.raise(.attention(.accessDenied, detail: refusal.sentence))
@@ -315,9 +332,10 @@ public struct PortMachine: Sendable {
         session = next
         guard phase != .away else { return }
         if isLeaving {
-            presence.heardUntil = step.stamp.wall
+            let heard = surelyHeard(at: step.stamp)
+            presence.heardUntil = heard
             endPresence(next == .paused ? "session-paused" : "session-closed", &step)
-            deafSince = deafSince ?? step.stamp.wall
+            deafSince = deafSince ?? heard
         } else if next == .open, phase == .open || !opensNode {
             comeUp(&step)
         }
@@ -325,21 +343,7 @@ public struct PortMachine: Sendable {
 
     private mutating func hear(_ kind: DeviceEvent.Kind, _ step: inout PortStep) {
         guard phase == .open, session == .open else { return }
+        aliveAt = step.stamp
         tell(kind, &step)
     }
-}
-
-/// One call's effects and its instant.
-struct PortStep {
-    let stamp: Stamp
-    var effects: [PortEffect] = []
-
-    /// On the clock that goes on while the system sleeps: all that is decided here is how long to wait.
-    var now: Instant { stamp.moment.boottime }
-
-    init(stamp: Stamp) { self.stamp = stamp }
-
-    mutating func raise(_ kind: DeviceEvent.Kind) { raise(kind, at: stamp) }
-    mutating func raise(_ kind: DeviceEvent.Kind, at stamp: Stamp) { effects.append(.raise(kind, stamp)) }
-    mutating func tell(_ sentence: String) { effects.append(.tell(sentence)) }
 }

@@ -10,10 +10,14 @@ public struct PortPatience: Hashable, Sendable {
     public var longestWait = TimeSpan.seconds(30)
     /// What it said while it was opened for so long or longer is taken for lost.
     public var promptOpening = TimeSpan.seconds(1)
-    /// Somebody is told of a driver that has not opened it by then.
-    public var longestOpening = TimeSpan.seconds(10)
+    /// Somebody is told of a driver that has not opened it by then; nil where whoever opens it gives up by himself.
+    public var longestOpening: TimeSpan? = .seconds(10)
+    /// For how long the end of what is open may go unnoticed.
+    public var unnoticedEnd = TimeSpan.zero
     /// A node that hung up while udev still shows the device.
     public var afterLoss = TimeSpan.milliseconds(500)
+    /// What somebody asked to be ended, which bluetoothd takes two seconds for.
+    public var afterParting = TimeSpan.seconds(5)
     /// One that was open for so long was sound: the next loss is the first of its row.
     public var soundOpening = TimeSpan.seconds(10)
     /// More arrivals than the limit within the window, and it is unstable: it must stay for longer then.
@@ -27,6 +31,19 @@ public struct PortPatience: Hashable, Sendable {
     public var heldBytes = 64 << 10
 
     public init() {}
+
+    /// One that is called by radio: each try takes the adapter some five seconds where nobody answers.
+    public static var calling: PortPatience {
+        var patience = PortPatience()
+        patience.quickTries = 3
+        patience.quickWait = .seconds(1)
+        patience.slowWait = .seconds(2)
+        patience.longestWait = .seconds(60)
+        patience.longestOpening = nil
+        // What a link's two ends agree upon unless they say otherwise (Core Specification, link supervision timeout).
+        patience.unnoticedEnd = .seconds(20)
+        return patience
+    }
 
     func wait(after attempts: Int) -> TimeSpan {
         attempts < quickTries ? quickWait : doubled(slowWait, attempts - quickTries)

@@ -133,7 +133,7 @@ extension PortMachine {
         presence.letGoAt = nil
         presence.absence = .init(since: since, reason: reason, until: step.now + grace)
         // Back within the grace, handlers take it for one that was heard all the time.
-        if phase == .away, plan.node != .none { deafSince = deafSince ?? step.stamp.wall }
+        if phase == .away, plan.node != .none { deafSince = deafSince ?? surelyHeard(at: step.stamp) }
     }
 
     /// It came and went before anybody was told.
@@ -163,7 +163,8 @@ extension PortMachine {
 
     mutating func tellGone(_ step: inout PortStep) {
         guard let absence = presence.absence else { return }
-        tellDeafness(until: absence.since.wall, &step)
+        // What is lost by a hang-up is told as one gap, when it is heard again.
+        if !isDeafByLoss { tellDeafness(until: absence.since.wall, &step) }
         step.raise(.disconnected(reason: absence.reason, folded: presence.folded), at: absence.since)
         presence.folded = 0
         presence.absence = nil

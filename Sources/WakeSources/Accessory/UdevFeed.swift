@@ -6,30 +6,37 @@ import WakeSystem
 public final class UdevFeed {
     public enum Event {
         case record(UdevRecord)
-        /// All that is attached.
-        case snapshot([UdevRecord])
+        /// All that is attached; `afterLoss` where some of udev's messages never came.
+        case snapshot([UdevRecord], afterLoss: Bool)
     }
 
     private var monitor: UdevMonitor?
     private var lookup: UdevLookup?
     /// When it was last told that messages were lost.
     private var lossToldAt: Instant?
+    /// They were, since the last look.
+    private var hasLost = false
     private var watch: Watch?
     /// While there is no udevd.
     private var arrival: DirectoryWatch?
     private var arrivalWatch: Watch?
     private let loop: EventLoop
+    private let subsystems: [String]
     private let tell: (Event) -> Void
     private let log = Log("accessories")
 
     /// Messages in one go: a storm must not keep all else waiting.
     private static let messagesAtOnce = 256
 
-    public init(on loop: EventLoop, _ tell: @escaping (Event) -> Void) throws(SystemError) {
+    /// - Parameter subsystems: of udev; nobody is woken for what happens in others.
+    public init(
+        on loop: EventLoop, hearing subsystems: [String], _ tell: @escaping (Event) -> Void
+    ) throws(SystemError) {
         self.loop = loop
+        self.subsystems = subsystems
         self.tell = tell
-        let look = { () throws(SystemError) in try Udev.enumerate() }
-        lookup = try UdevLookup(on: loop, look) { tell(.snapshot($0)) }
+        let look = { () throws(SystemError) in try Udev.enumerate(subsystems: subsystems) }
+        lookup = try UdevLookup(on: loop, look) { [unowned self] in noteFound($0) }
         guard !Udev.isRunning else {
             try begin()
             return
@@ -40,12 +47,18 @@ public final class UdevFeed {
         try awaitUdev()
     }
 
+    /// Before what they watch is closed.
+    deinit {
+        watch?.cancel()
+        arrivalWatch?.cancel()
+    }
+
     /// The monitor first, so that nothing comes between it and what is found.
     private func begin() throws(SystemError) {
         arrivalWatch?.cancel()
         arrivalWatch = nil
         arrival = nil
-        let made = try UdevMonitor()
+        let made = try UdevMonitor(subsystems: subsystems)
         let raw = made.raw
         monitor = consume made
         watch = try loop.watch(raw, for: .readable) { [unowned self] _ in receive() }
@@ -59,8 +72,9 @@ public final class UdevFeed {
         arrivalWatch?.cancel()
         arrival = consume made
         arrivalWatch = try loop.watch(raw, for: .readable) { [unowned self] _ in noteArrival() }
-        // It may have come between the last look and this watch.
-        if Udev.isRunning { try begin() }
+        // Either may have come between the last look and this watch.
+        if Udev.isRunning { return try begin() }
+        if folder == "/run", File.exists("/run/udev") { try awaitUdev() }
     }
 
     private func noteArrival() {
@@ -77,6 +91,11 @@ public final class UdevFeed {
         }
     }
 
+    private func noteFound(_ records: [UdevRecord]) {
+        defer { hasLost = false }
+        tell(.snapshot(records, afterLoss: hasLost))
+    }
+
     private func receive() {
         for _ in 1...Self.messagesAtOnce {
             switch monitor?.receive() {
@@ -90,6 +109,7 @@ public final class UdevFeed {
 
     private func recover() {
         monitor?.discard()
+        hasLost = true
         let now = SystemClock.monotonic()
         if lossToldAt.map({ now - $0 >= .seconds(10) }) ?? true {
             lossToldAt = now

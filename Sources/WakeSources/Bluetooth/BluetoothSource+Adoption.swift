@@ -6,7 +6,7 @@ extension BluetoothSource {
     /// To trust a peripheral is to want it watched. A private address that no bond resolves would be another tomorrow.
     func adopt(_ peripheral: BluezPeripheral, at path: String) {
         noteBond(peripheral, at: path)
-        let source = "/bluetooth/\(peripheral.address)"
+        let source = peripheral.source
         // With its pairing a peripheral may have told who it is.
         if let known = sources[path], known != source { release(path) }
         let session = watched[source]?.machine.session ?? host?.session(of: source) ?? .open
@@ -23,28 +23,45 @@ extension BluetoothSource {
         let device = Device(
             source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
             mode: .bluetoothCentral)
-        watch(device, at: path, plan.link, session)
+        watch(device, at: path, plan, session)
         application.cover(peripheral.services)
         watched[source]?.services = offered.services
         watched[source]?.wasBonded = peripheral.isBonded
         watched[source]?.hasPublicAddress = peripheral.hasPublicAddress
     }
 
-    private func watch(_ device: Device, at path: String, _ plan: LinkPlan, _ session: LinkSession) {
+    private func watch(_ device: Device, at path: String, _ plan: BluetoothPlan, _ session: LinkSession) {
         let source = device.source
-        if watched[source]?.device != device { host?.bluetooth(knows: device) }
+        if watched[source]?.device != device || watched[source]?.plan.edition != plan.edition {
+            host?.bluetooth(knows: device, by: plan)
+        }
         guard let known = watched[source] else {
             let heardUntil = host?.listening(to: source)?.time
             let isOfEarlierLife = released.remove(source) == nil && heardUntil != nil
             let machine = LinkMachine(
-                plan, session: session, heardUntil: heardUntil,
+                plan.link, session: session, heardUntil: heardUntil,
                 isOurs: isOfEarlierLife && session != .closed && !isHeardElsewhere(path), patience: patience)
-            watched[source] = Watched(path: path, device: device, machine: machine)
+            watched[source] = Watched(path: path, device: device, plan: plan, machine: machine)
             return
         }
         watched[source]?.path = path
         watched[source]?.device = device
-        if known.machine.plan != plan { step(source, .plan(plan)) }
+        watched[source]?.plan = plan
+        if known.machine.plan != plan.link { step(source, .plan(plan.link)) }
+    }
+
+    /// What is asked of those that are connected, by source.
+    public var plansInUse: [String: BluetoothPlan] {
+        watched.filter { client.mirror.peripherals[$0.value.path]?.isConnected == true }.mapValues(\.plan)
+    }
+
+    /// The host's profiles have changed, and it is asked anew of every peripheral; `services` are those that they know now.
+    public func reconsider(serving services: [BluetoothUUID]) {
+        application.add(services)
+        for (path, peripheral) in client.mirror.peripherals.sorted(by: { $0.key < $1.key }) {
+            adopt(peripheral, at: path)
+            if let source = sources[path] { refresh(source) }
+        }
     }
 
     /// Another program listens to it: what an earlier life of the bridge had switched on went off with that life.

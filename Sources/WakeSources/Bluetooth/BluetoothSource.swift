@@ -14,8 +14,8 @@ public protocol BluetoothHost: AnyObject {
     var knownPeripherals: [Device] { get }
     /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
     func listening(to source: String) -> Listening?
-    /// A peripheral is watched from now on, or is called otherwise.
-    func bluetooth(knows device: Device)
+    /// A peripheral is watched from now on, or is called otherwise, or its profile is another.
+    func bluetooth(knows device: Device, by plan: BluetoothPlan)
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
     func bluetooth(_ source: String, isHeard listening: Listening)
@@ -27,10 +27,13 @@ public struct BluetoothPlan: Hashable, Sendable {
     /// The profile's name.
     public var profile: String
     public var link: LinkPlan
+    /// Of one profile's texts, which one: what the host makes of the values may change though nothing else does.
+    public var edition: Int
 
-    public init(profile: String, link: LinkPlan) {
+    public init(profile: String, link: LinkPlan, edition: Int = 0) {
         self.profile = profile
         self.link = link
+        self.edition = edition
     }
 }
 
@@ -39,6 +42,7 @@ public final class BluetoothSource {
     struct Watched {
         var path: String
         var device: Device
+        var plan: BluetoothPlan
         var machine: LinkMachine
         /// As the host was told.
         var listening: Listening?
@@ -49,7 +53,7 @@ public final class BluetoothSource {
         var services: Set<BluetoothUUID> = []
     }
 
-    let client: BluezClient
+    public let client: BluezClient
     public weak var host: (any BluetoothHost)?
     let application: GattApplication
     let clock: () -> Stamp
@@ -89,14 +93,15 @@ public final class BluetoothSource {
         client = BluezClient(bus)
         application = try GattApplication(client, services: services, on: loop)
         timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
-        client.listener = self
+        client.listen(self)
         client.ownerDidChange = { [unowned self] in
             ownerSince = self.clock().moment.monotonic
             toldSince = nil
             self.kernel?.abandon()
         }
-        air?.onDrop = { [weak self] in self?.step("/bluetooth/\($0)", .dropped(reason: $1)) }
-        air?.onEncryptionFailure = { [weak self] in self?.step("/bluetooth/\($0)", .unencrypted(reason: $1)) }
+        air?.onDrop = { [weak self] in self?.step(Device.source(ofBluetooth: $0), .dropped(reason: $1, at: $2)) }
+        air?.onEncryptionFailure = { [weak self] in self?.step(Device.source(ofBluetooth: $0), .unencrypted(reason: $1))
+        }
         air?.onNoRoom = { [weak self] in self?.noteNoRoom(on: "/org/bluez/hci\($0)") }
         air?.onConnectFailure = { [weak self] in self?.noteFailedConnect($0) }
         air?.onScan = { [weak self] in self?.noteScan($0) }
@@ -240,7 +245,7 @@ extension BluetoothSource: BluezListener {
     /// A bond belongs to an adapter: with another one in its place all would be silent for ever.
     private func tellMissing() {
         guard let host, client.isThere else { return }
-        let present = Set(client.mirror.peripherals.values.map { "/bluetooth/\($0.address)" })
+        let present = Set(client.mirror.peripherals.values.map(\.source))
         for device in host.knownPeripherals where !present.contains(device.source) {
             guard missing.insert(device.source).inserted else { continue }
             log.notice(

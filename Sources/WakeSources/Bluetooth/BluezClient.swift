@@ -16,10 +16,14 @@ public final class BluezClient {
     public private(set) var mirror = BluezMirror()
     /// True from the first snapshot of a life of bluetoothd to the end of that life.
     public private(set) var isThere = false
-    public weak var listener: (any BluezListener)?
     /// Called when another bluetoothd has come, before anything is known of it.
     public var ownerDidChange: () -> Void = {}
 
+    private struct Ear {
+        weak var listener: (any BluezListener)?
+    }
+
+    private var ears: [Ear] = []
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
     private let patience: TimeSpan
@@ -39,6 +43,17 @@ public final class BluezClient {
             case .lost: lose()
             }
         }
+    }
+
+    /// Those told first of a change are those who asked first.
+    public func listen(_ listener: any BluezListener) { ears.append(Ear(listener: listener)) }
+
+    private func tell(_ body: (any BluezListener) -> Void) {
+        for ear in ears { if let listener = ear.listener { body(listener) } }
+    }
+
+    private func tell(_ changes: [BluezChange]) {
+        for change in changes { tell { $0.bluez(did: change) } }
     }
 
     // MARK: Calls
@@ -132,8 +147,8 @@ public final class BluezClient {
 
     private func end() {
         isThere = false
-        for change in mirror.begin() { listener?.bluez(did: change) }
-        listener?.bluezDidVanish()
+        tell(mirror.begin())
+        tell { $0.bluezDidVanish() }
     }
 
     private func look() {
@@ -144,8 +159,8 @@ public final class BluezClient {
             case .success(let values):
                 let changes = values.first.map { mirror.take(snapshot: $0) } ?? []
                 isThere = true
-                listener?.bluezDidAppear()
-                for change in changes { listener?.bluez(did: change) }
+                tell { $0.bluezDidAppear() }
+                tell(changes)
             case .failure(let error):
                 log.error(
                     "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
@@ -161,7 +176,7 @@ public final class BluezClient {
         let changes = mirror.take(signal)
         // Until the snapshot is here nobody is told anything: it will hold this too.
         guard isThere else { return }
-        for change in changes { listener?.bluez(did: change) }
+        tell(changes)
     }
 }
 

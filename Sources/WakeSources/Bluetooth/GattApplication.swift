@@ -51,6 +51,14 @@ final class GattApplication {
         register()
     }
 
+    /// Of profiles that came later.
+    func add(_ services: [BluetoothUUID]) {
+        let news = services.filter { !offers.joined().contains($0) }
+        guard !news.isEmpty else { return }
+        offers.append(news)
+        register()
+    }
+
     func forget(_ adapter: String) {
         adapters.remove(adapter)
         registered = registered.filter { $0.adapter != adapter }

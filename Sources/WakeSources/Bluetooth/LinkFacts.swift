@@ -66,8 +66,8 @@ public enum LinkInput: Hashable, Sendable {
     case session(LinkSession)
     /// The profile asks something else from now on.
     case plan(LinkPlan)
-    /// Why the link went down, where somebody knows better than bluetoothd: told before the facts that follow.
-    case dropped(reason: String)
+    /// Why and when the link went down, where somebody knows better than bluetoothd: told before the facts that follow.
+    case dropped(reason: String, at: WallTime)
     /// The link could not be encrypted, for this reason; that it goes down is told after.
     case unencrypted(reason: String)
     /// Bluetoothd has no bond with it any more.

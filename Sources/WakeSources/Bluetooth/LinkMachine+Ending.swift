@@ -65,7 +65,8 @@ extension LinkMachine {
     // MARK: The bond
 
     /// Why the link went, before bluetoothd tells that it did. That it could not be encrypted says more than how it ended.
-    mutating func noteDrop(_ reason: String, _ step: inout LinkStep) {
+    mutating func noteDrop(_ reason: String, _ time: WallTime, _ step: inout LinkStep) {
+        voice.fellAt = time
         if !["key-missing", "authentication-failure"].contains(dropReason) { dropReason = reason }
         switch reason {
         case "key-missing": loseBond(&step)

@@ -28,6 +28,8 @@ struct LinkVoice: Hashable, Sendable {
     private(set) var earlyUntil: WallTime?
     /// Since when each characteristic is surely heard on this link: its first word, or the proof.
     private(set) var heardSince: [BluetoothUUID: WallTime] = [:]
+    /// When its link fell, by the kernel: what is taken in later was said before, and has come late.
+    var fellAt: WallTime?
     /// Until when the bridge surely listened: what came after may be lost.
     var heardUntil: WallTime?
     var reads: [BluetoothUUID: Read] = [:]
@@ -59,8 +61,14 @@ struct LinkVoice: Hashable, Sendable {
     /// The link is gone. When it was last listened to stays.
     mutating func leaveLink() {
         let everHeard = everHeard
-        self = LinkVoice(heardUntil: heardUntil)
+        self = LinkVoice(heardUntil: surelyHeard)
         self.everHeard = everHeard
+    }
+
+    /// Not after the fall; but no gap reaches back over one that was told.
+    private var surelyHeard: WallTime? {
+        guard let heardUntil, let fellAt else { return heardUntil }
+        return min(heardUntil, max(fellAt, toldUntil ?? fellAt))
     }
 
     init(heardUntil: WallTime? = nil) { self.heardUntil = heardUntil }

@@ -107,7 +107,7 @@ public struct LinkMachine: Sendable {
         case .keptOff: noteKeptOff(step.now)
         case .session(let next): session = next
         case .plan(let next): take(next, &step)
-        case .dropped(let reason): noteDrop(reason, &step)
+        case .dropped(let reason, let time): noteDrop(reason, time, &step)
         case .unencrypted(let reason): noteUnencrypted(reason, &step)
         case .bondLost: tellBondInvalid(&step)
         case .value(let uuid, let bytes): hear(uuid, bytes, &step)
@@ -227,7 +227,7 @@ public struct LinkMachine: Sendable {
 
     /// The link is not there: whatever was armed is not any more.
     private mutating func fallBack(_ step: inout LinkStep) -> Bool {
-        defer { dropReason = nil }
+        defer { (dropReason, voice.fellAt) = (nil, nil) }
         switch phase {
         case .away: return dial(&step)
         case .connecting(let until): return awaitConnection(until, &step)

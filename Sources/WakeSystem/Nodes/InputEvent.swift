@@ -25,7 +25,6 @@ public struct InputEvent: Hashable, Sendable {
 public enum InputType {
     public static let synchronization: UInt16 = 0
     public static let key: UInt16 = 1
-    public static let relative: UInt16 = 2
     public static let absolute: UInt16 = 3
     public static let `switch`: UInt16 = 5
     public static let led: UInt16 = 17

@@ -14,7 +14,6 @@ public struct ReportDescriptor: Hashable, Sendable {
 
     /// Ascending; empty where input reports have no number, or the descriptor has a fault.
     public private(set) var inputNumbers: [UInt8] = []
-    public private(set) var outputNumbers: [UInt8] = []
     /// The first thing in it that cannot be. Its reports are then taken for unnumbered.
     public private(set) var fault: Fault?
 
@@ -28,7 +27,6 @@ public struct ReportDescriptor: Hashable, Sendable {
             var place = 0
             while place < bytes.count { place = try reading.readItem(at: place, of: bytes) }
             inputNumbers = reading.input.sorted()
-            outputNumbers = reading.output.sorted()
         } catch { fault = error }
     }
 
@@ -37,7 +35,6 @@ public struct ReportDescriptor: Hashable, Sendable {
         var number: UInt8 = 0
         var aside: [UInt8] = []
         var input: Set<UInt8> = []
-        var output: Set<UInt8> = []
 
         /// Takes the item at `place` in, and returns where the next one begins.
         mutating func readItem(at place: Int, of bytes: [UInt8]) throws(Fault) -> Int {
@@ -48,7 +45,6 @@ public struct ReportDescriptor: Hashable, Sendable {
             // The tag and the type; what is left out is the size.
             switch prefix & 0xfc {
             case 0x80: if number != 0 { input.insert(number) }
-            case 0x90: if number != 0 { output.insert(number) }
             case 0x84: number = try Self.number(at: place, bytes[(place + 1)..<next])
             case 0xa4: aside.append(number)
             case 0xb4:

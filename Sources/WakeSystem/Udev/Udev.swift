@@ -9,9 +9,7 @@ public enum Udev {
 
     /// The accessories among the devices of these subsystems whose rules have run, parents before children. Whoever listens
     /// as well opens the monitor first: what comes between is then heard, and what is heard twice does no harm.
-    public static func enumerate(
-        subsystems: [String] = UdevRecord.accessorySubsystems
-    ) throws(SystemError) -> [UdevRecord] {
+    public static func enumerate(subsystems: [String]) throws(SystemError) -> [UdevRecord] {
         let context = try UdevContext()
         let enumeration = try UdevEnumeration(context)
         try enumeration.scan(subsystems)

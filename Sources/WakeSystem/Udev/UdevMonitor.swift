@@ -22,7 +22,7 @@ public struct UdevMonitor: ~Copyable {
     public var raw: Int32 { udev_monitor_get_fd(handle.monitor) }
 
     /// Hears from here on of these subsystems. The kernel drops the rest, so that nobody is woken for it.
-    public init(subsystems: [String] = UdevRecord.accessorySubsystems) throws(SystemError) {
+    public init(subsystems: [String]) throws(SystemError) {
         let made = try MonitorHandle()
         try Self.prepare(made.monitor, subsystems)
         handle = made

@@ -24,8 +24,10 @@ public struct UdevRecord: Hashable, Sendable {
         }
     }
 
-    /// Where accessories stand: lines, reports, input events, USB devices without any of these, sensors, power.
-    public static let accessorySubsystems = ["tty", "hidraw", "input", "usb", "iio", "power_supply"]
+    /// Where most accessories stand: lines, reports, input events, USB devices without any of these.
+    public static let nodeSubsystems = ["tty", "hidraw", "input", "usb"]
+    /// All that are looked at where somebody asks what there is: sensors and power too.
+    public static let accessorySubsystems = nodeSubsystems + ["iio", "power_supply"]
 
     public var action: Action
     /// The place in /sys; one device has one for as long as it is attached.

@@ -1,4 +1,4 @@
-// The shared board: one mapped page, plain words with release and acquire order.
+// The shared board: one mapping, plain words with release and acquire order; and what a process asks for itself.
 #define _GNU_SOURCE
 #include "benchmark_probe.h"
 
@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct benchmark_board *benchmark_board(const char *path)
@@ -36,9 +37,26 @@ uint64_t benchmark_sequence(const struct benchmark_board *board)
 {
     return __atomic_load_n(&board->sequence, __ATOMIC_ACQUIRE);
 }
+int64_t benchmark_expiring_at(const struct benchmark_board *board)
+{
+    return __atomic_load_n(&board->expiring_at, __ATOMIC_ACQUIRE);
+}
+int64_t benchmark_stamp(const struct benchmark_board *board, uint64_t sequence)
+{
+    return __atomic_load_n(&board->stamps[sequence % BENCHMARK_STAMPS], __ATOMIC_ACQUIRE);
+}
 
 int benchmark_take_precedence(void)
 {
     struct sched_param first = {.sched_priority = 1};
     return sched_setscheduler(0, SCHED_FIFO, &first) < 0 ? -errno : 0;
+}
+
+int benchmark_open_many(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return -errno;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? -errno : 0;
 }

@@ -30,6 +30,12 @@ static uint64_t last_sequence(const char *text, size_t length)
     return 0;
 }
 
+static int is_notice(const char *text, size_t length, const char *type)
+{
+    const char *end = memchr(text, '\n', length);
+    return memmem(text, (size_t)(end - text), type, strlen(type)) != NULL;
+}
+
 static void acknowledge(uint64_t sequence)
 {
     char reply[40];
@@ -38,29 +44,49 @@ static void acknowledge(uint64_t sequence)
         exit(1);
 }
 
+/// All events since the last read came with this one; what is older than the board remembers is left out.
+static void stamp(struct benchmark_board *board, uint64_t sequence, int64_t read_at)
+{
+    uint64_t first = board->sequence + 1;
+    if (first + BENCHMARK_STAMPS <= sequence)
+        first = sequence + 1 - BENCHMARK_STAMPS;
+    for (uint64_t each = first; each <= sequence; each++)
+        __atomic_store_n(&board->stamps[each % BENCHMARK_STAMPS], read_at, __ATOMIC_RELEASE);
+}
+
+static void note(struct benchmark_board *board, uint64_t sequence, int64_t read_at)
+{
+    stamp(board, sequence, read_at);
+    __atomic_store_n(&board->read_at, read_at, __ATOMIC_RELEASE);
+    __atomic_store_n(&board->sequence, sequence, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&board->reads, 1, __ATOMIC_RELEASE);
+}
+
 /// Takes whole lines; returns how many bytes they were.
-static size_t take(struct benchmark_board *board, const char *text, size_t length, int64_t read_at)
+static size_t take(struct benchmark_board *board, const char *text, size_t length, int64_t read_at, uint64_t *answers)
 {
     const char *end = memrchr(text, '\n', length);
     if (!end)
         return 0;
     size_t whole = (size_t)(end + 1 - text);
+    if (is_notice(text, whole, "wakebridge.expiring"))
+        __atomic_store_n(&board->expiring_at, read_at, __ATOMIC_RELEASE);
     uint64_t sequence = last_sequence(text, whole);
     if (sequence == 0)
         return whole;
-    const char *first = memchr(text, '\n', whole);
-    if (memmem(text, (size_t)(first - text), "wakebridge.resumed", 18))
+    if (is_notice(text, whole, "wakebridge.resumed"))
         __atomic_add_fetch(&board->resumed, 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&board->read_at, read_at, __ATOMIC_RELEASE);
-    __atomic_store_n(&board->sequence, sequence, __ATOMIC_RELEASE);
-    __atomic_add_fetch(&board->reads, 1, __ATOMIC_RELEASE);
-    acknowledge(sequence);
+    note(board, sequence, read_at);
+    if (*answers > 0) {
+        --*answers;
+        acknowledge(sequence);
+    }
     return whole;
 }
 
-void benchmark_handle(struct benchmark_board *board)
+void benchmark_handle(struct benchmark_board *board, uint64_t answers)
 {
-    static char text[1 << 20];
+    static char text[8 << 20]; // the first line after a launch names every device
     size_t held = 0;
     for (;;) {
         ssize_t count = read(0, text + held, sizeof text - held);
@@ -68,7 +94,7 @@ void benchmark_handle(struct benchmark_board *board)
         if (count <= 0)
             return;
         held += (size_t)count;
-        size_t taken = take(board, text, held, read_at);
+        size_t taken = take(board, text, held, read_at, &answers);
         held -= taken;
         memmove(text, text + taken, held);
     }

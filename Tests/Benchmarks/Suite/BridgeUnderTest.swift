@@ -1,4 +1,4 @@
-// The daemon as it is, with one device more: bytes on descriptor 0 are a heart rate strap's notifications.
+// The daemon as it is, with devices more: bytes on descriptor 0 are notifications of heart rate straps, each in its turn.
 import Glibc
 import WakeDaemon
 import WakeLoop
@@ -11,13 +11,16 @@ final class BridgeUnderTest {
     private static let measurement = Channel.characteristic(BluetoothUUID(short: 0x2a37))
 
     private let daemon: Daemon
-    private let device: DeviceID
+    private let count: Int
+    /// Found once the first of them speaks, when the manifests are read.
+    private var devices: [DeviceID] = []
+    private var speaker = 0
     private let source = FileDescriptor(owning: 0)
     private let bytesPerRead: Int
     private var watch: Watch?
     private var space: [UInt8] = []
 
-    /// `directory` holds the configuration, `bytes per read` cuts the stream.
+    /// The folder that holds the configuration, how many bytes one read takes, how many devices there are.
     init(_ words: [String]) throws {
         let directory = words[0]
         bytesPerRead = words.count > 1 ? Int(words[1]) ?? 4_096 : 4_096
@@ -26,10 +29,7 @@ final class BridgeUnderTest {
         options.stateDirectory = directory + "/state"
         options.runtimeDirectory = directory + "/run"
         daemon = try Daemon(options)
-        device = daemon.bridge.know(
-            Device(
-                source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
-                mode: .bluetoothCentral))
+        count = words.count > 2 ? Int(words[2]) ?? 1 : 1
         try source.setNonblocking()
         watch = try daemon.bridge.loop.watch(source.raw, for: .readable) { [unowned self] _ in listen() }
         daemon.bridge.didCompleteTurn.append { [unowned self] in listenAgain() }
@@ -37,7 +37,20 @@ final class BridgeUnderTest {
 
     func run() throws { _ = try daemon.run() }
 
+    private static func device(_ number: Int) -> Device {
+        var address: [UInt8] = []
+        for byte in [0xc0, 0xf1, 0xf2, (number >> 16) & 255, (number >> 8) & 255, number & 255] {
+            address.append(contentsOf: (byte < 16 ? "0" : "").utf8)
+            address.append(contentsOf: String(byte, radix: 16, uppercase: true).utf8)
+            address.append(UInt8(ascii: ":"))
+        }
+        return Device(
+            source: "/bluetooth/" + String(decoding: address.dropLast(), as: UTF8.self),
+            alias: BridgeFolder.alias(number), profile: "heart-rate-monitor", mode: .bluetoothCentral)
+    }
+
     private func listen() {
+        if devices.isEmpty { devices = (0..<count).map { daemon.bridge.know(Self.device($0)) } }
         space.removeAll(keepingCapacity: true)
         switch try? source.read(appendingTo: &space, limit: bytesPerRead) {
         case .bytes: take()
@@ -54,43 +67,18 @@ final class BridgeUnderTest {
         for start in stride(from: 0, to: space.count, by: Self.frame.count) {
             let bytes = Array(space[start..<min(start + Self.frame.count, space.count)])
             let stamp = daemon.bridge.engine.clock.stamp()
-            daemon.bridge.take(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
+            daemon.bridge.take(DeviceEvent(device: nextSpeaker(), kind: .data(Self.measurement, bytes), stamp: stamp))
         }
+    }
+
+    /// Each in its turn, far from the one before it, so that no memory is warm because a neighbour spoke.
+    private func nextSpeaker() -> DeviceID {
+        speaker = (speaker + 7_919) % devices.count
+        return devices[speaker]
     }
 
     /// What a source does that can wait: it leaves the bytes with the kernel while half the queue is full.
     private func listenAgain() {
         if !daemon.bridge.engine.isBackedUp { watch?.enable() }
-    }
-}
-
-/// The folder of one bridge under test: one handler, its board, no limit on what its device says.
-struct BridgeFolder {
-    let path: String
-    var board: String { path + "/board" }
-
-    init(durability: Durability, linger: TimeSpan, program: String) throws {
-        path = try MemoryFolder.make()
-        try Directory.create(path + "/etc/handlers.d")
-        try File.replace(path + "/etc/wakebridge.json5", with: Array("{ storm: { enabled: false } }".utf8))
-        let manifest = """
-            { exec: ["\(program)", "handler", "\(board)"], user: "\(try Account.current().name)",
-              modes: ["bluetooth-central"],
-              watch: [{ profile: "heart-rate-monitor", durability: "\(durability.rawValue)" }],
-              timers: { linger: "\(linger.wholeMilliseconds)ms" } }
-            """
-        try File.replace(path + "/etc/handlers.d/null.json5", with: Array(manifest.utf8))
-    }
-}
-
-/// Folders on a tmpfs, where the runtime directory is meant to be, on machines whose /run is none too.
-enum MemoryFolder {
-    static func make() throws(SystemError) -> String {
-        guard File.exists("/dev/shm") else { return try Directory.makeTemporary(prefix: "wakebridge-bench") }
-        for number in 0..<1_000 {
-            let path = "/dev/shm/wakebridge-bench-\(getpid())-\(number)"
-            if mkdir(path, 0o700) == 0 { return path }
-        }
-        throw SystemError("make a folder in", "/dev/shm", .last)
     }
 }

@@ -1,84 +1,142 @@
 // The daemon from outside: how long it takes to be ready, what it keeps in memory, and that it sleeps while all is silent.
+import BenchmarkReport
 import Glibc
 import WakeModel
 import WakeSystem
 
-enum DaemonFigures {
-    static func measure() throws {
-        let (ready, memory) = try start()
-        say("\nwakebridged with 50 profiles and 10 handlers")
-        say(
-            Table.row(["exec to ready, best/median", Table.number(ready.least, 1), Table.number(ready.median, 1), "ms"])
-        )
-        say(Table.row(["resident", Table.number(Double(memory.resident) / 1024, 2), "MB"]))
-        say(Table.row(["anonymous", Table.number(Double(memory.anonymous) / 1024, 2), "MB"]))
-        let idle = try idle(handlers: 20, seconds: 30)
-        say("\nwakebridged with \(idle.frozen) frozen handlers, silent for 30 s")
-        say(Table.row(["wake-ups", "\(idle.wakeups)"]))
-        say(Table.row(["anonymous", Table.number(Double(idle.memory.anonymous) / 1024, 2), "MB"]))
-    }
+struct StartFigures {
+    private static let starts = 20
 
-    private static func start() throws -> (Quantiles, Memory) {
+    func measure() throws -> Suite.Findings {
         var times: [Double] = []
-        var memory = Memory(pid: 0)
-        for _ in 0..<10 {
+        var memories: [Memory] = []
+        for _ in 0..<Self.starts {
             let folder = try DaemonFolder(profiles: 50, handlers: 10)
             defer { folder.remove() }
             let daemon = try RunningDaemon(folder)
-            times.append((daemon.readyAfter).seconds * 1000)
-            sleep(until: SystemClock.monotonic() + .milliseconds(300))
-            memory = Memory(pid: daemon.pid)
+            times.append(daemon.readyAfter.seconds * 1000)
+            sleep(.milliseconds(100))
+            memories.append(Memory(of: daemon.pid))
             daemon.end()
         }
-        return (Quantiles(times), memory)
+        let section = Section(
+            "start", method: "wakebridged with 50 profiles and 10 handlers, exec to READY=1; \(Self.starts) starts",
+            [
+                .sampled("exec to ready", .milliseconds, [times], goal: .atMost(15)),
+                .valued("resident", .megabytes, memories.map(\.resident)),
+                .valued("of that anonymous", .megabytes, memories.map(\.anonymous)),
+            ])
+        return Suite.Findings(sections: [section])
     }
+}
 
-    /// Plays one event to every handler, waits until all are frozen, and counts how often the daemon was woken after that.
-    private static func idle(handlers: Int, seconds: Int64) throws -> (frozen: Int, wakeups: Int, memory: Memory) {
-        let folder = try DaemonFolder(profiles: 1, handlers: handlers)
+struct IdleFigures {
+    let time: TimeSpan
+    private static let count = 20
+
+    /// Each of 20 devices speaks once to 20 handlers; once all of these are frozen, nothing happens any more.
+    func measure() throws -> Suite.Findings {
+        let folder = try DaemonFolder(profiles: 1, handlers: Self.count, devices: Self.count)
         defer { folder.remove() }
         let daemon = try RunningDaemon(folder, words: ["--replay", folder.trace, "--speed", "max"])
         defer { daemon.end() }
-        let end = SystemClock.monotonic() + .seconds(20)
-        while folder.frozenHandlers < handlers, SystemClock.monotonic() < end {
-            sleep(until: SystemClock.monotonic() + .milliseconds(100))
+        sleep(.seconds(1))
+        try HandlerGroups.await(Self.count, frozenIn: folder.path + "/run")
+        sleep(.seconds(3))
+        let vigil = Vigil(over: daemon.pid)
+        let end = SystemClock.monotonic() + time
+        while SystemClock.monotonic() < end {
+            sleep(.milliseconds(500))
+            vigil.look()
         }
-        sleep(until: SystemClock.monotonic() + .seconds(3))
-        let frozen = folder.frozenHandlers
-        let before = contextSwitches(of: daemon.pid)
-        sleep(until: SystemClock.monotonic() + .seconds(seconds))
-        return (frozen, contextSwitches(of: daemon.pid) - before, Memory(pid: daemon.pid))
+        let frozen = HandlerGroups(runtimeDirectory: folder.path + "/run").frozen
+        let memory = Memory(of: daemon.pid)
+        let method =
+            "wakebridged with \(Self.count) devices and \(frozen) frozen handlers, silent for \(time.seconds) s"
+        return Suite.Findings(sections: [
+            Section(
+                "idle", method: method,
+                [
+                    .valued("wake-ups", .wakeUps, [Double(vigil.count)], goal: .atMost(0), note: vigil.account),
+                    .valued("anonymous memory", .megabytes, [memory.anonymous], goal: .atMost(3)),
+                    .valued("resident", .megabytes, [memory.resident], goal: .atMost(14)),
+                ])
+        ])
+    }
+}
+
+/// Counts how often the threads of a process gave the processor back after they had been woken, and looks for the timer that
+/// may have woken them: one that was due when that happened.
+private final class Vigil {
+    private let pid: Int32
+    private var switches: Int
+    private var timers: [Timer]
+    private let begun = SystemClock.monotonic()
+    private(set) var count = 0
+    private var reasons: [String] = []
+
+    private struct Timer: Hashable {
+        let descriptor: String
+        let clock: Int
+        /// Until it is due; nil where it is not armed.
+        let left: TimeSpan?
     }
 
-    /// Of every thread, voluntary or not: a thread that sleeps all along has none.
-    private static func contextSwitches(of pid: Int32) -> Int {
+    init(over pid: Int32) {
+        self.pid = pid
+        switches = Self.voluntarySwitches(of: pid)
+        timers = Self.timers(of: pid)
+    }
+
+    func look() {
+        let now = Self.voluntarySwitches(of: pid)
+        let armed = Self.timers(of: pid)
+        if now > switches {
+            count += now - switches
+            let after = (SystemClock.monotonic() - begun).seconds
+            reasons.append("\(now - switches) by \(Int(after)) s: \(reason)")
+        }
+        switches = now
+        timers = armed
+    }
+
+    /// The looks are half a second apart, and one may come late.
+    private var reason: String {
+        let due = timers.filter { $0.left.map { $0 < .milliseconds(700) } ?? false }
+        if due.isEmpty { return "no timer was due, so a descriptor was ready" }
+        return "a timer on clock \(due.map { "\($0.clock)" }.joined(separator: " and ")) was due"
+    }
+
+    /// What woke it, what would have, and what may without being a fault.
+    var account: String {
+        // The watch over the wall clock is a timer that never comes.
+        let soon = timers.filter { $0.left.map { $0 < .seconds(86_400) } ?? false }
+        let armed = soon.map { "clock \($0.clock) in \(Int(($0.left ?? .zero).seconds)) s" }
+        let next = armed.isEmpty ? "no timer is armed" : "armed: \(armed.joined(separator: ", "))"
+        let pressure = File.exists("/proc/pressure/memory")
+        let look = pressure ? "memory pressure is told" : "no PSI: one look at memory a minute is meant"
+        return (reasons + [next, look]).joined(separator: "; ")
+    }
+
+    /// Of every thread: one that sleeps all along has none.
+    private static func voluntarySwitches(of pid: Int32) -> Int {
         let tasks = "/proc/\(pid)/task"
         return ((try? Directory.names(in: tasks)) ?? []).reduce(0) { sum, task in
-            let status = (try? File.text(at: "\(tasks)/\(task)/status")) ?? ""
-            return sum + (status.number("voluntary_ctxt_switches") ?? 0)
-                + (status.number("nonvoluntary_ctxt_switches") ?? 0)
+            sum + (((try? File.text(at: "\(tasks)/\(task)/status")) ?? "").number("voluntary_ctxt_switches") ?? 0)
         }
     }
-}
 
-/// In KiB.
-struct Memory {
-    let resident: Int
-    let anonymous: Int
-
-    init(pid: Int32) {
-        let status = (try? File.text(at: "/proc/\(pid)/status")) ?? ""
-        resident = status.number("VmRSS") ?? 0
-        anonymous = status.number("RssAnon") ?? 0
-    }
-}
-
-extension String {
-    /// The number on the line that begins with `key` and a colon.
-    fileprivate func number(_ key: String) -> Int? {
-        for line in split(separator: "\n") where line.hasPrefix(key + ":") {
-            return Int(line.dropFirst(key.count + 1).filter { $0.isNumber })
+    /// As the kernel tells of each timerfd: `clockid: 1`, `it_value: (12, 345678901)`.
+    private static func timers(of pid: Int32) -> [Timer] {
+        let folder = "/proc/\(pid)/fdinfo"
+        return ((try? Directory.names(in: folder)) ?? []).compactMap { name in
+            guard let text = try? File.text(at: "\(folder)/\(name)"), let clock = text.number("clockid"),
+                let value = text.split(separator: "\n").first(where: { $0.hasPrefix("it_value:") })
+            else { return nil }
+            let parts = value.split { !$0.isNumber }.compactMap { Int64($0) }
+            guard parts.count == 2 else { return nil }
+            let left = TimeSpan.seconds(parts[0]) + TimeSpan(nanoseconds: parts[1])
+            return Timer(descriptor: name, clock: clock, left: left == .zero ? nil : left)
         }
-        return nil
     }
 }

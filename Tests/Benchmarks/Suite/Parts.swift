@@ -1,11 +1,12 @@
-// The parts that this program plays when it starts itself: the null handler, and the kernel's bare way to it.
+// The parts that this program plays when it starts itself, and the page over which a handler tells when it read.
 import BenchmarkProbe
 import Glibc
+import WakeModel
 import WakeSystem
 
 /// The page that a handler writes its stamps into and the conductor reads; mapped for the life of the process.
 struct Board {
-    fileprivate let page: UnsafeMutablePointer<benchmark_board>
+    private let page: UnsafeMutablePointer<benchmark_board>
 
     init(at path: String) throws(SystemError) {
         guard let page = benchmark_board(path) else { throw SystemError("map", path, .last) }
@@ -18,12 +19,13 @@ struct Board {
     /// Reads that began with the notice of a thaw: the handler was frozen until then.
     var resumed: UInt64 { benchmark_resumed(page) }
     var sequence: UInt64 { benchmark_sequence(page) }
-}
-
-enum Handler {
-    static func run(board path: String) throws {
-        benchmark_handle(try Board(at: path).page)
+    /// When the latest warning was read; nil of none.
+    var expiringAt: Instant? {
+        let at = benchmark_expiring_at(page)
+        return at == 0 ? nil : Instant(nanoseconds: at)
     }
+    /// When the event of that number was read, of the newest 4,096.
+    func stamp(_ sequence: UInt64) -> Instant { Instant(nanoseconds: benchmark_stamp(page, sequence)) }
 }
 
 enum Limit {
@@ -32,8 +34,9 @@ enum Limit {
         let tree = try CgroupTree.open(named: name)
         let leaf = try tree.makeLeaf(named: "handler")
         let freezer = try File.open(leaf.path + "/cgroup.freeze", for: .write)
-        let request = SpawnRequest(executable: "/proc/self/exe", arguments: ["Benchmarks", "handler", board])
-        var child = try ChildProcess.spawn(request, into: .cgroup(leaf))
+        let handler = try Places.handler()
+        var child = try ChildProcess.spawn(
+            SpawnRequest(executable: handler, arguments: [handler, board]), into: .cgroup(leaf))
         var way = benchmark_way(
             source: 0, input: child.inputDescriptor ?? -1, replies: child.replies.raw, freezer: freezer.raw)
         let result = benchmark_pass_on(&way)
@@ -45,5 +48,15 @@ enum Limit {
         _ = child.container.remove()
         tree.remove()
         if result < 0 { throw SystemError("pass on", "what the device says", Errno(code: -result)) }
+    }
+}
+
+enum Starter {
+    /// Starts a program for whatever comes on descriptor 0, until end-of-file.
+    static func run(_ words: [String]) throws {
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for word in arguments { free(word) } }
+        let code = benchmark_start_each(0, &arguments)
+        if code < 0 { throw SystemError("start", words[0], Errno(code: -code)) }
     }
 }

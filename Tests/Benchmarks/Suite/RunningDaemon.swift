@@ -14,10 +14,10 @@ final class RunningDaemon {
         let start = SystemClock.monotonic()
         pid = try Program.start(
             [
-                try Program.sibling("wakebridged"), "--config", folder.path + "/etc", "--state", folder.path + "/state",
+                try Places.sibling("wakebridged"), "--config", folder.path + "/etc", "--state", folder.path + "/state",
                 "--runtime", folder.path + "/run",
             ] + words,
-            input: null.raw,
+            input: null.raw, log: folder.path + "/log",
             environment: ["NOTIFY_SOCKET=\(address)", "WAKEBRIDGE_DEVICES=\(folder.path)/Devices"])
         var message = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
         guard poll(&message, 1, 10_000) == 1 else { throw Failure("wakebridged was not ready within 10 s") }
@@ -49,13 +49,13 @@ struct DaemonFolder {
     let path: String
     var trace: String { path + "/one.trace" }
 
-    init(profiles: Int, handlers: Int) throws {
+    init(profiles: Int, handlers: Int, devices: Int = 1) throws {
         path = try MemoryFolder.make()
         try Directory.create(path + "/etc/handlers.d")
-        let shipped = try File.bytes(at: Self.devices() + "/heart-rate-monitor/profile.json5")
+        let shipped = try File.bytes(at: Places.checkout() + "/Devices/heart-rate-monitor/profile.json5")
         for number in 1...profiles { try writeProfile(shipped, number) }
         for number in 1...handlers { try writeManifest(number) }
-        try File.replace(trace, with: Array(Self.oneEvent.utf8))
+        try File.replace(trace, with: Array(Self.oneEvent(ofEach: devices).utf8))
     }
 
     func remove() { Directory.removeTree(path) }
@@ -70,44 +70,23 @@ struct DaemonFolder {
         try File.replace("\(path)/Devices/\(name)/profile.json5", with: Array(own.utf8))
     }
 
+    func board(_ number: Int) -> String { "\(path)/board\(number)" }
+
     private func writeManifest(_ number: Int) throws {
         let manifest = """
-            { exec: ["\(try Program.own())", "handler", "\(path)/board\(number)"], user: "\(try Account.current().name)",
+            { exec: ["\(try Places.handler())", "\(board(number))"], user: "\(try Account.current().name)",
               modes: ["bluetooth-central"], watch: [{ profile: "heart-rate-monitor" }] }
             """
         try File.replace("\(path)/etc/handlers.d/h\(number).json5", with: Array(manifest.utf8))
     }
 
-    /// Handlers whose cgroup says that it is frozen.
-    var frozenHandlers: Int {
-        guard let parent = cgroup else { return 0 }
-        return ((try? Directory.names(in: parent)) ?? []).count { name in
-            ((try? File.text(at: "\(parent)/\(name)/cgroup.events")) ?? "").contains("frozen 1")
+    private static func oneEvent(ofEach devices: Int) -> String {
+        let numbers = (1...devices).map { $0 }
+        let known = numbers.map { number in
+            let place = String(100 + number).dropFirst()
+            return "device \(number) bluetooth C0:F1:F2:F3:F4:\(place) alias=\"chest-strap-\(number)\" service=180d\n"
         }
+        let said = numbers.map { "+0.000000 \($0) connect\n+0.001000 \($0) data 2a37 163cf803\n" }
+        return "wakebridge-trace 1\nclock 2026-11-21T07:42:46.727125Z\n\((known + said).joined())end\n"
     }
-
-    /// Where the daemon puts its handlers: below our own cgroup, named after its runtime directory.
-    private var cgroup: String? {
-        let name = "wakebridge" + (path + "/run").map { $0 == "/" ? "-" : String($0) }.joined()
-        return ["/sys/fs/cgroup/unified/\(name)", "/sys/fs/cgroup/\(name)"].first { File.exists($0) }
-    }
-
-    private static func devices() throws -> String {
-        var folder = try Program.own()[...]
-        while let slash = folder.lastIndex(of: "/") {
-            folder = folder[..<slash]
-            if File.exists(folder + "/Devices/heart-rate-monitor") { return folder + "/Devices" }
-        }
-        throw Failure("the benchmarks must run from the checkout they were built in")
-    }
-
-    private static let oneEvent = """
-        wakebridge-trace 1
-        clock 2026-11-21T07:42:46.727125Z
-        device 1 bluetooth C0:F1:F2:F3:F4:01 alias="chest-strap" service=180d
-        +0.000000 1 connect
-        +0.001000 1 data 2a37 163cf803
-        end
-
-        """
 }

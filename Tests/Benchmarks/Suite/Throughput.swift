@@ -1,55 +1,68 @@
-// How many events a second reach one handler that is awake, and come back acknowledged; and how many a virtual replay plays.
-import WakeDaemon
+// How many events a second reach one handler that is awake, and come back acknowledged.
+import BenchmarkReport
 import WakeModel
-import WakeProfiles
 import WakeSystem
-import WakeTrace
 
-enum Throughput {
-    static func measure(events: Int) throws {
-        say("\nthroughput to one awake null handler, events a second, best and median of 5")
-        say(Table.row(["", "best", "median"]))
-        for durability in [Durability.run, .ram] {
-            try measure(durability, "from a stream", bytesPerRead: 4_096, events)
-            try measure(durability, "one message a read", bytesPerRead: BridgeUnderTest.frame.count, events)
-        }
+struct Throughput {
+    let events: Int
+    /// The Python bridge is given less, so that it takes no longer.
+    private var fewer: Int { max(events / 20, 1) }
+    private static let rounds = 5
+
+    /// How the bytes come: as a stream, or one message a read.
+    private enum Supply: String, CaseIterable {
+        case stream = "from a stream"
+        case messages = "one message a read"
+
+        var bytesPerRead: Int { self == .stream ? 4_096 : BridgeUnderTest.frame.count }
+        var goal: Goal { .atLeast(self == .stream ? 300_000 : 150_000) }
     }
 
-    private static func measure(_ durability: Durability, _ how: String, bytesPerRead: Int, _ events: Int) throws {
-        let bridge = try Latency.bridge(durability, linger: .seconds(10), bytesPerRead: bytesPerRead)
-        defer { bridge.end() }
+    func measure() throws -> Suite.Findings {
+        let figures = try Supply.allCases.map(compare)
+        let method = "to one awake null handler and acknowledged; \(Self.rounds) interleaved rounds of \(events) events"
+        return Suite.Findings(sections: [Section("throughput", method: method, figures.flatMap { $0 })])
+    }
+
+    private func compare(_ supply: Supply) throws -> [Figure] {
+        let run = try bridge(.run, supply)
+        defer { run.end() }
+        let ram = try bridge(.ram, supply)
+        defer { ram.end() }
+        let python = Result { try Subject.pythonBridge(staysAwake: true, bytesPerRead: supply.bytesPerRead) }
+        defer { (try? python.get())?.end() }
+        var rates: (run: [Double], ram: [Double], python: [Double]) = ([], [], [])
+        for _ in 0..<Self.rounds {
+            rates.run.append(try rate(of: run, events))
+            rates.ram.append(try rate(of: ram, events))
+            if let python = try? python.get(), let rate = try? rate(of: python, fewer) { rates.python.append(rate) }
+        }
+        return [
+            .valued("run, \(supply.rawValue)", .eventsPerSecond, rates.run, goal: supply.goal),
+            .valued("ram, \(supply.rawValue)", .eventsPerSecond, rates.ram),
+        ] + beside(rates.run, rates.python, supply)
+    }
+
+    private func bridge(_ durability: Durability, _ supply: Supply) throws -> Subject {
+        let plan = BridgePlan(durability: durability, linger: .seconds(10))
+        let bridge = try Subject.bridge(plan, bytesPerRead: supply.bytesPerRead)
         try bridge.warmUp(wakes: 20, spacing: .milliseconds(5))
-        let rates = try (0..<5).map { _ in Double(events) / (try bridge.flood(frames: events, burst: 256)).seconds }
-        say(
-            Table.row([
-                "\(durability.rawValue), \(how)", Table.number(rates.max() ?? 0, 0),
-                Table.number(Quantiles(rates).median, 0),
-            ]))
+        return bridge
     }
 
-    /// Playing as fast as it goes, with a model handler and durability `ram`.
-    static func measureReplay(events: Int) throws {
-        let trace = Array(header.utf8) + Array(repeatElement(line.utf8, count: events).joined()) + Array("end\n".utf8)
-        let (profiles, _) = ProfileFolder.load(ProfileFolder.shipped())
-        let rates = try (0..<5).map { _ in
-            var bytes = 0
-            let replay = try VirtualReplay(TraceReader(bytes: trace), profiles: profiles)
-            let start = SystemClock.monotonic()
-            let outcome = try replay.play { bytes += $0.count }
-            guard outcome.events == events + 1, bytes > events * 300 else { throw Failure("the replay lost events") }
-            return Double(events) / (SystemClock.monotonic() - start).seconds
+    private func rate(of subject: Subject, _ events: Int) throws -> Double {
+        Double(events) / (try subject.flood(frames: events)).seconds
+    }
+
+    private func beside(_ ours: [Double], _ theirs: [Double], _ supply: Supply) -> [Figure] {
+        let name = "asyncio bridge, \(supply.rawValue)"
+        guard theirs.count == ours.count else {
+            return [.missing(name, .eventsPerSecond, because: "it did not deliver all, or could not be started")]
         }
-        say("\nreplay --speed max without a handler, virtual events a second, \(events) events, best and median of 5")
-        say(Table.row(["", "best", "median"]))
-        say(Table.row(["replay", Table.number(rates.max() ?? 0, 0), Table.number(Quantiles(rates).median, 0)]))
+        let ratios = zip(ours, theirs).map { $0 / $1 }
+        return [
+            .valued(name, .eventsPerSecond, theirs),
+            .valued("run / \(name)", .times, ratios, goal: .atLeast(4)),
+        ]
     }
-
-    private static let header = """
-        wakebridge-trace 1
-        clock 2026-11-21T07:42:46.727125Z
-        device 1 bluetooth C0:F1:F2:F3:F4:01 alias="chest-strap" service=180d
-        +0.000000 1 connect
-
-        """
-    private static let line = "+0.001000 1 data 2a37 163cf803\n"
 }

@@ -1,13 +1,13 @@
-// The benchmarks: one program that conducts the measurements and, started by itself, plays every part in them.
+// The benchmarks: one program that conducts the measurements and, started by itself, plays the parts in them.
 import Glibc
 
 do {
     let words = Array(CommandLine.arguments.dropFirst())
     switch words.first {
-    case "handler": try Handler.run(board: words[1])
     case "limit": try Limit.run(board: words[1], cgroup: words[2])
+    case "starter": try Starter.run(Array(words.dropFirst()))
     case "bridge": try BridgeUnderTest(Array(words.dropFirst())).run()
-    default: try Suite(words).run()
+    default: try Suite(Options(words)).run()
     }
 } catch {
     say("Benchmarks: \(error)", to: 2)

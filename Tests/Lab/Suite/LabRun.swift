@@ -67,15 +67,21 @@ struct LabRun: Sendable {
         let guests = [false, true].map { waits in
             (waits: waits, guest: Guest(playing: LabScenario.all.filter { $0.waits == waits }))
         }
-        return Dictionary(uniqueKeysWithValues: guests.map { ($0.waits, $0.guest.finish()) })
+        while !guests.allSatisfy(\.guest.isOver) {
+            for (_, guest) in guests { guest.tellNews() }
+            sleep(1)
+        }
+        return Dictionary(uniqueKeysWithValues: guests.map { ($0.waits, $0.guest.outcome()) })
     }()
 
     static func of(_ scenario: LabScenario) -> LabRun? { both[scenario.waits] }
 
     /// A guest that plays some scenarios, while it does.
-    private struct Guest {
+    private final class Guest {
         let folder: String
-        let child: Child?
+        private let child: Child?
+        /// How many lines of its report were told.
+        private var told = 0
 
         init(playing scenarios: [LabScenario]) {
             folder = place + (scenarios.first?.waits == true ? "-beside" : "")
@@ -88,9 +94,21 @@ struct LabRun: Sendable {
             child = scenarios.isEmpty ? nil : try? Child([sources + "/machine.sh", "-t", limit, folder, command])
         }
 
-        func finish() -> LabRun {
-            let status = child?.finish().exit ?? -1
-            return LabRun(folder: folder, status: status, outcomes: LabRun.outcomes(in: lines(of: "\(folder)/report")))
+        var isOver: Bool { child?.isOver ?? true }
+
+        /// All scenarios are played before the first one's test ends: who waits sees them go by.
+        func tellNews() {
+            let report = lines(of: "\(folder)/report")
+            for line in report.dropFirst(told) where line.hasPrefix("END ") {
+                print("lab: played \(line.dropFirst(4))")
+            }
+            told = report.count
+            fflush(nil)
+        }
+
+        func outcome() -> LabRun {
+            LabRun(
+                folder: folder, status: child?.exit ?? -1, outcomes: LabRun.outcomes(in: lines(of: "\(folder)/report")))
         }
     }
 

@@ -11,6 +11,7 @@ from visit import hid, profile
 EDGES = int(os.environ.get("LAB_EDGES", "60"))
 BURST = 200
 LIMIT = EDGES + 240
+WAITS = True
 
 
 def run(lab):

@@ -8,6 +8,8 @@ from visit import LINE, lines, profile
 
 # So many whole triggers must there have been, and so many rounds are played to have them.
 TRIGGERS, ROUNDS = 2, 8
+with open("/proc/cpuinfo") as file:
+    IS_EMULATED = "TCG" in file.read()
 
 
 def run(lab):
@@ -39,9 +41,10 @@ def run(lab):
     # One that comes and goes so often is folded in the end, and told when it has come to rest.
     lab.figure("and to the handler", ", ".join(f"{one * 1000:.0f} ms" for one in heard))
     # An emulated machine in a storm is slow in all: udev, which has to come first, is the yardstick then.
-    limit = max(1, *taken)
-    lab.claim("each edge is noticed within 1 s of udev's word, or as long as udev took for one", max(noticed) <= limit,
-              (noticed, limit))
+    limit = max(1, *taken) if IS_EMULATED else 1
+    lab.claim("each edge is noticed within 1 s of udev's word, in an emulated machine within what udev took for one",
+              max(noticed) <= limit, (noticed, limit))
+    lab.claim("half of the edges are noticed within 1 s anywhere", sorted(noticed)[len(noticed) // 2] <= 1, noticed)
     lab.claim("there was a storm", triggers(loops) >= TRIGGERS, triggers(loops))
     others = bridge.of("lab-calm", "connected", "disconnected", "gap", "attention")
     lab.claim("of the one that stayed nothing was told but its data", [one.kind for one in others] == ["connected"],

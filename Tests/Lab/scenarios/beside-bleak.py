@@ -1,4 +1,4 @@
-"""The same beats for bleak and for a handler that is frozen between them: how soon each has one."""
+"""The same beats for bleak and for a handler that is frozen between them: how soon each has one, and at what cost."""
 import os
 import sys
 import time
@@ -11,13 +11,27 @@ def median(values):
     return sorted(values)[len(values) // 2] if values else None
 
 
+def spent(pid):
+    """Seconds of processor time, of every thread."""
+    folder = f"/proc/{pid}/task"
+    total = 0
+    for task in os.listdir(folder):
+        with open(f"{folder}/{task}/schedstat") as file:
+            total += int(file.read().split()[0])
+    return total / 1e9
+
+
 def run(lab):
     air, strap, bridge = lab.paired("--interval", "0.5")
     here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     bleak = Process(lab.folder, "bleak", sys.executable, os.path.join(here, "bleak_client.py"), strap.address,
                     air.device(strap)[0])
     lab.eventually("bleak hears it beside us", lambda: "beat" in bleak.text(), 60)
+    since, before = time.monotonic(), [spent(bridge.daemon.pid), spent(bleak.pid)]
     time.sleep(18)
+    after = [spent(bridge.daemon.pid), spent(bleak.pid)]
+    # Beats, not events: while two subscribe, the bridge is told of each twice.
+    heard = len({one.beat for one in bridge.beats(since=since)})
     # Ended in any gentler way it would take the link down for everybody.
     bleak.kill()
     began = {}
@@ -42,4 +56,9 @@ def run(lab):
     common = median([bridge.instant(times[n]) - began[n] for n in both])
     lab.figure("from the air to the bridge, by the time that it gives the event", f"median {common * 1000:.1f} ms")
     lab.not_yet("our median is at most half of bleak's", mine <= other / 2, f"{mine / other:.2f} of it")
+    costs = [(after[side] - before[side]) / max(heard, 1) for side in (0, 1)]
+    lab.figure("processor time a notification, wakebridged", f"{costs[0] * 1000:.2f} ms")
+    lab.figure("processor time a notification, the program with bleak", f"{costs[1] * 1000:.2f} ms")
+    lab.not_yet("a notification costs us at most a quarter of what it costs with bleak", costs[0] <= costs[1] / 4,
+                f"{costs[0] / costs[1]:.2f} of it")
     lab.reckon(strap, others=True)

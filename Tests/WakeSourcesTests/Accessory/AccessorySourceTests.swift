@@ -36,6 +36,19 @@ struct AccessorySourceTests {
         }
     }
 
+    @Test("two interfaces of one device have names of their own, whichever is there first")
+    func interfaces() throws {
+        for numbers in [["00", "02"], ["02", "00"]] {
+            let bench = try AccessoryBench()
+            for number in numbers {
+                var record = bench.record(.found, serial: "A1", node: "/dev/wakebridge-none", name: "x\(number)")
+                record.properties["ID_USB_INTERFACE_NUM"] = number
+                bench.source.take(.record(record))
+            }
+            #expect(Set(bench.known.values.map(\.alias)) == ["sensor-A1", "sensor-A1-02"])
+        }
+    }
+
     @Test("what stands in the line when the device goes is told before that, half a message as what it is")
     func concludes() throws {
         let bench = try AccessoryBench()
@@ -66,11 +79,28 @@ struct AccessorySourceTests {
     func cannotOpen() throws {
         let bench = try AccessoryBench()
         let gadget = try Gadget()
-        bench.source.take(.record(bench.record(.add, port: "1", serial: "B1", node: "/dev/wakebridge-none")))
+        var record = bench.record(.add, port: "1", serial: "B1", node: "/dev/wakebridge-none")
+        let sys = makeDirectory("/tmp/wakebridge-sys.XXXXXX")
+        defer { Directory.removeTree(sys) }
+        record.path = sys + "/usb1/1-1/1-1:1.0/tty/x1"
+        try Directory.create(record.path)
+        bench.source.take(.record(record))
         bench.plug(gadget, port: "2", serial: "A1")
         #expect(try bench.turn { bench.story("/accessory/2341:0043:B1:00") == ["!access-denied"] })
         #expect(bench.source.hindrance(of: "/accessory/2341:0043:B1:00")?.contains("/dev/wakebridge-none") == true)
         #expect(bench.story(serialSource) == ["+"])
+    }
+
+    @Test("nobody is told of a node that has gone with its device, which udev is late to say")
+    func isGone() throws {
+        let bench = try AccessoryBench()
+        bench.source.take(.record(bench.record(.add, serial: "A1", node: "/dev/wakebridge-none")))
+        // Longer than the quick tries take.
+        try bench.pause(.milliseconds(1_500))
+        #expect(bench.source.hindrance(of: serialSource)?.contains("/dev/wakebridge-none") == true)
+        bench.unplug(serial: "A1")
+        try bench.pause(.milliseconds(200))
+        #expect(bench.story() == [])
     }
 
     @Test("handlers write to the line, more than it holds at once in order, and not to one that is gone")
@@ -203,9 +233,10 @@ struct AccessorySourceTests {
 
         let later = try AccessoryBench(bench.registries.last ?? AccessoryRegistry())
         later.source.take(
-            .snapshot([
-                later.record(.found, port: "2", node: right.node), later.record(.found, port: "1", node: left.node),
-            ]))
+            .snapshot(
+                [
+                    later.record(.found, port: "2", node: right.node), later.record(.found, port: "1", node: left.node),
+                ], afterLoss: false))
         #expect(later.known[sources[0]]?.alias == "left" && later.known[sources[1]]?.alias == "right")
         bench.source.end()
         later.source.end()

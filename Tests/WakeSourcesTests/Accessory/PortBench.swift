@@ -20,9 +20,10 @@ struct PortBench {
     private(set) var isOpening = false
 
     init(
-        _ plan: AccessoryPlan = AccessoryPlan(node: .serial), session: LinkSession = .open, heardUntil: WallTime? = nil
+        _ plan: AccessoryPlan = AccessoryPlan(node: .serial), session: LinkSession = .open,
+        heardUntil: WallTime? = nil, patience: PortPatience = PortPatience()
     ) {
-        machine = PortMachine(plan, session: session, heardUntil: heardUntil)
+        machine = PortMachine(plan, session: session, heardUntil: heardUntil, patience: patience)
     }
 
     mutating func take(_ input: PortInput) {

@@ -107,6 +107,18 @@ struct PortOpeningTests {
         bench.wait(.seconds(1))
         #expect(bench.story == ["!access-denied", "gap", "+"] && bench.machine.hindrance == nil)
     }
+
+    @Test("while the system sleeps is not the driver's doing, which is told of when it had ten seconds of its own")
+    func sleepsMeanwhile() {
+        var bench = slow()
+        bench.plug()
+        bench.wait(.seconds(4))
+        bench.sleep(.seconds(3_600))
+        bench.wait(.milliseconds(5_999))
+        #expect(bench.story == [])
+        bench.wait(.milliseconds(1))
+        #expect(bench.story == ["!access-denied"])
+    }
 }
 
 @Suite("An accessory's presence")

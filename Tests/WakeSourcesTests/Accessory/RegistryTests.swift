@@ -15,6 +15,11 @@ private func read(_ lines: [String]) -> (registry: AccessoryRegistry, complaints
     return (registry, complaints)
 }
 
+extension AccessoryRegistry.Resolution {
+    /// Nil unless it was seen for the first time.
+    fileprivate var newSource: String? { if case .new(let source) = self { source } else { nil } }
+}
+
 /// A machine with ports, the registry that remembers it, and what is plugged in.
 private struct Desk {
     var registry = AccessoryRegistry()
@@ -62,12 +67,10 @@ struct RegistryTests {
     @Test(
         "two without serial numbers are their ports, in whatever order they come after power-on",
         arguments: [nil, "0001"])
-    func powerOnOrder(serial: String?) {
+    func powerOnOrder(serial: String?) throws {
         var desk = Desk(serial: serial)
-        guard case .new(let one) = desk.plug(1), case .new(let two) = desk.plug(2) else {
-            Issue.record("\(desk.registry.lines)")
-            return
-        }
+        let (first, second) = (desk.plug(1).newSource, desk.plug(2).newSource)
+        let (one, two) = (try #require(first), try #require(second))
         #expect(one != two)
         desk.registry.setName("left", of: one)
         desk.registry.setName("right", of: two)
@@ -117,15 +120,13 @@ struct RegistryTests {
     }
 
     @Test("a stranger that comes before the only known one does not take its place", arguments: [nil, "0001"])
-    func strangerFirst(serial: String?) {
+    func strangerFirst(serial: String?) throws {
         var desk = Desk(serial: serial)
-        guard case .new(let one) = desk.plug(1) else { return }
+        let first = desk.plug(1).newSource
+        let one = try #require(first)
         let resolutions = desk.restart([2, 1])
         #expect(resolutions[1] == .known(one))
-        guard case .new(let two) = resolutions[0] else {
-            Issue.record("\(resolutions)")
-            return
-        }
+        let two = try #require(resolutions[0].newSource, "\(resolutions)")
         #expect(one != two)
     }
 
@@ -180,12 +181,13 @@ struct RegistryTests {
     }
 
     @Test("people decide: what they bind keeps its name, a replacement takes the place of what broke")
-    func binds() {
+    func binds() throws {
         var registry = AccessoryRegistry()
         let old = AccessoryIdentity(vendor: "2341", product: "0043", serial: "A", interface: "00", port: "x")
         var new = old
         new.serial = "B"
-        guard case .new(let source) = registry.resolve(old, attached: []) else { return }
+        let first = registry.resolve(old, attached: []).newSource
+        let source = try #require(first)
         registry.setName("scale", of: source)
         registry.bind(new, to: source)
         #expect(registry.resolve(new, attached: []) == .known(source))
@@ -308,7 +310,7 @@ struct RegistryTests {
         var desk = Desk(serial: seed % 2 == 0 ? "0001" : nil)
         var owner: [Int: String] = [:]
         for port in 1...4 {
-            if case .new(let source) = desk.plug(port) { owner[port] = source }
+            owner[port] = desk.plug(port).newSource
         }
         #expect(Set(owner.values).count == 4)
         for _ in 0..<300 {

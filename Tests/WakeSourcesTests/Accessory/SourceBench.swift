@@ -14,20 +14,14 @@ final class Gadget {
     let node: String
 
     init() throws {
-        master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-        var (locked, number): (CInt, CInt) = (0, -1)
-        // TIOCSPTLCK and TIOCGPTN.
-        try #require(
-            master >= 0 && ioctl(master, 0x4004_5431, &locked) == 0 && ioctl(master, 0x8004_5430, &number) == 0)
-        node = "/dev/pts/\(number)"
+        (master, node) = try Pty.open()
     }
 
     deinit { hangUp() }
 
-    func say(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = write(master, bytes, bytes.count)
-    }
+    func say(_ text: String) { say(Array(text.utf8)) }
+
+    func say(_ bytes: [UInt8]) { _ = write(master, bytes, bytes.count) }
 
     /// What was written to it, without waiting.
     func heard() -> String {
@@ -42,10 +36,25 @@ final class Gadget {
     }
 }
 
+/// The kernel's clocks, beside which the system sleeps whenever a test wants it to: nobody waits for what is to wait long.
+final class SleepyClock {
+    private let clock = RealClock()
+    private(set) var slept = TimeSpan.zero
+
+    func stamp() -> Stamp {
+        var stamp = clock.stamp()
+        stamp.moment.boottime = stamp.moment.boottime + slept
+        stamp.wall = stamp.wall + slept
+        return stamp
+    }
+
+    func sleep(_ span: TimeSpan) { slept = slept + span }
+}
+
 final class AccessoryBench: AccessoryHost {
     let loop: EventLoop
     let source: AccessorySource
-    private let clock = RealClock()
+    private let clock = SleepyClock()
     private var sequence: UInt64 = 0
     private var births: [String: UInt64] = [:]
     private(set) var known: [String: Device] = [:]
@@ -58,6 +67,8 @@ final class AccessoryBench: AccessoryHost {
     var sessions: [String: LinkSession] = [:]
     var wanted: Set<String> = []
     var profile = "sensor"
+    /// Kinds of which no profile knows yet.
+    var unknown: Set<String> = []
     var plan = AccessoryPlan(
         node: .serial, framing: .line, settle: .milliseconds(50), replugGrace: .milliseconds(100))
 
@@ -96,17 +107,28 @@ final class AccessoryBench: AccessoryHost {
         source.take(.record(record(.remove, port: port, serial: serial, node: nil)))
     }
 
+    /// The whole system sleeps, and what fell due meanwhile happens now.
+    func sleep(_ span: TimeSpan) {
+        clock.sleep(span)
+        for source in known.keys.sorted() { self.source.step(source, .tick) }
+    }
+
     // MARK: The host
 
     func plan(for record: UdevRecord) -> AccessoryMatch? {
         plansAsked += 1
-        guard record.subsystem == "tty", let kind = record.properties["KIND"], kind != "none" else { return nil }
+        guard record.subsystem == "tty", let kind = record.properties["KIND"], kind != "none", !unknown.contains(kind)
+        else { return nil }
         return AccessoryMatch(profile: kind == "sensor" ? profile : kind, plan: plan)
     }
+    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {
+        plan.node == .rfcomm ? AccessoryMatch(profile: "logger", plan: plan) : nil
+    }
+    func alias(of source: String) -> String? { known[source]?.alias }
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func listening(to source: String) -> Listening? { heard[source] }
     func isWanted(_ source: String) -> Bool { wanted.contains(source) }
-    func accessory(knows device: Device) { known[device.source] = device }
+    func accessory(knows device: Device, by match: AccessoryMatch) { known[device.source] = device }
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         told.append((source, kind))
         if case .gap(let gap) = kind { gaps.append(gap) }
@@ -123,14 +145,7 @@ final class AccessoryBench: AccessoryHost {
     }
 
     /// Turns the loop until `isDone`, for ten seconds at most.
-    func turn(_ isDone: () -> Bool) throws -> Bool {
-        let end = SystemClock.monotonic() + .seconds(10)
-        while !isDone() {
-            if SystemClock.monotonic() >= end { return false }
-            try loop.runOnce(timeout: .milliseconds(20))
-        }
-        return true
-    }
+    func turn(_ isDone: () -> Bool) throws -> Bool { try loop.turn(until: isDone) }
 
     func pause(_ span: TimeSpan) throws {
         let end = SystemClock.monotonic() + span

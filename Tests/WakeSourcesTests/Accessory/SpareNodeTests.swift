@@ -48,6 +48,19 @@ struct SpareNodeTests {
         }
     }
 
+    @Test("a profile that is read later takes no node from one that is open, though its own goes before that")
+    func readLater() throws {
+        let pair = try Pair()
+        pair.bench.unknown = ["later"]
+        pair.bench.source.take(.record(pair.record(.add, pair.first, kind: "later")))
+        pair.plug([pair.second])
+        #expect(try pair.bench.turn { pair.bench.story() == ["+"] })
+        pair.bench.unknown = []
+        try pair.bench.source.reconsider(hearing: [])
+        #expect(pair.opened == pair.node(pair.second) && pair.spares == [pair.node(pair.first)])
+        #expect(pair.bench.story() == ["+"])
+    }
+
     @Test("where the one that is open goes alone, the other takes its place")
     func takesPlace() throws {
         let pair = try Pair()
@@ -122,7 +135,7 @@ struct SpareNodeTests {
         let records = (1...100).map {
             bench.record(.found, port: "\($0)", serial: "\($0)", node: "/dev/wakebridge-none")
         }
-        bench.source.take(.snapshot(records))
+        bench.source.take(.snapshot(records, afterLoss: false))
         #expect(bench.plansAsked == 100)
         #expect(bench.registries.count == 1 && bench.registries[0].sources.count == 100)
     }

@@ -37,7 +37,7 @@ public enum FramingFault: Hashable, Sendable, CustomStringConvertible {
         case .badEscape(let byte): "a bad escape: SLIP has no 0x\([byte].hexadecimal) after 0xdb"
         case .badCode(let code, let left):
             "a bad code: COBS asks for \(Int(code) - 1) more bytes, \(left) are left"
-        case .cutShort: "cut short: the line ended before the message did"
+        case .cutShort: fragment.sentence
         }
     }
 }

@@ -7,16 +7,10 @@ public struct InputBatch: Hashable, Sendable {
     public var events: [InputEvent]
     /// On CLOCK_MONOTONIC, by the kernel.
     public var time: Instant
-    /// These events never came: they lead from what was known to how the device stands after a loss.
-    public var isResynchronized: Bool
-    /// There was more of it than fits; the rest comes in the next one.
-    public var continues: Bool
 
-    public init(events: [InputEvent], time: Instant, isResynchronized: Bool = false, continues: Bool = false) {
+    public init(events: [InputEvent], time: Instant) {
         self.events = events
         self.time = time
-        self.isResynchronized = isResynchronized
-        self.continues = continues
     }
 }
 
@@ -105,6 +99,13 @@ public struct EvdevBatches: Sendable {
         return (pieces(of: events, at: now), loss)
     }
 
+    /// Nobody listens any more: what is missing until now stays lost. Where somebody listens on, the node is asked all the same.
+    public mutating func giveUp(at now: Instant) -> InputLoss? {
+        guard phase != .following, whole < now else { return nil }
+        defer { whole = now }
+        return InputLoss(from: whole, to: now)
+    }
+
     /// The form of events in an event line: 8 bytes each, type, code and value, the lowest byte of each first.
     public static func bytes(of events: [InputEvent]) -> [UInt8] { events.flatMap(\.bytes) }
 
@@ -113,27 +114,25 @@ public struct EvdevBatches: Sendable {
             gathered = []
             phase = .dropping
         } else if event.isReport {
-            finish(at: event.time, continues: false, &batches)
+            finish(at: event.time, &batches)
         } else {
             // Not before one more is there: what ends just at the limit does not go on.
-            if gathered.count == eventLimit { finish(at: event.time, continues: true, &batches) }
+            if gathered.count == eventLimit { finish(at: event.time, &batches) }
             gathered.append(event)
         }
     }
 
-    private mutating func finish(at time: Instant, continues: Bool, _ batches: inout [InputBatch]) {
+    private mutating func finish(at time: Instant, _ batches: inout [InputBatch]) {
         whole = max(whole, time)
         guard !gathered.isEmpty else { return }
         for event in gathered { known.apply(event) }
-        batches.append(InputBatch(events: gathered, time: time, continues: continues))
+        batches.append(InputBatch(events: gathered, time: time))
         gathered = []
     }
 
     private func pieces(of events: [InputEvent], at time: Instant) -> [InputBatch] {
         stride(from: 0, to: events.count, by: eventLimit).map { start in
-            let end = min(start + eventLimit, events.count)
-            return InputBatch(
-                events: Array(events[start..<end]), time: time, isResynchronized: true, continues: end < events.count)
+            InputBatch(events: Array(events[start...].prefix(eventLimit)), time: time)
         }
     }
 }

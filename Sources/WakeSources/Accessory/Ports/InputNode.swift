@@ -35,6 +35,10 @@ final class InputNode: OpenNode {
         self.tell(batches, tell)
     }
 
+    func end(at now: Instant, _ tell: (NodeWord, Instant) -> Void) {
+        if let loss = batches.giveUp(at: now) { tell(.loss(from: loss.from, to: loss.to), now) }
+    }
+
     private func tell(_ batches: [InputBatch], _ tell: (NodeWord, Instant) -> Void) {
         for batch in batches { tell(.data(.input, EvdevBatches.bytes(of: batch.events)), batch.time) }
     }

@@ -1,5 +1,6 @@
-// An open node as the thread that opened it hands it to the loop. Opening a node may take seconds: drivers ask the device, and
-// wait for its answer.
+// An open node as whoever opened it hands it to the loop, and who opens those in /dev. That may take seconds: drivers ask the
+// device, and wait for its answer.
+import WakeLoop
 import WakeModel
 import WakeSystem
 
@@ -9,16 +10,61 @@ protocol NodeHandle: Sendable {
     func begin(_ plan: AccessoryPlan, at now: Instant) throws(SystemError) -> any OpenNode
 }
 
-/// Opens the node that a plan asks for, on whatever thread.
-typealias NodeOpener = @Sendable (_ path: String, _ plan: AccessoryPlan) throws(SystemError) -> any NodeHandle
+/// Opens what a plan asks for, and keeps nobody waiting.
+protocol NodeOpener: AnyObject {
+    /// Begins to open what stands at `place`. `answer` is called once and later, on the loop, unless the opening is let go of
+    /// before.
+    func open(
+        _ place: String, _ plan: AccessoryPlan, _ answer: @escaping (Result<any NodeHandle, PortRefusal>) -> Void
+    ) throws(PortRefusal) -> NodeOpening
+}
 
-enum Nodes {
-    static func open(_ path: String, _ plan: AccessoryPlan) throws(SystemError) -> any NodeHandle {
+/// Something that is being opened, for as long as it is kept: what is opened when nobody waits any more is closed.
+final class NodeOpening {
+    private let giveUp: () -> Void
+
+    init(giveUp: @escaping () -> Void) { self.giveUp = giveUp }
+
+    deinit { giveUp() }
+}
+
+/// Opens nodes in /dev, each on a thread of its own.
+final class NodeFiles: NodeOpener {
+    typealias Body = @Sendable (_ path: String, _ plan: AccessoryPlan) throws(SystemError) -> any NodeHandle
+
+    private let loop: EventLoop
+    private let body: Body
+
+    init(on loop: EventLoop, by body: @escaping Body = NodeFiles.node) {
+        self.loop = loop
+        self.body = body
+    }
+
+    func open(
+        _ path: String, _ plan: AccessoryPlan, _ answer: @escaping (Result<any NodeHandle, PortRefusal>) -> Void
+    ) throws(PortRefusal) -> NodeOpening {
+        do throws(SystemError) {
+            let body = body
+            let errand = try Errand<Result<any NodeHandle, PortRefusal>> {
+                do throws(SystemError) { return .success(try body(path, plan)) } catch {
+                    return .failure(PortRefusal(error))
+                }
+            }
+            let watch = try loop.watch(errand.raw, for: .readable) { _ in
+                if let opened = errand.take() { answer(opened) }
+            }
+            return NodeOpening { watch.cancel() }
+        } catch {
+            throw PortRefusal(error)
+        }
+    }
+
+    static func node(_ path: String, _ plan: AccessoryPlan) throws(SystemError) -> any NodeHandle {
         switch plan.node {
         case .serial: try SerialHandle(opening: path, plan)
         case .hid: try HidHandle(opening: path)
         case .input: try InputHandle(opening: path, plan)
-        case .none: throw SystemError("open", path, .invalid, advice: "its profile opens no node")
+        case .rfcomm, .none: throw SystemError("open", path, .invalid, advice: "its profile opens no node of /dev")
         }
     }
 }
@@ -30,6 +76,10 @@ final class SerialHandle: NodeHandle {
         port = try SerialPort(opening: path, plan.line, isExclusive: plan.sharing == .exclusive)
     }
 
+    func begin(_ plan: AccessoryPlan, at now: Instant) -> any OpenNode { SerialNode(self, plan) }
+}
+
+extension RfcommChannel: NodeHandle {
     func begin(_ plan: AccessoryPlan, at now: Instant) -> any OpenNode { SerialNode(self, plan) }
 }
 

@@ -2,18 +2,38 @@
 import WakeModel
 import WakeSystem
 
+/// What the bytes of a serial line come by.
+protocol ByteLine: AnyObject {
+    var raw: Int32 { get }
+    /// What is otherwise than its profile asks.
+    var remarks: [String] { get }
+    func read() throws(SystemError) -> NodeReading<[UInt8]>
+    func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult
+}
+
+extension SerialHandle: ByteLine {
+    var raw: Int32 { port.raw }
+    var remarks: [String] { port.deviations.map(\.description) }
+    func read() throws(SystemError) -> NodeReading<[UInt8]> { try port.read() }
+    func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult { try port.write(bytes) }
+}
+
+extension RfcommChannel: ByteLine {
+    var remarks: [String] { [] }
+}
+
 final class SerialNode: OpenNode {
-    private let handle: SerialHandle
+    private let line: any ByteLine
     private var framer: Framer
 
-    init(_ handle: SerialHandle, _ plan: AccessoryPlan) {
-        self.handle = handle
+    init(_ line: any ByteLine, _ plan: AccessoryPlan) {
+        self.line = line
         framer = Framer(plan.framing, limit: plan.frameLimit)
     }
 
-    var raw: Int32 { handle.port.raw }
+    var raw: Int32 { line.raw }
     var untoldSince: Instant? { framer.openSince }
-    var remarks: [String] { handle.port.deviations.map(\.description) }
+    var remarks: [String] { line.remarks }
     var deadline: Instant? { framer.deadline }
 
     /// All that one drain brings goes to the framer together: without framing that is one message.
@@ -23,7 +43,7 @@ final class SerialNode: OpenNode {
         // Also what was read before a read that fails.
         defer { take(bytes, at: now, tell) }
         while drain == .more, bytes.count < DrainLimit.bytes {
-            switch try handle.port.read() {
+            switch try line.read() {
             case .content(let more): bytes += more
             case .wouldBlock: drain = .empty
             case .closed: drain = .gone
@@ -57,7 +77,7 @@ final class SerialNode: OpenNode {
 
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting {
         guard channel == nil || channel == .serial else { return .refused("it has one stream, \"serial\"") }
-        return NodeWriting(try handle.port.write(bytes))
+        return NodeWriting(try line.write(bytes))
     }
 }
 

@@ -7,8 +7,8 @@ import WakeTrace
 
 /// Costs nothing while no link comes or goes and nobody looks for peripherals: the kernel drops every other packet before the loop would be woken for it.
 public final class AirMonitor {
-    /// The link of the peripheral at this address ended; bluetoothd tells of it later.
-    public var onDrop: (_ address: String, _ reason: String) -> Void = { _, _ in }
+    /// The link of the peripheral at this address ended then; bluetoothd tells of it later.
+    public var onDrop: (_ address: String, _ reason: String, _ at: WallTime) -> Void = { _, _, _ in }
     /// The peripheral's link could not be encrypted; that it ends is told after.
     public var onEncryptionFailure: (_ address: String, _ reason: String) -> Void = { _, _ in }
     /// The controller with this index refused another link.
@@ -38,6 +38,9 @@ public final class AirMonitor {
         // Before the bus, so that the reason is known when bluetoothd says that the link is gone.
         watch = try loop.watch(self.socket.raw, for: .readable, priority: .important) { [unowned self] _ in listen() }
     }
+
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
 
     /// Nil where the channel cannot be had; then links end for reasons that nobody knows, and the log says so once.
     public static func ifAllowed(on loop: EventLoop) -> AirMonitor? {
@@ -69,7 +72,7 @@ public final class AirMonitor {
         case .linkUp(let address): upSince[address] = SystemClock.monotonic()
         case .linkDropped(let address, let reason):
             forgetOthers()
-            onDrop(address, reason)
+            onDrop(address, reason, record.time)
         case .encryptionFailed(let address, let reason): onEncryptionFailure(address, reason)
         case .noRoom(let index): onNoRoom(index)
         case .connectFailed(let index, let forWantOfRoom):

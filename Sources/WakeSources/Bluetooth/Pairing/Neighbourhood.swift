@@ -112,7 +112,7 @@ public enum NeighbourSearch {
     /// else connected, else heard best.
     public static func find(_ word: String, in peripherals: [String: BluezPeripheral]) -> Finding {
         let all = peripherals.sorted { $0.key < $1.key }
-        let address = (word.hasPrefix("/bluetooth/") ? String(word.dropFirst("/bluetooth/".count)) : word).uppercased()
+        let address = (Device.bluetoothAddress(in: word) ?? word).uppercased()
         let kinds: [(BluezPeripheral) -> Bool] = [
             { $0.address.uppercased() == address },
             { $0.isNamedByPeople && $0.alias == word },

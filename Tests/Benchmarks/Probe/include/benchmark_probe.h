@@ -3,12 +3,16 @@
 
 #include <stdint.h>
 
-/// Written by one handler, read by whoever conducts the measurement.
+#define BENCHMARK_STAMPS 4096
+
+/// Written by one handler or several, read by whoever conducts the measurement. The peers write its first four words.
 struct benchmark_board {
-    int64_t read_at;   // CLOCK_MONOTONIC in nanoseconds, right after the latest read that held an event line
-    uint64_t reads;    // how many reads held one
-    uint64_t resumed;  // how many of those began with the notice of a thaw
-    uint64_t sequence; // seq of the newest event line
+    int64_t read_at;     // CLOCK_MONOTONIC in nanoseconds, right after the latest read that held an event line
+    uint64_t reads;      // how many reads held one
+    uint64_t resumed;    // how many of those began with the notice of a thaw
+    uint64_t sequence;   // seq of the newest event line
+    int64_t expiring_at; // when a warning was read last
+    int64_t stamps[BENCHMARK_STAMPS]; // by seq, when the read returned that held the event
 };
 
 /// Maps the board in the file at `path`, made where it is missing. NULL with errno set where that fails.
@@ -17,10 +21,12 @@ int64_t benchmark_read_at(const struct benchmark_board *board);
 uint64_t benchmark_reads(const struct benchmark_board *board);
 uint64_t benchmark_resumed(const struct benchmark_board *board);
 uint64_t benchmark_sequence(const struct benchmark_board *board);
+int64_t benchmark_expiring_at(const struct benchmark_board *board);
+int64_t benchmark_stamp(const struct benchmark_board *board, uint64_t sequence);
 
 /// The null handler: reads lines on descriptor 0, stamps each read, acknowledges the newest event on descriptor 3.
-/// Returns at end-of-file.
-void benchmark_handle(struct benchmark_board *board);
+/// Returns at end-of-file. It acknowledges in its first `answers` reads that hold an event, and is silent after them.
+void benchmark_handle(struct benchmark_board *board, uint64_t answers);
 
 /// What the limit passes on: its descriptors are the caller's.
 struct benchmark_way {
@@ -33,5 +39,15 @@ struct benchmark_way {
 /// Returns at the source's end-of-file, or -errno.
 int benchmark_pass_on(const struct benchmark_way *way);
 
+/// What udev's RUN and a systemd template do with each event, and nothing else: starts `words`, whose standard input has
+/// the event line. Returns at the end-of-file of `source`, or -errno.
+int benchmark_start_each(int source, char *const words[]);
+
+/// Waits until each of the cgroups whose cgroup.events are open as `events` says that it is frozen, and stamps that.
+/// Returns how many did within `milliseconds`, or -errno.
+int benchmark_watch_freezes(const int *events, int count, int milliseconds, int64_t *stamps);
+
 /// Runs this process and its children before all others of the machine, so that strangers' work does not show. 0 or -errno.
 int benchmark_take_precedence(void);
+/// Lets this process and its children open as many descriptors as the machine grants. 0 or -errno.
+int benchmark_open_many(void);

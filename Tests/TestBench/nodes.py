@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import select
 import struct
 import time
 import tty
@@ -19,6 +20,20 @@ class Line:
     def say(self, data):
         while data:
             data = data[os.write(self.device, data):]
+        return True
+
+    def hear(self, wanted, seconds):
+        """Whether this was written to it within so long; what came with it is heard too."""
+        heard, end = b"", time.monotonic() + seconds
+        while wanted not in heard:
+            if time.monotonic() > end:
+                return False
+            try:
+                if select.select([self.device], [], [], 0.1)[0]:
+                    heard += os.read(self.device, 4096)
+            except OSError:
+                # As long as nobody has the line open.
+                time.sleep(0.01)
         return True
 
 
@@ -64,7 +79,7 @@ def stream(node, first, count, seconds, size):
         if not node.say(numbered(first + number, size)):
             dropped.append(time.time())
     took = time.monotonic() - begun
-    told = "".join(f" {instant(at)}" for at in dropped[:1] + dropped[-1:])
+    told = "".join(f" {instant(at)}" for at in dropped)
     print(f"said {count} in {took:.2f} s, dropped {len(dropped)}{told}", flush=True)
     os._exit(0)
 
@@ -75,7 +90,10 @@ def instant(at):
 
 
 def processor(process):
-    """Seconds of processor time that it has taken."""
+    """Seconds of processor time that it has taken, and those that all processors were idle, and had."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    with open("/proc/stat") as file:
+        shares = [int(word) for word in file.readline().split()[1:9]]
+    second = os.sysconf("SC_CLK_TCK")
+    return " ".join(f"{ticks / second:.2f}" for ticks in (int(fields[11]) + int(fields[12]), shares[3], sum(shares)))

@@ -258,6 +258,11 @@ def play(world, beside):
                 world.reports(path, bytes.fromhex(descriptor))
             case ["say", path, *rest]:
                 world.say(path, rest)
+            case ["hear", path, word]:
+                if not world.nodes[path].hear(os.fsencode(word), PATIENCE):
+                    fail(f"nobody wrote {word} to {path}")
+            case ["voice", path, *rest]:
+                subprocess.run(rest, stdout=world.nodes[path].device, check=True)
             case ["greet", path, word, wanted, file]:
                 world.greet(path, word, wanted, file)
             case ["stream", path, first, count, seconds, size]:

@@ -1,23 +1,26 @@
 // wakebridged in one life after another on the same directories, as it is started, killed and ended by a test.
 import Glibc
-import TestBench
 import Testing
 
-final class Daemon {
-    let ground: Ground
+package final class Daemon {
+    package let ground: Ground
     private let words: [String]
-    private(set) var pid: pid_t = 0
+    package private(set) var pid: pid_t = 0
     /// Every process that was the daemon, in order.
-    private(set) var lives: [pid_t] = []
+    package private(set) var lives: [pid_t] = []
     /// How those ended that were not killed: exit status, or the signal below zero.
-    private(set) var ends: [Int32] = []
+    package private(set) var ends: [Int32] = []
+    /// What its present life says begins here in its log.
+    private var logStart = 0
 
-    init(_ ground: Ground, trace: String, speed: String) {
+    /// - Parameter ahead: words that start it, such as `env`; they must become it, not run it.
+    package init(_ ground: Ground, trace: String, speed: String, ahead: [String] = []) {
         self.ground = ground
-        words = [
-            Built.daemon, "--config", ground.file("config"), "--state", ground.file("state"), "--runtime",
-            ground.runtime, "--replay", trace, "--speed", speed,
-        ]
+        words =
+            ahead + [
+                Built.daemon, "--config", ground.file("config"), "--state", ground.file("state"), "--runtime",
+                ground.runtime, "--replay", trace, "--speed", speed,
+            ]
     }
 
     deinit {
@@ -26,7 +29,8 @@ final class Daemon {
         if let sweep = try? spawn([Built.daemon, "--sweep", "--runtime", ground.runtime]) { waitpid(sweep, nil, 0) }
     }
 
-    func start() throws {
+    package func start() throws {
+        logStart = bytes(of: ground.daemonLog).count
         pid = try spawn(words)
         lives.append(pid)
     }
@@ -38,26 +42,36 @@ final class Daemon {
     }
 
     /// The handlers that run now: the daemon has no other children.
-    var handlers: [pid_t] {
+    package var handlers: [pid_t] {
         text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { pid_t($0) }
     }
 
-    var isUp: Bool { access(ground.socket, F_OK) == 0 }
+    package var isUp: Bool { access(ground.socket, F_OK) == 0 }
+
+    /// Whether its present life has come to the end of the trace.
+    package var hasPlayed: Bool {
+        bytes(of: ground.daemonLog).dropFirst(logStart).withUnsafeBufferPointer {
+            offset(of: "is played", in: $0) != nil
+        }
+    }
+
+    /// Its exit status if it has ended, below zero the signal that it died of.
+    package var ended: Int32? { pid == 0 ? nil : TestBench.end(of: pid) }
 
     /// SIGKILL, and the next life at once.
-    func killAndRestart() throws {
+    package func killAndRestart() throws {
         killAndReap(pid)
         try start()
     }
 
-    func killForGood() {
+    package func killForGood() {
         killAndReap(pid)
         pid = 0
     }
 
     /// SIGTERM, and its exit status; below zero the signal that it died of.
     @discardableResult
-    func stop(within seconds: Double = 20) async throws -> Int32 {
+    package func stop(within seconds: Double = 20) async throws -> Int32 {
         kill(pid, SIGTERM)
         let status = try #require(try await end(of: pid, within: seconds), "the daemon does not end after SIGTERM")
         pid = 0
@@ -77,7 +91,7 @@ final class Daemon {
     // MARK: The tool
 
     /// What the tool printed, and its exit status.
-    func tool(_ words: String...) async throws -> (exit: Int32, output: String) {
+    package func tool(_ words: String...) async throws -> (exit: Int32, output: String) {
         let output = ground.file("output")
         let process = try spawn([Built.tool, "--socket", ground.socket] + words, output: output)
         let exit = try #require(try await end(of: process, within: 20), "wakebridge \(words) does not end")
@@ -85,13 +99,13 @@ final class Daemon {
     }
 
     /// Events that wait or are in flight, of all handlers together; nil while the daemon does not answer.
-    func owed() async throws -> Int? {
+    package func owed() async throws -> Int? {
         let (exit, output) = try await tool("status", "--json")
         guard exit == 0 else { return nil }
         return (numbers("queued", in: output) + numbers("open", in: output)).reduce(0, +)
     }
 
-    func state() async throws -> String? {
+    package func state() async throws -> String? {
         let (exit, output) = try await tool("status", "--json")
         return exit == 0 ? member("state", of: output[...]) : nil
     }
@@ -108,7 +122,7 @@ final class Daemon {
 
     // MARK: What is left
 
-    var leftovers: [String] {
+    package var leftovers: [String] {
         let running = processes(mentioning: ground.path).map { "process \($0)" }
         let cgroup = Machine.cgroup(ofDaemonAt: ground.runtime)
         let cgroups = access(cgroup, F_OK) == 0 ? ["cgroup \(cgroup)"] : []
@@ -118,7 +132,7 @@ final class Daemon {
 }
 
 /// The text of a member of a line as the bridge writes it: without spaces, the envelope before the data.
-func member(_ name: String, of line: Substring) -> String? {
+package func member(_ name: String, of line: Substring) -> String? {
     guard let key = line.firstRange(of: "\"\(name)\":") else { return nil }
     let value = line[key.upperBound...].drop { $0 == " " }
     if value.first == "\"" { return String(value.dropFirst().prefix { $0 != "\"" }) }
@@ -126,7 +140,7 @@ func member(_ name: String, of line: Substring) -> String? {
 }
 
 extension Substring {
-    func firstRange(of word: String) -> Range<Index>? {
+    package func firstRange(of word: String) -> Range<Index>? {
         var copy = self
         guard let place = copy.withUTF8({ offset(of: word, in: $0) }) else { return nil }
         let start = utf8.index(startIndex, offsetBy: place)

@@ -1,41 +1,42 @@
 // The ground one test stands on: its own directories, the files in them, and the programs that were built beside it.
 import Glibc
-import TestBench
 import WakeSystem
 
 /// Gone with everything in it when the test lets go of it. The runtime directory is on a tmpfs where the machine has one.
-final class Ground {
-    let path: String
+package final class Ground {
+    package let path: String
     /// Stands for what a reboot wipes.
-    let runtime: String
+    package let runtime: String
+    /// Whether its directories outlive it, for people to look at.
+    package var isKept = getenv("WAKEBRIDGE_TORTURE_KEEP") != nil
 
-    init() {
-        path = makeDirectory("/tmp/wakebridge-torture.XXXXXX")
+    package init(_ name: String = "torture") {
+        path = makeDirectory("/tmp/wakebridge-\(name).XXXXXX")
         let volatile = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-        runtime = makeDirectory("\(volatile)/wakebridge-torture.XXXXXX")
+        runtime = makeDirectory("\(volatile)/wakebridge-\(name).XXXXXX")
         mkdir(file("config"), 0o755)
         mkdir(file("config/handlers.d"), 0o755)
     }
 
     deinit {
-        guard getenv("WAKEBRIDGE_TORTURE_KEEP") == nil else { return print("kept: \(path) \(runtime)") }
+        guard !isKept else { return print("kept: \(path) \(runtime)") }
         Directory.removeTree(path)
         Directory.removeTree(runtime)
     }
 
-    func file(_ name: String) -> String { "\(path)/\(name)" }
-    var record: String { file("record") }
-    var daemonLog: String { file("daemon.log") }
-    var socket: String { "\(runtime)/control.sock" }
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+    package var record: String { file("record") }
+    package var daemonLog: String { file("daemon.log") }
+    package var socket: String { "\(runtime)/control.sock" }
 
     @discardableResult
-    func write(_ text: String, to name: String) -> String {
+    package func write(_ text: String, to name: String) -> String {
         put(text, at: file(name))
         return file(name)
     }
 
     /// Drops a manifest in; the fixture records what it gets to `record-<id>`, or where `words` say otherwise.
-    func install(_ id: String, _ words: [String], durability: String = "run", _ more: String = "") {
+    package func install(_ id: String, _ words: [String], durability: String = "run", _ more: String = "") {
         let all = ([Built.fixture, "--record", "\(record)-\(id)"] + words).map { "\"\($0)\"" }.joined(separator: ", ")
         let user = geteuid() == 0 ? "user: \"root\", " : ""
         let text = """
@@ -49,7 +50,7 @@ final class Ground {
     }
 
     /// A reboot: nothing of the runtime directory is left.
-    func wipeRuntime() {
+    package func wipeRuntime() {
         Directory.removeTree(runtime)
         mkdir(runtime, 0o755)
     }
@@ -58,7 +59,7 @@ final class Ground {
 // MARK: Looking at the machine
 
 /// Processes, not zombies, that have `text` in their command line or environment.
-func processes(mentioning text: String) -> [pid_t] {
+package func processes(mentioning text: String) -> [pid_t] {
     names(in: "/proc").compactMap { pid_t($0) }.filter { pid in
         ["cmdline", "environ"].contains { contains(bytes(of: "/proc/\(pid)/\($0)"), text) } && pid != getpid()
     }
@@ -69,7 +70,7 @@ private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
 }
 
 /// Where the word first stands; compared as bytes, which is many times faster than as characters.
-func offset(of word: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+package func offset(of word: String, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     Array(word.utf8).withUnsafeBufferPointer { word in
         guard let base = bytes.baseAddress, let wanted = word.baseAddress else { return nil }
         var start = 0

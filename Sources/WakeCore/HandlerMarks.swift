@@ -1,0 +1,33 @@
+// What is asked of all handlers together after every turn, counted as they change: a bridge may have a thousand.
+import WakeModel
+
+/// What one handler adds to the answers.
+struct HandlerMarks: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let awake = HandlerMarks(rawValue: 1 << 0)
+    static let suspended = HandlerMarks(rawValue: 1 << 1)
+    static let unsettled = HandlerMarks(rawValue: 1 << 2)
+    static let unreadyForSleep = HandlerMarks(rawValue: 1 << 3)
+    static let backedUp = HandlerMarks(rawValue: 1 << 4)
+}
+
+struct MarkTally: Sendable {
+    private var marks: [HandlerMarks] = []
+    /// How many handlers bear each mark.
+    private var counts = [Int](repeating: 0, count: UInt8.bitWidth)
+
+    /// True where any handler bears this one mark.
+    func has(_ mark: HandlerMarks) -> Bool { counts[mark.rawValue.trailingZeroBitCount] > 0 }
+
+    mutating func set(_ now: HandlerMarks, for slot: Int) {
+        while marks.count <= slot { marks.append([]) }
+        let before = marks[slot]
+        guard now != before else { return }
+        marks[slot] = now
+        for place in counts.indices {
+            let bit = HandlerMarks(rawValue: 1 << UInt8(place))
+            counts[place] += (now.contains(bit) ? 1 : 0) - (before.contains(bit) ? 1 : 0)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// What one step of an accessory's machine brings about.
+import WakeModel
+
+public enum PortEffect: Hashable, Sendable {
+    case open(String)
+    case close
+    case raise(DeviceEvent.Kind, Stamp)
+    /// For the log: a sentence without its subject.
+    case tell(String)
+}
+
+/// One call's effects and its instant.
+struct PortStep {
+    let stamp: Stamp
+    var effects: [PortEffect] = []
+
+    /// On the clock that goes on while the system sleeps: all that is decided here is how long to wait.
+    var now: Instant { stamp.moment.boottime }
+
+    init(stamp: Stamp) { self.stamp = stamp }
+
+    mutating func raise(_ kind: DeviceEvent.Kind) { raise(kind, at: stamp) }
+    mutating func raise(_ kind: DeviceEvent.Kind, at stamp: Stamp) { effects.append(.raise(kind, stamp)) }
+    mutating func tell(_ sentence: String) { effects.append(.tell(sentence)) }
+}

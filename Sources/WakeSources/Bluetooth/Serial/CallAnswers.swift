@@ -1,0 +1,21 @@
+// What the answers of bluetoothd to the bridge's calls mean, beyond their names.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+extension BusError {
+    /// Nobody has answered on the air, or on the bus.
+    var isAbsence: Bool { isTimeout || isNobodyThere || isUnknownObject || self == .gone || isOfAir }
+
+    private var isOfAir: Bool {
+        [
+            "page-timeout", "br-connection-timeout", "br-connection-canceled", "adapter-not-powered", "Host is down",
+            "Connection timed out",
+        ].contains { message.contains($0) }
+    }
+
+    /// Said by the bus, or by the end of it, before the time was over: whoever was asked has gone.
+    func isEnd(askedAt: Instant, within time: TimeSpan) -> Bool {
+        isTimeout && SystemClock.monotonic() < askedAt + time
+    }
+}

@@ -1,0 +1,306 @@
+// Classic Bluetooth devices with a serial port, as accessories: those that people have paired and trusted and a profile knows,
+// each called by us, since neither bluetoothd nor the kernel brings them back.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+public final class SerialPeripherals {
+    public static let serialPort = SerialProfile.service
+
+    /// One that is being called.
+    private struct Call {
+        var number: Int
+        /// Offered already, so that nobody need be asked.
+        var channel: OfferedChannel?
+        var answer: (Result<any NodeHandle, PortRefusal>) -> Void
+    }
+
+    /// One at whose calls bluetoothd died, perhaps of them.
+    private struct Deaths {
+        var pause: BackOff
+        var notBefore = Instant.zero
+    }
+
+    private let client: BluezClient
+    private unowned let accessories: AccessorySource
+    private let callPatience: TimeSpan
+    private let pauseAfterDeath: BackOff
+    private let arrivalPatience: TimeSpan
+    private var profile: SerialProfile?
+    /// Whoever asks for a call hears of it later.
+    private var attending: Deferred?
+    private var arrival: Timer?
+    /// By the path of bluetoothd's object. They stay while bluetoothd is away: what is open goes on without it.
+    private var sources: [String: String] = [:]
+    private var calls: [String: Call] = [:]
+    private var turns = CallTurns()
+    private var lastNumber = 0
+    private var adaptersUp: Set<String> = []
+    private var deaths: [String: Deaths] = [:]
+    /// Connected by somebody else's wish, until its machine has said whether it wants it.
+    private var offer: (path: String, channel: OfferedChannel)?
+    private let log = Log("bluetooth")
+
+    /// How long bluetoothd may take to connect one: to page it, to ask for its channel, to encrypt.
+    public static let patience = TimeSpan.seconds(40)
+
+    /// Both are to outlive it.
+    /// - Parameters:
+    ///   - pauseAfterDeath: for how long one is left alone at whose call bluetoothd died.
+    ///   - arrivalPatience: how long a bluetoothd that has come may take to tell of all: it has its name before its adapters.
+    public init(
+        _ client: BluezClient, for accessories: AccessorySource, on loop: EventLoop,
+        callPatience: TimeSpan = SerialPeripherals.patience,
+        pauseAfterDeath: BackOff = BackOff(from: .seconds(60), to: .seconds(3_600)),
+        arrivalPatience: TimeSpan = .seconds(30)
+    ) throws(SystemError) {
+        self.client = client
+        self.accessories = accessories
+        self.callPatience = callPatience
+        self.pauseAfterDeath = pauseAfterDeath
+        self.arrivalPatience = arrivalPatience
+        profile = try SerialProfile(client, on: loop) { [unowned self] in take($1, of: $0) }
+        arrival = try loop.timer(on: .monotonic) { [unowned self] in releaseMissing() }
+        attending = try loop.deferred(priority: .normal) { [unowned self] in attend() }
+        client.listen(self)
+    }
+
+    // MARK: Which
+
+    /// The host's profiles have changed, and it is asked anew of every device.
+    public func reconsider() { for path in client.mirror.peripherals.keys.sorted() { note(path) } }
+
+    /// To trust a device is to want it watched, as with a peripheral.
+    private func note(_ path: String) {
+        guard let peripheral = client.mirror.peripherals[path] else { return }
+        let isWanted =
+            peripheral.isTrusted && peripheral.isBonded && !peripheral.isBlocked && !peripheral.address.isEmpty
+            && peripheral.services.contains(Self.serialPort)
+        guard isWanted, let match = accessories.host?.plan(for: peripheral) else { return release(path) }
+        let device = Device(
+            source: peripheral.source, alias: Neighbour.alias(of: peripheral, profile: match.profile),
+            profile: match.profile, mode: .externalAccessory)
+        watch(device, match, at: path)
+    }
+
+    private func watch(_ device: Device, _ match: AccessoryMatch, at path: String) {
+        // Two adapters may know one device: it stays with the first.
+        if let other = sources.first(where: { $0.value == device.source })?.key, other != path {
+            if client.mirror.peripherals[other] == nil { release(other) }
+            return
+        }
+        sources[path] = device.source
+        guard let known = accessories.watched[device.source], known.machine.isAttached, known.match == match else {
+            if accessories.watched[device.source]?.machine.isAttached == true { detach(device.source) }
+            return accessories.attach(device, match, at: path, by: self)
+        }
+        guard known.device != device else { return }
+        accessories.watched[device.source]?.device = device
+        accessories.host?.accessory(knows: device, by: match)
+    }
+
+    private func release(_ path: String) {
+        deaths[path] = nil
+        guard let source = sources.removeValue(forKey: path) else { return }
+        detach(source)
+        // Another adapter may know it too.
+        let others = client.mirror.peripherals.filter { $0.value.source == source && $0.key != path }
+        for other in others.keys.sorted() { note(other) }
+    }
+
+    private func detach(_ source: String) {
+        accessories.watched[source]?.port?.conclude()
+        accessories.step(source, .detached)
+    }
+
+    /// What kept them from being connected may be gone.
+    private func wake(where isMeant: (String) -> Bool = { _ in true }) {
+        for (path, source) in sources where isMeant(path) { accessories.step(source, .changed) }
+    }
+
+    // MARK: What bluetoothd asks
+
+    private func take(_ event: SerialProfile.Event, of path: String) {
+        switch event {
+        case .registered:
+            attending?.schedule()
+            wake()
+        case .refused(let why): refuseAll(why)
+        case .released: for turn in turns.endAll() { refuse(turn, .absent(Self.released)) }
+        case .disconnect: if let source = sources[path] { accessories.hangUp(source) }
+        case .offered(let channel): take(channel, of: path)
+        }
+    }
+
+    private func take(_ channel: OfferedChannel, of path: String) {
+        if calls[path] != nil { return hand(channel, of: path) }
+        guard let source = sources[path] else { return channel.refuse("nobody listens to this device") }
+        offer = (path, channel)
+        accessories.step(source, .changed)
+        offer?.channel.refuse("it is open already, or its session is closed")
+        offer = nil
+    }
+
+    private func hand(_ channel: OfferedChannel, of path: String) {
+        deaths[path] = nil
+        turns.end(path)
+        attending?.schedule()
+        guard let call = calls.removeValue(forKey: path) else { return }
+        do throws(SystemError) {
+            let name = "the serial port of \(client.mirror.peripherals[path]?.address ?? path)"
+            call.answer(.success(try channel.take(named: name)))
+        } catch {
+            call.answer(.failure(.other(error.description)))
+        }
+    }
+}
+
+extension SerialPeripherals: NodeOpener {
+    func open(
+        _ path: String, _ plan: AccessoryPlan, _ answer: @escaping (Result<any NodeHandle, PortRefusal>) -> Void
+    ) throws(PortRefusal) -> NodeOpening {
+        let channel = offer?.path == path ? offer?.channel : nil
+        if channel != nil { offer = nil } else if let why = hindrance(of: path) { throw why }
+        lastNumber += 1
+        let number = lastNumber
+        if channel == nil { turns.add(path, number) }
+        calls[path] = Call(number: number, channel: channel, answer: answer)
+        attending?.schedule()
+        return NodeOpening { [weak self] in self?.giveUp(path, number) }
+    }
+
+    private func giveUp(_ path: String, _ number: Int) {
+        turns.giveUp(number)
+        if calls[path]?.number == number { calls[path] = nil }
+    }
+
+    /// Why nobody can be asked to connect it.
+    private func hindrance(of path: String) -> PortRefusal? {
+        guard client.isThere else { return .absent(Self.noBluetoothd) }
+        guard let adapter = client.mirror.adapters[path.parent], adapter.isPowered else {
+            return .absent("its adapter is down")
+        }
+        guard client.mirror.peripherals[path] != nil else { return .absent("bluetoothd does not know it") }
+        let rest = deaths[path].map { $0.notBefore - SystemClock.monotonic() } ?? .zero
+        if rest > .zero {
+            let left = rest.wholeMilliseconds / 1_000 + 1
+            return .absent("bluetoothd died when it was asked to connect it, and is asked again in \(left) s")
+        }
+        return profile?.hindrance
+    }
+
+    private static let noBluetoothd = "bluetoothd is not there"
+    private static let released = "bluetoothd has let go of the bridge's profile, as it does when it is stopped"
+
+    private func attend() {
+        for path in calls.keys {
+            if let channel = calls[path]?.channel { hand(channel, of: path) }
+        }
+        guard let profile, turns.isAnybodyWaiting else { return }
+        guard profile.isRegistered else { return profile.register() }
+        for turn in turns.begin(at: SystemClock.monotonic()) { ask(turn) }
+    }
+
+    private func ask(_ turn: CallTurns.Turn) {
+        client.call(
+            turn.path, BluezInterface.peripheral, "ConnectProfile", [.string(Self.serialPort.full)],
+            within: callPatience
+        ) { [weak self] result in self?.take(result, of: turn) }
+    }
+
+    /// Bluetoothd hands over the channel before it says that it has connected it.
+    private func take(_ result: Result<[BusValue], BusError>, of turn: CallTurns.Turn) {
+        guard turns.end(turn) else { return }
+        switch result {
+        case .success:
+            refuse(turn, .other("bluetoothd says that it is connected, and has handed over no channel"))
+        case .failure(let error) where error.isEnd(askedAt: turn.askedAt, within: callPatience):
+            // Whoever is next is not asked of the one that is dead, which the bus is about to say.
+            return refuse(turn, client.hasBus ? noteDeath(turn.path) : .absent(Self.noBluetoothd))
+        case .failure(let error):
+            if !error.isTimeout { deaths[turn.path] = nil }
+            refuse(turn, error.isAbsence ? .absent("\(error)") : .other("\(error)"))
+        }
+        attending?.schedule()
+    }
+
+    /// It is not asked at once of the next bluetoothd, which is to have a life for others.
+    private func noteDeath(_ path: String) -> PortRefusal {
+        let why = PortRefusal.other("bluetoothd died while it was asked to connect it")
+        // Nobody wants it any more.
+        guard let source = sources[path] else { return why }
+        var known = deaths[path] ?? Deaths(pause: pauseAfterDeath)
+        let pause = known.pause.next()
+        known.notBefore = SystemClock.monotonic() + pause
+        deaths[path] = known
+        let name = accessories.watched[source]?.device.alias ?? path
+        log.warning(
+            "bluetoothd died while it was asked to connect \(name); that is asked again in \(pause.wholeMilliseconds / 1_000) s"
+        )
+        return why
+    }
+
+    /// Unless it was given up, or is called anew already.
+    private func refuse(_ turn: CallTurns.Turn, _ why: PortRefusal) {
+        guard calls[turn.path]?.number == turn.number else { return }
+        calls.removeValue(forKey: turn.path)?.answer(.failure(why))
+    }
+
+    private func refuseAll(_ why: PortRefusal) {
+        for path in calls.keys {
+            guard let call = calls.removeValue(forKey: path) else { continue }
+            turns.giveUp(call.number)
+            call.answer(.failure(why))
+        }
+    }
+}
+
+extension SerialPeripherals: BluezListener {
+    public func bluezDidAppear() {
+        guard !sources.isEmpty else { return }
+        profile?.register()
+        arrival?.arm(at: SystemClock.monotonic() + arrivalPatience)
+    }
+
+    /// What stands open goes on: the kernel carries it, not bluetoothd.
+    public func bluezDidVanish() {
+        profile?.reset()
+        arrival?.disarm()
+        adaptersUp = []
+        let asked = turns.endAll()
+        // Without the bus nobody knows whether it died.
+        if client.hasBus { for turn in asked { refuse(turn, noteDeath(turn.path)) } }
+        refuseAll(.absent(Self.noBluetoothd))
+    }
+
+    public func bluez(did change: BluezChange) {
+        switch change {
+        case .peripheral(let path, let facts): if facts != .advertisement { note(path) }
+        case .peripheralGone(let path, _): noteGone(path)
+        case .adapter(let path): noteAdapter(path)
+        case .adapterGone(let path, _): adaptersUp.remove(path)
+        case .database, .value: break
+        }
+    }
+
+    /// With bluetoothd all go, and come back with it.
+    private func noteGone(_ path: String) {
+        guard client.isThere else { return }
+        turns.end(path)
+        release(path)
+        attending?.schedule()
+    }
+
+    /// What the next bluetoothd has not told of is not paired any more, or its adapter has gone meanwhile.
+    private func releaseMissing() {
+        for path in sources.keys.sorted() where client.mirror.peripherals[path] == nil { release(path) }
+    }
+
+    private func noteAdapter(_ path: String) {
+        if client.mirror.adapters[path]?.isPowered != true {
+            adaptersUp.remove(path)
+        } else if adaptersUp.insert(path).inserted {
+            wake { $0.parent == path }
+        }
+    }
+}

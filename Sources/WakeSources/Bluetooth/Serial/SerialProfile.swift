@@ -1,0 +1,189 @@
+// Our side of the Serial Port Profile (org.bluez.Profile1): registered with every bluetoothd, which then hands us the channel
+// of each device that is connected by it.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// A channel that bluetoothd offers. It is taken or refused, once.
+struct OfferedChannel {
+    fileprivate let request: BusRequest
+    private let descriptor: BusDescriptor
+
+    fileprivate init(_ request: BusRequest, _ descriptor: BusDescriptor) {
+        self.request = request
+        self.descriptor = descriptor
+    }
+
+    func take(named name: String) throws(SystemError) -> RfcommChannel {
+        do throws(SystemError) {
+            let channel = try RfcommChannel(copying: descriptor.raw, named: name)
+            request.answer()
+            return channel
+        } catch {
+            refuse("it could not be taken: \(error.description)")
+            throw error
+        }
+    }
+
+    func refuse(_ why: String) { request.refuse(BusError(name: "org.bluez.Error.Rejected", message: why)) }
+}
+
+final class SerialProfile {
+    /// What bluetoothd says, with the path of the device where it is of one.
+    enum Event {
+        case offered(OfferedChannel)
+        /// Somebody wants the device disconnected.
+        case disconnect
+        /// From now on devices can be connected.
+        case registered
+        /// They cannot, for this reason; it is tried again.
+        case refused(PortRefusal)
+        /// Bluetoothd ends in order, or is about to.
+        case released
+    }
+
+    private enum Standing {
+        case none
+        /// A registration was sent and is not answered yet.
+        case asked
+        case registered
+        case refused(PortRefusal)
+    }
+
+    static let service = BluetoothUUID(short: 0x1101)
+    private static let patience = TimeSpan.seconds(10)
+
+    private let path: String
+    private unowned let client: BluezClient
+    private let take: (String, Event) -> Void
+    private var object: BusObject?
+    private var standing = Standing.none
+    /// Counts the lives of bluetoothd, so that an answer of an earlier one is known as such.
+    private var life = 0
+    /// Armed while a registration was refused.
+    private var again: Timer?
+    private var backOff = BackOff(from: .milliseconds(500), to: .seconds(60))
+    /// Why it was refused, as the log says already.
+    private var toldWhy: String?
+
+    /// - Parameter path: of the object that bluetoothd calls.
+    init(
+        _ client: BluezClient, at path: String = "/org/wakebridge/serial", on loop: EventLoop,
+        _ take: @escaping (String, Event) -> Void
+    ) throws(SystemError) {
+        self.client = client
+        self.path = path
+        self.take = take
+        again = try loop.timer(on: .monotonic) { [unowned self] in register() }
+    }
+
+    var isRegistered: Bool { if case .registered = standing { true } else { false } }
+
+    /// Why bluetoothd does not let us; nil where it was not asked, or has agreed.
+    var hindrance: PortRefusal? { if case .refused(let why) = standing { why } else { nil } }
+
+    /// Only once there is a device for it: no other program can have the profile then.
+    func register() {
+        switch standing {
+        case .asked, .registered: return
+        case .none, .refused: break
+        }
+        guard client.isThere else { return }
+        object = object ?? client.export(at: path) { [unowned self] in answer($0) }
+        guard object != nil else {
+            return registerLater("could not offer \(path) on the message bus, where bluetoothd hands over serial ports")
+        }
+        standing = .asked
+        let (life, askedAt) = (life, SystemClock.monotonic())
+        client.call(
+            "/org/bluez", "org.bluez.ProfileManager1", "RegisterProfile",
+            [.objectPath(path), .string(Self.service.full), Self.options], within: Self.patience
+        ) { [weak self] result in
+            guard let self, self.life == life else { return }
+            take(result, askedAt)
+        }
+    }
+
+    private func take(_ result: Result<[BusValue], BusError>, _ askedAt: Instant) {
+        switch result {
+        case .success: noteRegistered()
+        // An earlier call of ours that was not answered in time was heard all the same.
+        case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": noteRegistered()
+        // Bluetoothd has gone, which the bus is about to say.
+        case .failure(let error) where error.isNobodyThere || error.isEnd(askedAt: askedAt, within: Self.patience):
+            registerLater(.absent("\(error)"))
+        case .failure(let error):
+            registerLater(
+                "bluetoothd does not let the bridge connect serial ports: \(error); \(Self.remedy(of: error))")
+        }
+    }
+
+    private static func remedy(of error: BusError) -> String {
+        error.isTimeout
+            ? "look at 'systemctl status bluetooth'"
+            : "stop the program that has registered the Serial Port Profile (UUID 1101), "
+                + "or give the bridge's user access to org.bluez"
+    }
+
+    /// Bluetoothd brings nothing back by itself here: the bridge calls, at the pace of its machines. A bond is wanted of every
+    /// device, so that its channel is encrypted.
+    private static let options = BusValue.properties([
+        ("Name", .string("WakeBridge serial port")), ("Role", .string("client")), ("AutoConnect", .boolean(false)),
+        ("RequireAuthentication", .boolean(true)),
+    ])
+
+    private func noteRegistered() {
+        standing = .registered
+        backOff.reset()
+        toldWhy = nil
+        take("", .registered)
+    }
+
+    /// Said once: it is tried for as long as it is refused.
+    private func registerLater(_ why: String) {
+        if toldWhy != why { Log("bluetooth").warning("\(why); it is tried again") }
+        toldWhy = why
+        registerLater(.other(why))
+    }
+
+    private func registerLater(_ why: PortRefusal) {
+        standing = .refused(why)
+        again?.arm(at: SystemClock.monotonic() + backOff.next())
+        take("", .refused(why))
+    }
+
+    /// The bus or bluetoothd is gone, and our registration with it.
+    func reset() {
+        life += 1
+        standing = .none
+        object = nil
+        again?.disarm()
+        backOff.reset()
+        toldWhy = nil
+    }
+
+    // MARK: What bluetoothd calls
+
+    private func answer(_ request: BusRequest) {
+        guard request.sender == client.owner else {
+            return request.refuse(BusError(name: "org.freedesktop.DBus.Error.AccessDenied", message: "not bluetoothd"))
+        }
+        let place = request.arguments.first?.string ?? ""
+        switch request.member {
+        case "NewConnection":
+            guard request.arguments.count > 1, let descriptor = request.arguments[1].descriptor else {
+                return request.refuse(BusError(name: "org.bluez.Error.Rejected", message: "it holds no descriptor"))
+            }
+            take(place, .offered(OfferedChannel(request, descriptor)))
+        case "RequestDisconnection":
+            request.answer()
+            take(place, .disconnect)
+        case "Release":
+            request.answer()
+            standing = .none
+            take("", .released)
+        default:
+            request.refuse(BusError(name: "org.freedesktop.DBus.Error.UnknownMethod", message: "not offered"))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// Words that no closed list holds, gathered from the code that writes them, stand in the handlers' page: why a device is
+// disconnected, and conditions of the bridge.
+import TestBench
+import Testing
+
+@Suite("Words without a list")
+struct ReasonTests {
+    /// Lines on which a source says why a device went.
+    private static let marks = ["endLink(", "goDown(", "endPresence(", "disconnected(reason:"]
+
+    /// What stands in quotes on a line.
+    private func literals(_ line: Substring) -> [String] {
+        line.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+
+    private func lines(of path: String) -> [Substring] { SourceTree.swift.first { $0.path == path }?.lines ?? [] }
+
+    @Test("every reason that a source gives, and every word for a code of HCI, is explained")
+    func explained() throws {
+        let sources: [Substring] = SourceTree.swift.filter { $0.module == "WakeSources" }.flatMap { $0.lines }
+        let said = sources.filter { line in Self.marks.contains { line.contains($0) } }.flatMap(literals)
+        let absences = lines(of: "Sources/WakeSources/Bluetooth/LinkFacts.swift")
+            .filter { $0.contains("case ") && $0.contains(" = \"") }.flatMap(literals)
+        let codes = lines(of: "Sources/WakeTrace/HCIReason.swift").filter { $0.contains("case 0x") }.flatMap(literals)
+        #expect(said.count >= 10 && absences.count >= 2 && codes.count >= 16)
+        let words = Set(try Document("docs/handlers.md").words(below: "### Why a device is disconnected"))
+        #expect(Set(said + absences + codes).subtracting(words) == [])
+    }
+
+    @Test("every condition of the bridge that handlers are told of is explained")
+    func conditions() throws {
+        let all: [Substring] = SourceTree.swift.flatMap { $0.lines }
+        let lines = all.filter { $0.contains(".bridge(condition:") }
+        let words = try Document("docs/handlers.md").words(below: "### Conditions of the bridge")
+        #expect(Set(lines.flatMap(literals)) == Set(words))
+    }
+}

@@ -1,0 +1,78 @@
+// The folder of one bridge under test: its handlers, their boards, no limit on what its devices say.
+import WakeModel
+import WakeSystem
+
+/// What a bridge under test is given to do.
+struct BridgePlan {
+    var durability = Durability.run
+    var linger = TimeSpan.zero
+    var devices = 1
+    /// More than one: each watches a device of its own, unless they all watch the only one.
+    var handlers = 1
+    /// More of `timers`, as a manifest has them.
+    var timers = ""
+    /// In so many reads a handler acknowledges; then it falls silent. Nil: in all.
+    var answers: Int?
+}
+
+struct BridgeFolder {
+    let path: String
+    private let plan: BridgePlan
+
+    init(_ plan: BridgePlan) throws {
+        self.plan = plan
+        path = try MemoryFolder.make()
+        try Directory.create(path + "/etc/handlers.d")
+        try File.replace(path + "/etc/wakebridge.json5", with: Array("{ storm: { enabled: false } }".utf8))
+        let (program, user) = (try Places.handler(), try Account.current().name)
+        for number in 0..<plan.handlers {
+            let manifest = manifest(number, program, user)
+            try File.replace("\(path)/etc/handlers.d/h\(number).json5", with: Array(manifest.utf8))
+        }
+    }
+
+    /// The only board, or that of a handler which is looked at for itself.
+    func board(_ number: Int) -> String { hasOwnBoards ? "\(path)/board\(number)" : "\(path)/board0" }
+
+    /// Handlers of one device hear at once, and would write over each other.
+    private var hasOwnBoards: Bool { plan.devices == 1 }
+
+    private func manifest(_ number: Int, _ program: String, _ user: String) -> String {
+        let answers = plan.answers.map { ", \"\($0)\"" } ?? ""
+        let device = plan.handlers > 1 && plan.devices > 1 ? ", device: \"\(Self.alias(number))\"" : ""
+        return """
+            { exec: ["\(program)", "\(board(number))"\(answers)], user: "\(user)", modes: ["bluetooth-central"],
+              watch: [{ profile: "heart-rate-monitor", durability: "\(plan.durability.rawValue)"\(device) }],
+              timers: { linger: "\(plan.linger.wholeMilliseconds)ms"\(plan.timers) } }
+            """
+    }
+
+    static func alias(_ number: Int) -> String { number == 0 ? "chest-strap" : "chest-strap-\(number)" }
+}
+
+/// Where a bridge puts its handlers: below our own cgroup, in one named after its runtime directory.
+struct HandlerGroups {
+    let path: String?
+
+    init(runtimeDirectory: String) {
+        let name = "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined()
+        path = (try? CgroupTree.path(named: name)).flatMap { File.exists($0) ? $0 : nil }
+    }
+
+    /// One cgroup.events for each.
+    var events: [String] {
+        path.map { path in ((try? Directory.names(in: path)) ?? []).map { "\(path)/\($0)/cgroup.events" } }?
+            .filter { File.exists($0) } ?? []
+    }
+
+    var frozen: Int { events.count { ((try? File.text(at: $0)) ?? "").contains("frozen 1") } }
+
+    /// Waits until so many are frozen.
+    static func await(_ count: Int, frozenIn runtimeDirectory: String) throws {
+        let end = SystemClock.monotonic() + .seconds(30)
+        while HandlerGroups(runtimeDirectory: runtimeDirectory).frozen < count {
+            guard SystemClock.monotonic() < end else { throw Failure("not all of \(count) handlers froze in 30 s") }
+            sleep(.milliseconds(50))
+        }
+    }
+}

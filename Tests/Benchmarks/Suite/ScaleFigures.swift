@@ -1,0 +1,145 @@
+// How the cost of an event grows with the devices and with the handlers: processor time of the bridge, and its memory.
+import BenchmarkReport
+import WakeModel
+import WakeSystem
+
+struct ScaleFigures {
+    private static let rounds = 5
+    private static let wakes = 200
+    private static let awakeEvents = 20_000
+
+    /// One bridge of so many devices and handlers, and what its rounds cost.
+    private final class Point {
+        let count: Int
+        let subject: Subject
+        /// Microseconds of processor time for each wake, round by round; for each event to an awake handler; from the
+        /// device's write to the handler's read.
+        var wakes: [Double] = []
+        var awake: [Double] = []
+        var latencies: [[Double]] = []
+
+        init(devices: Int, handlers: Int) throws {
+            count = max(devices, handlers)
+            subject = try .bridge(BridgePlan(devices: devices, handlers: handlers), "\(count)")
+        }
+
+        /// Every handler is launched before anything is measured.
+        func prepare(wakes: Int) throws { try subject.warmUp(wakes: wakes, spacing: .milliseconds(1)) }
+
+        func wake(_ wakes: Int) throws {
+            let before = Program.processorTime(of: subject.pid)
+            let round = try subject.round(wakes: wakes, spacing: .milliseconds(1))
+            // The last freeze belongs to it.
+            sleep(.milliseconds(20))
+            let cost = Program.processorTime(of: subject.pid) - before
+            self.wakes.append(Double(cost.nanoseconds) / 1000 / Double(wakes))
+            latencies.append(round.latencies)
+        }
+
+        func flood(_ events: Int) throws {
+            let before = Program.processorTime(of: subject.pid)
+            _ = try subject.flood(frames: events)
+            sleep(.milliseconds(20))
+            let cost = Program.processorTime(of: subject.pid) - before
+            awake.append(Double(cost.nanoseconds) / 1000 / Double(events))
+        }
+    }
+
+    func measure() throws -> Suite.Findings {
+        let (devices, memory) = try byDevices()
+        let handlers = try byHandlers()
+        let beat = try oneHertz()
+        let each = handlers.points.last?.wakes.map { $0 * 1_000 / 1e6 * 100 } ?? []
+        let load = Section(
+            "1,000 devices at 1 Hz, 10,000 devices", method: "processor time of the bridge by the clock; its memory",
+            [
+                .valued("1,000 devices at 1 Hz, one handler", .percent, beat, goal: .atMost(5), note: "of one core"),
+                .valued(
+                    "1,000 devices at 1 Hz, a handler each", .percent, each,
+                    note: "a thaw and a freeze a beat: a thousand times the cost of a wake above"),
+                .valued("resident at 10,000 devices", .megabytes, [memory], goal: .atMost(40)),
+            ])
+        let charts = [
+            chart("Processor time of the bridge for an event that wakes", devices.wakes + handlers.wakes),
+            chart("The same in a flood, the handler awake", devices.awake),
+        ]
+        return Suite.Findings(sections: [devices.section, handlers.section, load], charts: charts)
+    }
+
+    private func chart(_ title: String, _ curves: [Chart.Curve]) -> Chart {
+        Chart(title, axis: "µs an event", .curves(over: "devices, or handlers with a device each; logarithmic", curves))
+    }
+
+    private typealias Growth = (section: Section, wakes: [Chart.Curve], awake: [Chart.Curve], points: [Point])
+
+    private func byDevices() throws -> (Growth, memory: Double) {
+        var points: [Point] = []
+        defer { for point in points { point.subject.end() } }
+        for count in [1, 10, 100, 1_000, 10_000] {
+            points.append(try Point(devices: count, handlers: 1))
+            try points.last?.prepare(wakes: 50)
+        }
+        for _ in 0..<Self.rounds {
+            for point in points {
+                try point.wake(Self.wakes)
+                try point.flood(Self.awakeEvents)
+            }
+        }
+        let memory = points.last.map { Memory(of: $0.subject.pid).resident } ?? 0
+        let section = Section(
+            "scale: devices of one handler",
+            method:
+                "processor time of the bridge an event, `run`; one alone every ms with thaw and freeze, and a flood",
+            figures("a wake", "devices", points, \.wakes) + figures("in a flood", "devices", points, \.awake))
+        let growth = (
+            section, [curve("by devices", points, \.wakes)], [curve("by devices", points, \.awake)], points
+        )
+        return (growth, memory)
+    }
+
+    private func byHandlers() throws -> Growth {
+        var points: [Point] = []
+        defer { for point in points { point.subject.end() } }
+        for count in [1, 10, 100, 1_000] {
+            points.append(try Point(devices: count, handlers: count))
+            try points.last?.prepare(wakes: max(count, 50))
+        }
+        for _ in 0..<Self.rounds {
+            for point in points { try point.wake(Self.wakes) }
+        }
+        let section = Section(
+            "scale: handlers with a device each",
+            method: "processor time of the bridge an event, `run`; one alone every ms with thaw and freeze",
+            figures("a wake", "handlers", points, \.wakes))
+        return (section, [curve("by handlers", points, \.wakes)], [], points)
+    }
+
+    private func figures(
+        _ what: String, _ whose: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>
+    ) -> [Figure] {
+        let medians = points.map { Quantiles($0[keyPath: costs]).median }
+        let spread = Quantiles(medians).most / Quantiles(medians).least
+        return points.map { point in
+            let counted =
+                "\(Numbers.grouped(Int64(point.count))) \(point.count == 1 ? String(whose.dropLast()) : whose)"
+            return .valued("\(what), \(counted)", .microseconds, point[keyPath: costs])
+        } + [.valued("\(what), dearest / cheapest", .times, [spread], goal: .atMost(1.2))]
+    }
+
+    private func curve(_ name: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>) -> Chart.Curve {
+        Chart.Curve(name, points.map { .init(count: $0.count, value: Quantiles($0[keyPath: costs]).median) })
+    }
+
+    /// Percent of a core, five times for a second and more; the handler lingers as it does where nobody says otherwise.
+    private func oneHertz() throws -> [Double] {
+        let subject = try Subject.bridge(BridgePlan(linger: .milliseconds(20), devices: 1_000), "1 Hz")
+        defer { subject.end() }
+        try subject.warmUp(wakes: 50, spacing: .milliseconds(1))
+        return try (0..<Self.rounds).map { _ in
+            let (start, before) = (SystemClock.monotonic(), Program.processorTime(of: subject.pid))
+            try subject.beat(1_500, every: .milliseconds(1))
+            let cost = Program.processorTime(of: subject.pid) - before
+            return cost.seconds / (SystemClock.monotonic() - start).seconds * 100
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// The tool as somebody who is not root runs it: whose daemon it asks, and which profiles it knows.
+import Glibc
+import TestBench
+import Testing
+import WakeSystem
+
+@Suite("An ordinary user's tool", .enabled(if: Machine.isRoot, "to be somebody else"))
+final class OrdinaryUserTests {
+    private let home: String
+    /// Before a command.
+    private var somebody: [String] {
+        ["setpriv", "--reuid=65534", "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin", "HOME=\(home)"]
+    }
+
+    init() throws {
+        home = try Directory.makeTemporary(prefix: "wakeuser")
+        chmod(home, 0o755)
+    }
+
+    deinit { Directory.removeTree(home) }
+
+    private func profile(_ name: String, _ text: String) throws {
+        let folder = "\(home)/.config/wakebridge/Devices/\(name)"
+        try Directory.create(folder, mode: 0o755)
+        put(text, at: folder + "/profile.json5")
+    }
+
+    @Test("replay and udev-rules know the user's own profiles, and one of a shipped name goes before that")
+    func ownProfiles() throws {
+        try profile(
+            "heart-rate-monitor",
+            """
+            { name: "heart-rate-monitor", title: "Mine", mode: "bluetooth-central", match: { services: ["180d"] },
+              notify: ["2a37"], characteristics: { "2a37": { name: "heart", fields: [{ name: "mine", type: "uint16" }] } } }
+            """)
+        try profile(
+            "scale",
+            """
+            { name: "scale", title: "My scale", mode: "external-accessory", node: "serial",
+              match: { properties: { ID_VENDOR_ID: "1a86" } } }
+            """)
+        put(
+            """
+            wakebridge-trace 1
+            clock 2026-11-21T07:00:00Z
+            device 1 bluetooth C0:F1:F2:F3:F4:01 alias="strap" service=180d
+            +0 1 connect
+            +1 1 data 2a37 0648
+            end
+
+            """, at: home + "/strap.trace")
+        let replay = try Child(somebody + [Built.tool, "replay", home + "/strap.trace", "--speed", "max"]).finish()
+        #expect(replay.exit == 0 && replay.output.contains(#""value":{"mine":18438}"#), "\(replay)")
+        let rules = try Child(somebody + [Built.tool, "udev-rules"]).finish()
+        #expect(rules.exit == 0 && rules.output.contains("# scale: My scale"), "\(rules)")
+    }
+
+    /// In a /run of its own, which `prepare` fills.
+    private func tool(_ words: String, after prepare: String = "true") throws -> (
+        exit: Int32, output: String, talk: String
+    ) {
+        let script =
+            "mount -t tmpfs tmpfs /run && \(prepare) && exec \((somebody + [Built.tool]).joined(separator: " ")) \(words)"
+        return try Child(["unshare", "--mount", "--net", "sh", "-c", script]).finish()
+    }
+
+    /// The system's daemon, as far as a socket goes: it lets nobody in.
+    private let refusing =
+        "mkdir -m 755 /run/wakebridge && python3 -c 'import socket; socket.socket(socket.AF_UNIX)"
+        + ".bind(\"/run/wakebridge/control.sock\")' && chmod 600 /run/wakebridge/control.sock"
+
+    @Test(
+        "a system's daemon that lets him in not is told as that, with what to do, and never restarted",
+        .enabled(if: Machine.makesNamespaces))
+    func refused() throws {
+        let status = try tool("status", after: refusing)
+        #expect(status.exit == 1)
+        #expect(
+            status.talk.contains(
+                "cannot reach wakebridged at /run/wakebridge/control.sock: permission denied; use sudo"), "\(status)")
+        let doctor = try tool("doctor", after: refusing)
+        #expect(
+            doctor.output.contains("this user may not speak to wakebridged at /run/wakebridge/control.sock"),
+            "\(doctor)")
+        #expect(doctor.output.contains("mend it: sudo wakebridge doctor"))
+        #expect(!doctor.output.contains("restart wakebridged"))
+    }
+
+    @Test("where neither daemon is there, both sockets are named", .enabled(if: Machine.makesNamespaces))
+    func absent() throws {
+        let status = try tool("status")
+        let own = "/tmp/wakebridge-65534/wakebridge/control.sock"
+        #expect(
+            status.talk.contains("at \(own): there is no such socket, nor /run/wakebridge/control.sock; start it"),
+            "\(status)")
+        let doctor = try tool("doctor")
+        #expect(doctor.output.contains("there is no \(own), nor /run/wakebridge/control.sock"), "\(doctor)")
+    }
+}

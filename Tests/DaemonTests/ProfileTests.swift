@@ -1,0 +1,193 @@
+// Profiles dropped in, changed and broken under a daemon that runs: whom they are for, and who goes on with what he has.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@Suite("Profiles under a running daemon", .serialized, .timeLimit(.minutes(2)))
+struct ProfileTests {
+    private func strap(_ field: String, named name: String = "strap") -> String {
+        """
+        { name: "\(name)", title: "Strap", mode: "bluetooth-central", match: { services: ["180d"], name_prefix: "Strap" },
+          notify: ["2a37"], characteristics: { "2a37": { name: "heart", fields: [
+            { name: "flags", type: "uint8" }, { name: "\(field)", type: "uint8" }] } } }
+        """
+    }
+
+    private func watching(_ profile: String, in daemon: RunningDaemon) -> String {
+        """
+        { exec: ["/usr/bin/env", "python3", "-u", "\(daemon.folder)/diary.py"], user: "\(me)",
+          modes: ["bluetooth-central"], watch: [{ profile: "\(profile)" }] }
+        """
+    }
+
+    private func put(_ profile: String, _ text: String, in daemon: RunningDaemon) throws {
+        try daemon.write(text, to: "config/Devices/\(profile)/profile.json5")
+    }
+
+    /// Of the events that are data, the latest.
+    private func data(_ id: String, in daemon: RunningDaemon) -> String {
+        daemon.diary(id).last { $0.hasPrefix("data ") } ?? ""
+    }
+
+    @Test("a new profile lets in the manifest that was refused for want of it, and the peripheral that nobody knew")
+    func isNew() throws {
+        let bus = try PrivateBus()
+        let bluez = try ScriptedBluez(on: bus)
+        let daemon = try RunningDaemon.withStrap()
+        daemon.busAddress = bus.address
+        let own = "5f0f0001-1ab0-4c7a-9e33-000000000001"
+        for command in ["adapter hci0", "peripheral 1 hci0", "offer 1 \(own)", "live"] { try bluez.tell(command) }
+        try daemon.drop("log", watching("strap", in: daemon))
+        try daemon.start()
+        #expect(daemon.log.contains("which is no known profile"))
+        #expect(try daemon.tool("reload").exit == 1)
+        try put("strap", strap("bpm").replacing("\"180d\"", with: "\"\(own)\""), in: daemon)
+        let reload = try daemon.tool("reload")
+        #expect(reload.exit == 0, "\(reload)")
+        #expect(daemon.log.contains("profile strap is taken up"))
+        #expect(
+            try daemon.wait {
+                _ = try bluez.tell("say 61")
+                return data("log", in: daemon).contains("\"bpm\"")
+            }, "\(daemon.log)")
+        #expect(try bluez.tell("calls RegisterApplication") == "2", "bluetoothd brings it back for its service")
+    }
+
+    @Test(
+        "a changed profile is not for the peripheral that is connected, and is when it has come anew",
+        arguments: [false, true])
+    func changes(bySignal: Bool) throws {
+        let bus = try PrivateBus()
+        let bluez = try ScriptedBluez(on: bus)
+        let daemon = try RunningDaemon.withStrap()
+        daemon.busAddress = bus.address
+        for command in ["adapter hci0", "peripheral 1 hci0", "live"] { try bluez.tell(command) }
+        try put("strap", strap("bpm"), in: daemon)
+        try daemon.drop("log", watching("strap", in: daemon))
+        try daemon.start()
+        #expect(
+            try daemon.wait {
+                _ = try bluez.tell("say 61")
+                return data("log", in: daemon).contains("\"bpm\"")
+            }, "\(daemon.log)")
+        try put("strap", strap("rate"), in: daemon)
+        if bySignal { kill(daemon.process, SIGHUP) } else { #expect(try daemon.tool("reload").exit == 0) }
+        #expect(daemon.wait { daemon.log.contains("profile strap is taken up") })
+        // Bluetoothd tells of it, as it does in the middle of a link, and it is still the one that was let in.
+        try bluez.tell("set 1 Alias StrapTwo")
+        for _ in 0..<3 {
+            let before = daemon.diary("log").count
+            _ = try bluez.tell("say 62")
+            #expect(daemon.wait { daemon.diary("log").count > before })
+            #expect(data("log", in: daemon).contains("\"bpm\""), "\(daemon.diary("log"))")
+        }
+        try bluez.tell("down 1")
+        #expect(daemon.wait { daemon.diary("log").contains { $0.hasPrefix("disconnected") } })
+        #expect(
+            try daemon.wait {
+                _ = try bluez.tell("say 63")
+                return data("log", in: daemon).contains("\"rate\"")
+            }, "\(daemon.diary("log"))\n\(daemon.log)")
+    }
+
+    @Test("a profile that is broken now is named each time and changes nothing; mended it is taken up")
+    func isBroken() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try put("strap", strap("bpm"), in: daemon)
+        try daemon.drop("log", watching("strap", in: daemon))
+        try daemon.start()
+        #expect(try daemon.state(of: "log") == "idle")
+        try put("strap", "{ nmae: 1 }", in: daemon)
+        for _ in 0..<2 {
+            let reload = try daemon.tool("reload")
+            #expect(reload.exit == 1 && reload.talk.contains("config/Devices/strap/profile.json5: "), "\(reload)")
+        }
+        // The name is still known.
+        try daemon.drop("late", watching("strap", in: daemon))
+        #expect(daemon.wait { (try? daemon.state(of: "late")) == "idle" }, "\(daemon.log)")
+        try put("strap", strap("rate"), in: daemon)
+        #expect(try daemon.tool("reload").exit == 0)
+        try File.remove("\(daemon.configuration)/Devices/strap/profile.json5")
+        #expect(try daemon.tool("reload").exit == 0)
+        #expect(daemon.log.contains("profile strap is gone"))
+    }
+
+    @Test("a profile that is dropped in with its manifest needs no word to the daemon")
+    func comesWithManifest() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try daemon.start()
+        try put("strap", strap("bpm"), in: daemon)
+        try daemon.drop("log", watching("strap", in: daemon))
+        #expect(daemon.wait { (try? daemon.state(of: "log")) == "idle" }, "\(daemon.log)")
+    }
+}
+
+@Suite(
+    "Profiles of accessories under a running daemon", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: MadeUpDevices.arePossible, MadeUpDevices.areMissing))
+struct AccessoryProfileReloadTests {
+    @Test(
+        "what is attached goes on with its profile until it is plugged in anew, and what nobody knew is taken up at once"
+    )
+    func plugs() throws {
+        let workshop = try Workshop()
+        let text = { (field: String) in
+            """
+            { name: "scale", title: "Scale", match: { properties: { ID_VENDOR_ID: "1a86", ID_MODEL_ID: "7523" } },
+              mode: "external-accessory", node: "serial", serial: { baud: 3000000 }, settle: "0s", replug_grace: "0s",
+              framing: { kind: "line" }, streams: { serial: { name: "line", fields: [{ name: "\(field)", type: "utf8" }] } } }
+            """
+        }
+        Directory.removeTree(workshop.devices + "/scale")
+        try Directory.create(workshop.folder + "/drawer")
+        put(text("text"), at: workshop.folder + "/drawer/first")
+        put(text("words"), at: workshop.folder + "/drawer/second")
+        workshop.employ("clerk", for: "scale")
+        _ = try workshop.play(
+            """
+            \(running)line /dev/ttyACM0
+            \(plug("1-4", line: 0))until exit%201 TOOL reload
+            until exit%200 mkdir \(workshop.devices)/scale
+            until exit%200 cp FOLDER/drawer/first \(workshop.devices)/scale/profile.json5
+            until exit%200 TOOL reload
+            until connected cat NOTES/clerk
+            say /dev/ttyACM0 one
+            until "text":%20"one" cat NOTES/clerk
+            until exit%200 cp FOLDER/drawer/second \(workshop.devices)/scale/profile.json5
+            until exit%200 TOOL reload
+            say /dev/ttyACM0 two
+            until "text":%20"two" cat NOTES/clerk
+            \(unplug("1-4", line: 0))until unplugged cat NOTES/clerk
+            line /dev/ttyACM0
+            \(plug("1-4", line: 0))until 2 grep -c ^connected NOTES/clerk
+            say /dev/ttyACM0 three
+            until "words":%20"three" cat NOTES/clerk
+            """)
+    }
+
+    @Test(
+        "a new profile of a kind of device that nobody listened for has it heard from then on, and what is there taken up"
+    )
+    func listens() throws {
+        let workshop = try Workshop()
+        put(
+            """
+            { name: "battery", title: "Battery", mode: "external-accessory", node: "none", settle: "0s", replug_grace: "0s",
+              match: { properties: { SUBSYSTEM: "power_supply" } } }
+            """, at: workshop.folder + "/drawer")
+        workshop.employ("clerk", for: "battery")
+        _ = try workshop.play(
+            """
+            device power_supply BAT0 - POWER_SUPPLY_NAME=BAT0 a:type=Battery
+            \(running)until exit%201 TOOL reload
+            until exit%200 mkdir \(workshop.devices)/battery
+            until exit%200 cp FOLDER/drawer \(workshop.devices)/battery/profile.json5
+            until exit%200 TOOL reload
+            until connected cat NOTES/clerk
+            device power_supply BAT1 - POWER_SUPPLY_NAME=BAT1 a:type=Battery
+            until 2 grep -c ^connected NOTES/clerk
+            """)
+    }
+}

@@ -1,0 +1,50 @@
+// The closed words and the limits of docs/handlers.md, held to the code that writes and keeps them.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeCore
+
+@Suite("Words and limits of the handlers' page")
+struct HandlersPageStories {
+    private let page: Document
+
+    init() throws { page = try Document("docs/handlers.md") }
+
+    @Test("the page explains every code with which a reply is refused, and nothing that is none")
+    func codes() {
+        #expect(
+            Set(page.words(below: "### Codes of `wakebridge.error`"))
+                == Set(ProtocolFault.Code.allCases.map(\.rawValue)))
+    }
+
+    @Test("the page explains every cause of a gap, and nothing that is none")
+    func causes() {
+        #expect(Set(page.words(below: "### Causes of a gap")) == Set(GapCause.allCases.map(\.rawValue)))
+    }
+
+    @Test("the page explains every reason for which a process is started or thawed, and nothing that is none")
+    func wakes() {
+        #expect(Set(page.words(below: "### Why you run")) == Set(WakeReason.allCases.map(\.written)))
+    }
+
+    @Test("the page explains every reason with which a process is asked to end, and nothing that is none")
+    func ends() {
+        let asked: [EndReason] = [.stopped, .reconfigured, .finished, .memory, .thermal]
+        #expect(Set(page.words(below: "### Why you end")) == Set(asked.map(\.written)))
+    }
+
+    @Test("the page names the limits that are kept")
+    func limits() {
+        let rows = [
+            "| a line on descriptor 3 | \(ReplyLine.lengthLimit >> 10) KiB, its newline not counted |",
+            "| `checkpoint` | \(ReplyLine.checkpointLimit >> 10) KiB of text |",
+            "| `after_s` | 0 to \(Int(ReplyLine.longestWait.seconds)) |",
+            "| `ref` | \(ReplyLine.referenceLimit) bytes as written; no array, no object |",
+            "| a task's name | 1 to \(ReplyLine.taskNameLimit) bytes |",
+            "| open tasks | \(BudgetLedger.taskLimit) |",
+            "| a value for a characteristic | \(ReplyLine.characteristicLimit) bytes |",
+        ]
+        for row in rows { #expect(page.text.contains(row), "docs/handlers.md should say: \(row)") }
+    }
+}

@@ -1,0 +1,34 @@
+// What docs/handlers.md says of a handler's environment, held to what it is started with.
+import TestBench
+import Testing
+import WakeCore
+import WakeModel
+import WakeSystem
+
+@testable import WakeDaemon
+
+@Suite("A handler's environment")
+struct HandlersPageTests {
+    private func environment(_ manifest: String) throws -> [String: String] {
+        let folder = try Directory.makeTemporary(prefix: "wakebridge-environment")
+        defer { Directory.removeTree(folder) }
+        let launcher = Launcher(suspension: .stopSignals, bridgeStateDirectory: folder, runtimeDirectory: folder)
+        let manifest = try HandlerManifest(id: "hr", file: "hr.json5", text: Array(manifest.utf8), isRoot: false)
+        let variables = launcher.environment(of: manifest, .gap, "/state/handlers/hr", nil)
+        return Dictionary(variables.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
+    }
+
+    @Test("docs/handlers.md explains every variable that a handler is started with, and nothing that is none")
+    func page() throws {
+        let words = try Document("docs/handlers.md").words(below: "## What it starts with")
+        let names = try environment("{exec: [\"/bin/cat\"], modes: [], watch: []}").keys
+        #expect(Set(words) == Set(names).union(["NOTIFY_SOCKET"]))
+    }
+
+    @Test("a manifest's own variable stands in place of the bridge's, once")
+    func override() throws {
+        let variables = try environment("{exec: [\"/bin/cat\"], modes: [], watch: [], env: {PATH: \"/opt\", A: \"1\"}}")
+        #expect(variables["PATH"] == "/opt" && variables["A"] == "1" && variables["LANG"] == "C.UTF-8")
+        #expect(variables["WAKEBRIDGE_REASON"] == "gap" && variables["WAKEBRIDGE_STATE_DIR"] == "/state/handlers/hr")
+    }
+}

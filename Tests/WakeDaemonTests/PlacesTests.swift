@@ -1,0 +1,82 @@
+// Where things are for whom: a table over users, what their environment says, and which sockets are there.
+import Testing
+import WakeSystem
+
+@testable import WakeDaemon
+
+private let machines = "/run/wakebridge/control.sock"
+
+private struct Place: CustomTestStringConvertible {
+    var user: UInt32 = 1000
+    var environment: [String: String] = ["HOME": "/users/kim"]
+    var present: Set<String> = []
+    var configuration = "/users/kim/.config/wakebridge"
+    var socket: String
+    var other: String?
+
+    var testDescription: String { "user \(user), \(environment.sorted { $0.key < $1.key }), \(present.sorted())" }
+}
+
+private let places = [
+    Place(user: 0, configuration: "/etc/wakebridge", socket: machines),
+    Place(user: 0, environment: ["XDG_RUNTIME_DIR": "/x"], configuration: "/etc/wakebridge", socket: machines),
+    // Neither is there: the user's own is meant, and both are told.
+    Place(socket: "/tmp/wakebridge-1000/wakebridge/control.sock", other: machines),
+    Place(present: ["/run/user/1000"], socket: "/run/user/1000/wakebridge/control.sock", other: machines),
+    Place(
+        environment: ["HOME": "/users/kim", "XDG_RUNTIME_DIR": "/x", "XDG_CONFIG_HOME": "/c"],
+        configuration: "/c/wakebridge", socket: "/x/wakebridge/control.sock", other: machines),
+    // The system's answers users too.
+    Place(present: [machines], socket: machines),
+    Place(present: ["/run/user/1000", machines], socket: machines),
+    // Who runs one of his own means that one.
+    Place(
+        present: ["/run/user/1000", "/run/user/1000/wakebridge/control.sock", machines],
+        socket: "/run/user/1000/wakebridge/control.sock"),
+    Place(
+        environment: ["HOME": "/users/kim", "XDG_RUNTIME_DIR": "/x"],
+        present: ["/x/wakebridge/control.sock", machines], socket: "/x/wakebridge/control.sock"),
+]
+
+@Suite("Places")
+struct PlacesTests {
+    @Test(
+        "a user asks his own daemon where he runs one, else the system's, and is told of both where there is none",
+        arguments: places)
+    fileprivate func table(_ place: Place) {
+        let found = BridgePlaces(
+            of: place.user, environment: { place.environment[$0] }, exists: { place.present.contains($0) })
+        #expect(found.controlSocket == place.socket && found.otherSocket == place.other)
+        #expect(found.configuration == place.configuration)
+        #expect(found.runtime != "/run/wakebridge" || place.user == 0, "a user's daemon is never the system's")
+    }
+
+    @Test("everybody knows the shipped profiles and the machine's, and his own before both")
+    func profiles() {
+        let folders = { (user: UInt32, configuration: String) in
+            ProfileFolder.known(besides: ["/usr/share"], in: configuration, user: user)
+        }
+        #expect(folders(0, "/etc/wakebridge") == ["/usr/share", "/etc/wakebridge/Devices"])
+        #expect(folders(0, "/tmp/config") == ["/usr/share", "/tmp/config/Devices"])
+        #expect(folders(1000, "/users/kim/c") == ["/usr/share", "/etc/wakebridge/Devices", "/users/kim/c/Devices"])
+        #expect(folders(1000, "/etc/wakebridge") == ["/usr/share", "/etc/wakebridge/Devices"])
+    }
+
+    @Test("of one name the later folder's profile counts, and one that cannot be read is told and counts for nothing")
+    func laterCounts() throws {
+        let folder = try Directory.makeTemporary(prefix: "wakeplaces")
+        defer { Directory.removeTree(folder) }
+        for (place, title) in [("one/strap", "First"), ("two/strap", "Second"), ("one/pod", "Pod")] {
+            try Directory.create("\(folder)/\(place)")
+            let name = place.split(separator: "/")[1]
+            let text =
+                "{ name: \"\(name)\", title: \"\(title)\", mode: \"bluetooth-central\", match: { services: [\"180d\"] } }"
+            try File.replace("\(folder)/\(place)/profile.json5", with: Array(text.utf8), mode: 0o644)
+        }
+        // A folder in the place of the file is there, and no text.
+        try Directory.create("\(folder)/two/pod/profile.json5")
+        let (library, errors) = ProfileFolder.load(["\(folder)/none", "\(folder)/one", "\(folder)/two"])
+        #expect(library.all.map(\.title) == ["Second"])
+        #expect(errors.map(\.file) == ["\(folder)/two/pod/profile.json5"])
+    }
+}

@@ -1,0 +1,16 @@
+// Bytes over a line whose both ends are in one program.
+import WakeSystem
+
+/// Sends all of `bytes` in chunks of chance, both ends being served in turn, and returns what arrived.
+func carry(
+    _ bytes: [UInt8], chunk: () -> Int, write: (ArraySlice<UInt8>) throws -> WriteResult,
+    read: () throws -> NodeReading<[UInt8]>
+) throws -> [UInt8] {
+    var (rest, arrived): (ArraySlice<UInt8>, [UInt8]) = (bytes[...], [])
+    _ = try eventually {
+        if !rest.isEmpty, case .wrote(let count) = try write(rest.prefix(chunk())) { rest = rest.dropFirst(count) }
+        while case .content(let more) = try read() { arrived += more }
+        return arrived.count >= bytes.count
+    }
+    return arrived
+}
