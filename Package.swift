@@ -124,6 +124,10 @@ let package = Package(
             dependencies: [
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel", "WakeSystem",
             ]),
+        .testTarget(
+            name: "CountedTests", dependencies: ["TestBench", "wakebridge", "WakeSystem"], exclude: ["baseline.txt"]),
+        .testTarget(
+            name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(
             name: "WakeHandlerTests",

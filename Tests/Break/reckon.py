@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""The reckoning of the break test: what handlers recorded and what the journal holds, against what each invariant promises.
+
+    reckon.py round FOLDER        after a round; prints `count NAME N` lines, and a sentence for all that is wrong
+    reckon.py calm FOLDER PID     while the bridge PID has nothing to do: who runs, and who is frozen
+    reckon.py again FOLDER TOOL   plays the round's trace twice without a handler, and compares what was decided
+
+Exit 1 where anything is wrong. It shares no code with the bridge, and believes no word of it that somebody else can witness.
+"""
+import bisect
+import os
+import subprocess
+import sys
+import time
+
+from evidence import Journal, Round, answered
+import gaps
+
+PATIENCE = 1.5  # seconds that a busy machine may take for anything
+complaints, counts = [], {}
+
+
+def complain(invariant, sentence):
+    complaints.append(f"{invariant}: {sentence}")
+
+
+def count(name, number):
+    counts[name] = counts.get(name, 0) + number
+
+
+def reckon(folder):
+    game = Round(folder)
+    for name, handler in game.handlers.items():
+        events = game.events(name)
+        count("deliveries", len(events))
+        count("redeliveries", len(events) - len({event.key for event in events}))
+        check_contents(game, name, handler, events)
+        check_order(game, name)
+        check_attempts(game, name, events)
+        check_budgets(game, name, handler)
+        check_stopped(game, name)
+        if handler["steady"]:
+            check_redelivered(game, name, events)
+            check_steady(game, name)
+    check_numbers(game)
+    check_deaths(game)
+    check_end(game)
+    check_locks(game)
+    check_disk(game)
+
+
+# I4, I5, I11: contents, numbers
+
+def check_contents(game, name, handler, events):
+    for invariant, sentence in gaps.compare(game, name, handler, events, count):
+        complain(invariant, sentence)
+
+
+def check_numbers(game):
+    """Every number that was given was heard by somebody, or is told in a gap."""
+    heard, told = {}, []
+    for name in game.handlers:
+        for event in game.events(name):
+            what = (event.device, event.kind, event.content)
+            if heard.setdefault(event.key, what) != what:
+                complain("I4", f"number {event.key} means {heard[event.key]} and, to {name}, {what}")
+            if event.kind == "gap":
+                told += [one for one in [gaps.span(event)] if one]
+    covered = gaps.Cover(told)
+    silent = [seq for seq in range(1, max(heard, default=0) + 1) if seq not in heard and not covered.holds(seq)]
+    if silent:
+        complain("I4", f"{len(silent)} numbers were neither heard nor told: {silent[:5]}")
+
+
+def check_order(game, name):
+    """Within a process numbers of a device rise, but for what it refused; so do first deliveries over all processes."""
+    for process in game.processes[name]:
+        refused, newest = {seq for _, seq in process.refused}, {}
+        for event in process.events:
+            if event.key <= newest.get(event.device, 0) and event.key not in refused:
+                complain("I5", f"{name}, process {process.pid}: {event.key} of {event.device} after {newest[event.device]}")
+            newest[event.device] = event.key
+    newest, seen = {}, set()
+    for event in game.events(name):
+        if event.key in seen:
+            continue
+        seen.add(event.key)
+        if event.key < newest.get(event.device, 0):
+            complain("I5", f"{name}: {event.key} of {event.device} came first after {newest[event.device]} had come")
+        newest[event.device] = event.key
+
+
+def check_attempts(game, name, events):
+    """An attempt is a delivery: each is higher than the one before."""
+    if game.is_lossy():
+        return
+    latest = {}
+    for event in events:
+        if event.attempt <= latest.get(event.key, 0):
+            complain("I4", f"{name}: {event.key} came with attempt {event.attempt} after {latest[event.key]}")
+        latest[event.key] = event.attempt
+
+
+# I6: what was in flight when the bridge was killed
+
+def check_redelivered(game, name, events):
+    """Of who never misbehaves: given by a bridge that died, not acknowledged, and given again at once by another."""
+    if game.is_lossy():
+        return
+    killed = game.faults.killed()
+    daemons = {one.pid: one.daemon for one in game.processes[name]}
+    done = {one.pid: answered(one) for one in game.processes[name]}
+    latest = {}
+    for event in events:
+        before = latest.get(event.key)
+        latest[event.key] = event
+        if not before or before.process in killed or event.attempt != before.attempt + 1:
+            continue
+        ended = game.faults.times("end-bridge", str(daemons[before.process]))
+        if daemons[before.process] != daemons[event.process] and not ended and not event.again:
+            complain("I6", f"{name}: {event.key} came again after the bridge's death without `redelivered`")
+        if daemons[before.process] == daemons[event.process] and event.key in done[before.process]:
+            complain("I4", f"{name}: {event.key} came again though it was acknowledged to the same bridge")
+
+
+def check_deaths(game):
+    """As each killed bridge left the journal: nothing was given before it was kept, and what was open is still there."""
+    if game.is_lossy():
+        return
+    for daemon in sorted(os.listdir(f"{game.folder}/deaths")):
+        journal = Journal(f"{game.folder}/deaths/{daemon}")
+        if not journal.sound:
+            complain("I6", f"the journal that bridge {daemon} left cannot be read")
+        for name in game.handlers:
+            check_death(game, name, int(daemon), journal)
+
+
+def settled(game, name, moment):
+    """Numbers that the handler acknowledged before that, or was told to be gone at any time."""
+    is_oneshot = game.handlers[name]["oneshot"]
+    before = [process for process in game.processes[name] if process.born < moment]
+    done = {one for process in before for one in answered(process, is_oneshot)}
+    for event in game.events(name):
+        lost = gaps.span(event) if event.kind == "gap" else None
+        if lost:
+            done.update(range(lost[0], lost[1] + 1))
+    return done
+
+
+def check_death(game, name, daemon, journal):
+    heard = {event.key for one in game.processes[name] if one.daemon == daemon for event in one.events}
+    early = [seq for seq in heard if seq > journal.newest]
+    if early:
+        complain("I6", f"{name}: {min(early)} was given before it was journaled up to there, at bridge {daemon}'s death")
+    kept = {seq for owner, seq in journal.owed | journal.letters if owner == name}
+    death = game.faults.times("kill-bridge", str(daemon))[0]
+    gone = sorted(heard - kept - settled(game, name, death))
+    if gone:
+        complain("I6", f"{name}: {gone[:5]} were given, not acknowledged, and not in the journal at bridge {daemon}'s death")
+
+
+def check_end(game):
+    journal = Journal(f"{game.folder}/end")
+    if not journal.sound:
+        complain("I4", "the journal cannot be read at the end")
+    if journal.owed:
+        complain("I4", f"{len(journal.owed)} events are still queued at the end: {sorted(journal.owed)[:5]}")
+    count("dead-letters", len(journal.letters))
+    for name, seq in journal.letters:
+        if game.handlers.get(name, {}).get("steady"):
+            complain("I13", f"{name} lost {seq} to the dead letters, and did nothing wrong")
+
+
+# I2, I3, I9, I13: time
+
+def check_budgets(game, name, handler):
+    for process in game.processes[name]:
+        times = progress(process)
+        for moment, notice, reason in process.notices:
+            if notice == "wakebridge.expiring" and reason == "budget":
+                check_warning(name, handler, process, times, moment)
+        for moment in process.beats:
+            check_awake(game, name, handler, process, times, moment)
+
+
+def progress(process):
+    """When a new budget began: at deliveries, answers, and thaws."""
+    times = [event.time for event in process.events] + [one for one, _ in process.answers]
+    return sorted(times + [one for one, notice, _ in process.notices if notice == "wakebridge.resumed"])
+
+
+def latest(times, moment):
+    place = bisect.bisect_left(times, moment)
+    return times[place - 1] if place else None
+
+
+def check_warning(name, handler, process, times, moment):
+    since = latest(times, moment - 0.001)
+    least = handler["budget"] - handler["warn"] - 0.3
+    if since is not None and moment - since < least:
+        complain("I2", f"{name}, process {process.pid}: warned {moment - since:.2f} s after it had been given something")
+
+
+def check_awake(game, name, handler, process, times, moment):
+    since = latest(times, moment)
+    if since is None or any(word == "deaf" for _, word in process.moods):
+        return
+    most = handler["budget"] + handler["grace"] + PATIENCE
+    if moment - since > most and moment - since > most + game.faults.silence(since, moment):
+        complain("I3", f"{name}, process {process.pid}: still awake {moment - since:.2f} s after its last progress")
+
+
+def check_stopped(game, name):
+    """Between a stop that is done and the next start nobody is born, and who was told to end is gone in its time."""
+    for stopped in game.faults.times("stop-done", name):
+        end = min((one for one in game.faults.times("start-begins", name) if one > stopped), default=float("inf"))
+        late = [event.time for event in game.events(name) if stopped + 1 + PATIENCE < event.time < end]
+        late += [one.born for one in game.processes[name] if stopped + 0.5 < one.born < end]
+        if late:
+            complain("I9", f"{name} ran while it was stopped, at {min(late):.3f}")
+
+
+def check_steady(game, name):
+    """Who answers everything at once is never ended by the bridge: as many processes as bridges and kills account for."""
+    killed = game.faults.killed()
+    for daemon in {one.daemon for one in game.processes[name]}:
+        mine = [one for one in game.processes[name] if one.daemon == daemon]
+        kills = sum(one.pid in killed for one in mine)
+        if len(mine) > kills + 1:
+            complain("I13", f"{name} had {len(mine)} processes of bridge {daemon} for {kills} kills: {[one.pid for one in mine]}")
+    times = sorted(event.time for event in game.events(name))
+    if game.theme in ("kills", "manners", "clock") and name == "bulk":
+        check_silence(game, times)
+
+
+def check_silence(game, times):
+    """Whatever the others do, the stream goes on: the bridge waits for nobody."""
+    for before, after in zip(times, times[1:]):
+        if after - before <= 2 + PATIENCE:
+            continue
+        quiet = after - before - game.faults.silence(before, after)
+        if quiet > 2 + PATIENCE:
+            complain("I10", f"bulk heard nothing for {quiet:.2f} s, at {before:.3f}")
+
+
+# I8, disk use
+
+def check_locks(game):
+    for moment in [words[1:] for _, words in game.faults.all if words[0] == "waited"]:
+        if not moment or moment[0] == "forever" or float(moment[0]) > 1 + 2 + PATIENCE:
+            complain("I8", f"a lock that a handler held was waited for {moment}")
+        count("locks", 1)
+
+
+def check_disk(game):
+    """What handlers write cannot fill the disk."""
+    size = os.path.getsize(f"{game.folder}/daemon.log")
+    if size > 64 << 20:
+        complain("disk", f"the log has {size} bytes")
+    count("log-kilobytes", size >> 10)
+
+
+# I1, I7: while all is calm
+
+def look_at_calm(folder, daemon):
+    game = Round(folder)
+    end = time.monotonic() + 0.02 + 2 + PATIENCE
+    while time.monotonic() < end and (list(awake(game, daemon)) or list(strays(game, folder, daemon))):
+        time.sleep(0.02)
+    for who in awake(game, daemon):
+        complain("I1", f"{who} has nothing to do and is not frozen")
+    for who in strays(game, folder, daemon):
+        complain("I7", f"{who} belongs to no handler that lives")
+
+
+def children(daemon):
+    with open(f"/proc/{daemon}/task/{daemon}/children") as file:
+        return file.read().split()
+
+
+def awake(game, daemon):
+    for pid in children(daemon):
+        words = look(f"/proc/{pid}/stat").rsplit(")", 1)[-1].split()
+        place = look(f"/proc/{pid}/cgroup").rsplit("0::", 1)[-1].strip()
+        leaf = game.facts["tree"] + "/" + place.rsplit("/", 1)[-1]
+        is_frozen = "frozen 1" in look(f"{leaf}/cgroup.events") if os.path.isdir(leaf) else words[:1] in (["T"], ["Z"])
+        if words and not is_frozen:
+            yield f"process {pid} ({look(f'/proc/{pid}/cmdline')})"
+
+
+def strays(game, folder, daemon):
+    """Processes of handlers outside of the leaf, or where there are none the group, of one that the bridge has."""
+    living = {look(f"/proc/{pid}/cgroup").rsplit("0::", 1)[-1].strip() for pid in children(daemon)}
+    has_leaves = any("/" in place.strip("/") for place in living)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        command = look(f"/proc/{pid}/cmdline")
+        if f"{folder}/heard" not in command or "contend" in command or pid in children(daemon):
+            continue
+        place = look(f"/proc/{pid}/cgroup").rsplit("0::", 1)[-1].strip()
+        state = look(f"/proc/{pid}/stat").rsplit(")", 1)[-1].split()[:1]
+        if game.theme != "weak" and has_leaves and place not in living and state not in ([], ["Z"], ["X"]):
+            yield f"process {pid} ({command})"
+
+
+# I12
+
+def play_again(folder, tool):
+    decisions = []
+    for turn in ("first", "second"):
+        path = f"{folder}/decisions-{turn}"
+        words = [tool, "replay", f"{folder}/made.trace", "--speed", "max", "--decisions", path]
+        exit = subprocess.run(words, stdout=subprocess.DEVNULL).returncode
+        if exit:
+            complain("I12", f"the replay ended with {exit}")
+        with open(path, "rb") as file:
+            decisions.append(file.read())
+        os.unlink(path)
+    if not decisions[0] or decisions[0] != decisions[1]:
+        complain("I12", "the same trace was decided upon differently")
+
+
+def look(path):
+    try:
+        with open(path) as file:
+            return file.read().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "calm":
+        look_at_calm(sys.argv[2], sys.argv[3])
+    elif sys.argv[1] == "again":
+        play_again(sys.argv[2], sys.argv[3])
+    else:
+        reckon(sys.argv[2])
+        for name, number in sorted(counts.items()):
+            print("count", name, number)
+    for one in sorted({complaint.split(":")[0] for complaint in complaints}):
+        of_it = [complaint for complaint in complaints if complaint.startswith(one + ":")]
+        print("\n".join(of_it[:8] + [f"{one}: and {len(of_it) - 8} more"] * (len(of_it) > 8)))
+    sys.exit(1 if complaints else 0)
