@@ -67,7 +67,7 @@ struct AccessoryRateTests {
             #expect(told.dropped == 0)
             #expect(told.handlers("turner").count == 2 && Set(told.handlers("turner")).count == 1, "it slept on")
             #expect(told.launches("weigher").count == 1)
-            if let took = Double(told.took), took < Double(seconds) * 1.05 {
+            if told.took(atMost: Double(seconds) * 1.05) {
                 return told.tell("\(count) lines of \(lineSize) bytes in \(told.took) s", of: "3 Mbaud")
             }
             wasBusy = wasBusy || told.wasBusy
@@ -95,10 +95,12 @@ struct AccessoryRateTests {
             expectHonest(workshop, told, count)
             #expect(Set(told.handlers("weigher")).count == 1, "it slept on")
             #expect(told.launches("turner").count == 1)
-            guard told.dropped > 0 else {
+            // Who speaks only waits for its turn, so it is late where the machine is.
+            let isLate = !told.took(atMost: Double(seconds) * 1.05)
+            guard told.dropped > 0 || isLate else {
                 return told.tell("\(count) reports in \(told.took) s", of: "1 kHz")
             }
-            wasBusy = wasBusy || told.wasBusy
+            wasBusy = wasBusy || told.wasBusy || isLate
         }
         #expect(wasBusy, "reports were dropped each time, though the machine was not busy")
         withKnownIssue("this machine has other work: each time some reports were dropped, which all lie in gaps") {
@@ -164,14 +166,17 @@ private struct Told {
     var dropped: Int { speeches.reduce(0) { $0 + (Int($1[6]) ?? 0) } }
     var dropTimes: [Substring] { speeches.flatMap { $0.dropFirst(7) } }
 
-    /// `processor 1.29 4.81 10.12`: seconds that the bridge took, that all processors together were idle, and that they had.
+    func took(atMost seconds: Double) -> Bool { Double(took).map { $0 <= seconds } ?? false }
+
+    /// `processor 1.29 4.81 10.12 0.03`: seconds that the bridge took, that all processors together were idle, that they had,
+    /// and that a virtual machine's host kept them from.
     private func spent(_ place: Int) -> Double {
         let times = lines.filter { $0.hasPrefix("processor ") }.compactMap { Double($0.split(separator: " ")[place]) }
         return (times.last ?? 0) - (times.first ?? 0)
     }
     private var idleShare: Double { spent(2) / max(spent(3), 0.01) }
-    /// The machine had other work, or is too slow for this.
-    var wasBusy: Bool { idleShare < 0.2 }
+    /// The machine had other work, is too slow for this, or stood still as long as a node keeps reports.
+    var wasBusy: Bool { idleShare < 0.2 || spent(4) > 0.05 }
 
     /// As `handlers --json` told them, but for what passes by itself.
     func handlers(_ id: String) -> [String] {

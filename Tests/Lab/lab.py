@@ -103,9 +103,11 @@ class Lab:
 
         `others`: another program has subscribed too, so that bluetoothd tells each value once for each of the two.
         """
-        # What was said by now has so long to be heard; how late the strap's own log is does not shorten it.
+        # What was said by now has so long to be heard, and longer where bluetoothd has a crowd to forget first: late is not
+        # lost. How late the strap's own log is does not shorten it.
         entries = strap.entries()
         time.sleep(settle)
+        until(lambda: not Reckoning(strap, entries, self.bridge, cuts).may_come, 60, 1)
         reckoning = Reckoning(strap, entries, self.bridge, cuts)
         self.figure(f"strap {strap.number}", reckoning)
         self.claim("every beat sent on an armed link is delivered", not reckoning.lost, reckoning.lost)

@@ -27,6 +27,7 @@ class Reckoning:
     twice_told  not heard, and within more than one gap
     repeated    heard as more than one event
     disorder    pairs heard in the wrong order
+    may_come    of the lost and the untold, those after the last that was heard: late, if not lost
 
     `cuts` are instants when the way from the radio to the bridge was cut, as by the death of bluetoothd: from then to
     the next subscription on another link the strap may believe to have a subscriber, and has none.
@@ -67,6 +68,9 @@ class Reckoning:
             elif told > 1:
                 self.twice_told.append(number)
             self.in_gaps += 1
+        spoken_in_turn = [number for _, _, number in sent]
+        last = max((turn for turn, number in enumerate(spoken_in_turn) if number in events), default=-1)
+        self.may_come = {*self.lost, *self.untold} & {*spoken_in_turn[last + 1:]}
 
     def __str__(self):
         return (f"{self.sent} beats sent, {self.armed} of them to a subscriber; {self.heard} heard, {self.in_gaps} in "
