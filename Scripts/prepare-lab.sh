@@ -40,6 +40,8 @@ PATH=$PATH:/usr/sbin:/sbin
 kernel() { find /boot -maxdepth 1 -name 'vmlinuz-*' | grep -q . && [ -d "/lib/modules" ]; }
 need linux-image-amd64 kernel
 need qemu-system-x86 command -v qemu-system-x86_64
+# The guest's first programs, before this machine's files are there.
+need busybox-static sh -c "command -v busybox"
 need udev command -v udevadm
 need kmod command -v modprobe
 need bluez test -x /usr/libexec/bluetooth/bluetoothd
