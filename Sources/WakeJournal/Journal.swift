@@ -21,19 +21,25 @@ public final class Journal {
     var start: StartFacts
     /// A hole was found at the start and is kept until everybody was told.
     var hasUntold = false
-    private var reserved = Sequence(0)
+    private(set) var reserved = Sequence(0)
     /// The first number of this life; 0 while there is none.
-    private var firstGiven = Sequence(0)
+    private(set) var firstGiven = Sequence(0)
     /// Drawn when a journal begins, and in both databases, so that one of another journal is known for what it is.
-    private var origin = ""
-    private var isRamNoted = false
+    private(set) var origin = ""
+    /// From which number on only memory may have an event, as the databases were told; nil while they have all.
+    var notedInMemory: UInt64?
+    var numberFile: NumberFile?
+    /// Where the hole begins that was found at the start, until the disk has what tells of it.
+    var holeBegin: UInt64?
+    /// ``recover(at:)`` has said which numbers are used up.
+    var isRecovered = false
     /// The batch last delivered to each handler, but for what it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
-    private var commitsSinceFault = 0
+    var commitsSinceFault = 0
     var replay = ReplayProgress()
     /// Events that could not be read, each told once, and what is to be told at the next commit.
     private var unreadable: Set<Sequence> = []
-    private var untold: [CommitOutcome] = []
+    var untold: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: it degrades, and ``recover(at:)`` tells of it.
     /// Fails only on a schema newer than ours. `bootID` is the kernel's.
@@ -46,7 +52,8 @@ public final class Journal {
         } else {
             run = nil
         }
-        start = StartFacts(disk: disk, run: run)
+        numberFile = settings.stateDirectory.map { NumberFile(path: $0 + "/journal.number") }
+        start = StartFacts(disk: disk, run: run, file: numberFile?.contents)
         adoptIdentities()
         tellDamagedFacts()
         listening = start.listening
@@ -59,6 +66,7 @@ public final class Journal {
         if start.isFirstLife { state("reserved", "0") }
         run?.perform(.fact("boot", bootID))
         state("closed", "")
+        if start.file?.firstUnkept ?? 0 == 0 { numberFile?.write(NumberFile.Contents(journal: id)) }
         for outcome in commit() { untold.append(outcome) }
     }
 
@@ -81,7 +89,7 @@ public final class Journal {
             store.perform(.append(seq, event, owners))
         } else {
             ram.append(event, as: seq, owedTo: owners)
-            noteRam()
+            noteRam(from: seq)
         }
     }
 
@@ -89,7 +97,7 @@ public final class Journal {
     /// number, so that no later life gives it out again.
     public func noteGiven(_ seq: Sequence, at time: WallTime) {
         give(seq, at: time, in: run ?? disk)
-        if let run { run.state(newest) } else { noteRam() }
+        if let run { run.state(newest) } else { noteRam(from: seq) }
     }
 
     private func give(_ seq: Sequence, at time: WallTime, in store: EventStore) {
@@ -229,10 +237,10 @@ public final class Journal {
             guard let oldest = store.oldest(orElse: next) else { continue }
             state(StartFacts.oldestName(store.which), String(oldest))
         }
-        if isRamNoted { state("ram", String(oldestInMemory ?? next)) }
+        if notedInMemory != nil { noteInMemory(oldestInMemory ?? next) }
     }
 
-    private var oldestInMemory: UInt64? {
+    var oldestInMemory: UInt64? {
         ([ram.oldest] + stores.map { $0.held.oldest }).compactMap { $0?.rawValue }.min()
     }
 
@@ -263,69 +271,7 @@ public final class Journal {
     }
 
     /// One array for every commit that goes well.
-    private static let committed = [CommitOutcome.committed]
-
-    private func outcomesOfTrouble(_ isCommitted: Bool) -> [CommitOutcome] {
-        if !isRamNoted, stores.contains(where: { $0.fault != nil }) {
-            noteRam()
-            // At once: this turn's events are about to be delivered, and a crash would lose them untold.
-            for store in stores { if let outcome = store.commit(), outcome != .committed { untold.append(outcome) } }
-        }
-        var outcomes = untold + (isCommitted ? Self.committed : [])
-        untold = []
-        // A degraded database is tried again every 1,024 turns, so that a busy bridge heals too.
-        commitsSinceFault += 1
-        if commitsSinceFault >= 1_024 { outcomes += heal() }
-        return outcomes
-    }
-
-    func heal() -> [CommitOutcome] {
-        commitsSinceFault = 0
-        let healed = stores.filter { $0.heal(unless: objection) }
-        for store in healed { restate(in: store) }
-        for store in healed where store.wasDamaged { keepHole(of: store) }
-        if !healed.isEmpty, ram.isEmpty, stores.allSatisfy({ $0.fault == nil }) { unnoteRam() }
-        let told = stores.flatMap { $0.takeUntold() }.map(CommitOutcome.lost)
-        return told + healed.map { .restored($0.which) }
-    }
-
-    /// A file that came back and is not the one that this life goes on with is left alone.
-    private func objection(to store: EventStore) -> String? {
-        let facts = store.wasThere ? [:] : store.facts().values
-        let theirs = facts["reserved"].flatMap(UInt64.init) ?? 0
-        let isOurs = facts["origin"].map { $0 == origin } ?? true
-        let isBehind = firstGiven.rawValue == 0 || theirs < firstGiven.rawValue
-        guard !isOurs || !isBehind || !identities.agrees(with: store) else { return nil }
-        return "the journal \(store.path) can be opened again, but it was not there when this life began and holds the "
-            + "numbers of another; what it holds is safe: restart wakebridged to go on with it, until then events are kept in memory"
-    }
-
-    /// A file that was begun anew knows nothing of the numbers given out in this life.
-    private func restate(in store: EventStore) {
-        let facts = [("origin", origin), ("journal", id), ("closed", ""), ("reserved", String(reserved.rawValue))]
-        for (name, value) in facts { store.perform(.fact(name, value)) }
-        if store.which == .run { store.perform(.fact("boot", bootID)) }
-        for (id, device) in identities.devices { store.perform(.device(id, device)) }
-        for (id, row) in identities.handlers { store.perform(.handler(id, row)) }
-        restateListening(in: store)
-        _ = store.commit()
-    }
-
-    /// What a file damaged in mid-life lost is told at the next start, when it is known what is missing.
-    private func keepHole(of store: EventStore) {
-        let first = min(start.oldest(store.which), newest.seq.rawValue)
-        state("untold", "\(max(first, 1)) \(max(newest.seq.rawValue, 1))")
-        hasUntold = false
-        store.acceptDamage()
-    }
-
-    /// Everything is in the databases again, so a crash from here on need not skip to the end of the reservation.
-    private func unnoteRam() {
-        isRamNoted = false
-        for store in stores { store.state(newest) }
-        state("ram", "")
-        for store in stores { _ = store.commit() }
-    }
+    static let committed = [CommitOutcome.committed]
 
     public var health: (run: StoreHealth, disk: StoreHealth) { (run?.health ?? .ok, disk.health) }
 
@@ -338,12 +284,5 @@ public final class Journal {
         case .run: run
         case .disk: disk
         }
-    }
-
-    /// From here on a crash loses what only memory has, and only the end of the reservation is certain to be unused.
-    private func noteRam() {
-        guard !isRamNoted else { return }
-        isRamNoted = true
-        state("ram", String(oldestInMemory ?? newest.seq.rawValue))
     }
 }

@@ -13,15 +13,15 @@ extension Journal {
         replay.recovered = recovery.replayPosition
         for handler in recovery.owed.keys { recovery.owed[handler]?.sort { $0.sequence < $1.sequence } }
         placeNumbers(survey, at: now ?? .now, into: &recovery)
-        // What lies in the hole is used up, whether or not it was given.
-        newest.seq = Sequence(recovery.next.rawValue - 1)
-        // The hole is kept as such until it is told; a later loss is one of later numbers.
+        // What lies in the hole is used up, whether or not it was given; a later loss is one of later numbers.
         newest.seq = max(newest.seq, Sequence(recovery.next.rawValue - 1))
-        // What memory lost is in the hole now; this life has kept nothing there yet.
-        state("ram", "")
+        isRecovered = true
+        // What memory lost is in the hole now.
+        forgetMemory()
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))
         for store in stores { recovery.losses += store.takeUntold() }
         for case .lost(let loss) in commit() { recovery.losses.append(loss) }
+        keepNumbers()
         return recovery
     }
 
@@ -38,7 +38,7 @@ extension Journal {
         recovery.lost = Recovery.Lost(first: Sequence(first), last: Sequence(last), from: wall, to: now)
         // Until the host had the time to tell its handlers, a death would lose the hole itself.
         state("untold", "\(first) \(last)")
-        hasUntold = true
+        (hasUntold, holeBegin) = (true, first)
     }
 
     private func holes(_ survey: Survey) -> [ClosedRange<UInt64>] {

@@ -36,6 +36,7 @@ extension Journal {
     /// By now the host has told everybody.
     private func forgetHole() {
         hasUntold = false
+        if disk.fault == nil { holeBegin = nil }
         state("untold", "")
     }
 

@@ -44,6 +44,10 @@ final class Scratch {
         try database.execute("BEGIN IMMEDIATE")
         return database
     }
+
+    func free(_ locks: [Database]) {
+        for lock in locks { try? lock.execute("ROLLBACK") }
+    }
 }
 
 let accessory = Device(source: "/d/1", alias: "one", profile: nil, mode: .externalAccessory)
