@@ -137,6 +137,8 @@ extension Journal {
     /// `clean` says that the bridge stops in order; with nothing left in memory the next start then misses no number.
     public func close(clean: Bool) {
         disk.takeCarried()
+        // There may be room again by now for what memory keeps.
+        if clean { _ = heal() }
         let isWhole = ram.isEmpty && stores.allSatisfy { $0.fault == nil }
         if clean, isWhole {
             _ = commit()

@@ -195,6 +195,23 @@ struct LossTests {
         #expect(recovery.lost?.first == Sequence(1))
     }
 
+    @Test("An end in order writes what a full disk kept from being written, where there is room again")
+    func endsWithRoom() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...2)
+        _ = journal?.commit()
+        let locks = [try scratch.lock(scratch.run), try scratch.lock(scratch.disk)]
+        journal?.acknowledge([Sequence(1)], by: a)
+        journal?.append(3...3)
+        _ = journal?.commit()
+        scratch.free(locks)
+        journal?.close(clean: true)
+        journal = nil
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost == nil)
+        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
+    }
+
     @Test("A dead letter whose payload cannot be read is kept, empty, with its reason")
     func unreadableDeadLetter() throws {
         var journal: Journal? = try scratch.ready()
