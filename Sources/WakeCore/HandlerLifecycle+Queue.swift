@@ -116,7 +116,7 @@ extension HandlerLifecycle {
     }
 
     mutating func discard(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
-        step.emit(.acknowledge(id, [event.sequence]))
+        step.emit(.lose(id, event.sequence))
         lose(event, cause, &step)
     }
 

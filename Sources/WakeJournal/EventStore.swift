@@ -127,6 +127,16 @@ final class EventStore {
         carried = [:]
     }
 
+    /// This turn has what may not be on the disk later than what the other database has of the turn.
+    var mustCommitFirst: Bool {
+        turn.contains { verb in
+            switch verb {
+            case .handler, .bury: true
+            case .append, .update, .acknowledge, .attempts, .fact, .device, .clearIdentities, .unbury: false
+            }
+        }
+    }
+
     var isDirty: Bool { !turn.isEmpty || !notes.entries.isEmpty || mustState }
 
     /// Commits what this turn holds. Nil when there was nothing.

@@ -35,6 +35,8 @@ public final class Journal {
     var isRecovered = false
     /// The batch last delivered to each handler, but for what it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
+    /// What handlers lost in this turn that the disk's database holds, while the gap that tells it is for the other.
+    private var lost: [HandlerID: [Sequence]] = [:]
     var commitsSinceFault = 0
     var replay = ReplayProgress()
     /// Events that could not be read, each told once, and what is to be told at the next commit.
@@ -149,6 +151,15 @@ public final class Journal {
         for store in stores where store.mayHold(range) { store.perform(.acknowledge(range, handler)) }
     }
 
+    /// The event is let go of unacknowledged, which a gap of the same turn tells.
+    public func lose(_ seq: Sequence, by handler: HandlerID) {
+        if run != nil, disk.mayHold(seq) {
+            if disk.mustCommitFirst { commitEarly() }
+            lost[handler, default: []].append(seq)
+        }
+        acknowledge([seq], by: handler)
+    }
+
     /// The event went back to the queue after a nack or a death, and is in flight no more. Counts are totals, not additions;
     /// a nack says until when it holds the event back.
     public func giveBack(
@@ -246,16 +257,10 @@ public final class Journal {
 
     // MARK: The turn
 
-    /// Ends this turn's transactions: disk first, because a checkpoint may not be later than the acknowledgement after it.
-    /// Empty when there was nothing to commit; each loss is told once.
+    /// Ends this turn's transactions. Empty when there was nothing to commit; each loss is told once.
     public func commit() -> [CommitOutcome] {
         replay.close(orElse: run ?? disk)
-        replay.noteCommit()
-        var isCommitted = false
-        for store in stores {
-            guard let outcome = store.commit() else { continue }
-            if outcome == .committed { isCommitted = true } else { untold.append(outcome) }
-        }
+        let isCommitted = commitStores()
         if untold.isEmpty, commitsSinceFault == 0, stores.allSatisfy({ $0.fault == nil }) {
             return isCommitted ? Self.committed : []
         }
@@ -263,12 +268,31 @@ public final class Journal {
     }
 
     /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
-    private func commitEarly() {
+    func commitEarly() { _ = commitStores() }
+
+    /// Two databases cannot commit at one instant. The disk is first, because a checkpoint may not be later than the
+    /// acknowledgement after it; but word of a loss is there before the loss. True where anything was written.
+    private func commitStores() -> Bool {
         replay.noteCommit()
-        for store in stores {
-            if let outcome = store.commit(), outcome != .committed { untold.append(outcome) }
+        let loss = lost.isEmpty ? nil : noteLost()
+        var isCommitted = false
+        for store in loss == nil ? stores : stores.reversed() {
+            if let loss, store === disk, run?.fault != nil { noteInMemory(min(loss.rawValue, notedInMemory ?? .max)) }
+            guard let outcome = store.commit() else { continue }
+            if outcome == .committed { isCommitted = true } else { untold.append(outcome) }
         }
+        return isCommitted
     }
+
+    /// Finished at the next start, should this life end in between. The oldest of it.
+    private func noteLost() -> Sequence? {
+        for (handler, seqs) in lost { run?.note(.lost(handler), [UInt8](packing: seqs)) }
+        defer { lost = [:] }
+        return lost.values.joined().min()
+    }
+
+    /// What the disk is to hold before anything else of this turn is written.
+    func prepareForDisk() { if !lost.isEmpty { commitEarly() } }
 
     /// One array for every commit that goes well.
     static let committed = [CommitOutcome.committed]

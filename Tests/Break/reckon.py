@@ -212,7 +212,8 @@ def check_awake(game, name, handler, process, times, moment):
 
 def check_stopped(game, name):
     """Between a stop that is done and the next start nobody is born, and who was told to end is gone in its time."""
-    for stopped in game.faults.times("stop-done", name):
+    # One that found no bridge to tell was none.
+    for stopped in game.faults.times("stop-done", name, "0"):
         end = min((one for one in game.faults.times("start-begins", name) if one > stopped), default=float("inf"))
         late = [event.time for event in game.events(name) if stopped + 1 + PATIENCE < event.time < end]
         late += [one.born for one in game.processes[name] if stopped + 0.5 < one.born < end]

@@ -212,6 +212,45 @@ struct LossTests {
         #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
     }
 
+    /// Of the disk's database, in a turn whose gap goes into the other.
+    private func loseThree(_ journal: Journal?) {
+        for number in UInt64(1)...3 { journal?.lose(Sequence(number), by: a) }
+        let time = WallTime(microseconds: 1)
+        let gap = Gap(cause: .stopped, count: 3, first: Sequence(1), last: Sequence(3), from: time, to: time)
+        let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
+        let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: .gap(gap), stamp: stamp)
+        journal?.append(event, as: Sequence(4), owedTo: [a], durability: .run)
+    }
+
+    @Test("A death after the gap was written and before what it tells of was erased leaves the gap, and only the gap")
+    func diedBeforeErasure() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3, owedTo: [a, b], .disk)
+        _ = journal?.commit()
+        let lock = [try scratch.lock(scratch.disk)]
+        loseThree(journal)
+        _ = journal?.commit()
+        journal = nil
+        scratch.free(lock)
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(4)])
+        #expect(recovery.owed[b]?.count == 3)
+    }
+
+    @Test("Where the gap stands in memory only, a death tells of all that it told of")
+    func gapInMemory() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3, .disk)
+        _ = journal?.commit()
+        let lock = [try scratch.lock(scratch.run)]
+        loseThree(journal)
+        _ = journal?.commit()
+        journal = nil
+        scratch.free(lock)
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost?.first == Sequence(1))
+    }
+
     @Test("A dead letter whose payload cannot be read is kept, empty, with its reason")
     func unreadableDeadLetter() throws {
         var journal: Journal? = try scratch.ready()
