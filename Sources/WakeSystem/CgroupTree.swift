@@ -43,6 +43,16 @@ public struct CgroupTree: Sendable {
         try Leaf(making: name, in: path)
     }
 
+    /// Kills and removes whatever an earlier life left in the tree of that name, whether or not anything can be made there
+    /// now. Only for a start, like ``sweep(patience:)``, and for the time after the daemon.
+    /// - Returns: names of leaves that stayed populated.
+    public static func sweep(named name: String) throws(SystemError) -> [String] {
+        guard let left = CgroupTree(leftAt: try path(named: name)) else { return [] }
+        let survivors = try left.sweep()
+        left.remove()
+        return survivors
+    }
+
     /// Kills and removes whatever leaves are here. Only for a start, when nothing of this life is here yet.
     /// - Returns: names of leaves that stayed populated, because a process in them cannot die; they are left alone.
     public func sweep(patience: TimeSpan = .seconds(1)) throws(SystemError) -> [String] {
@@ -71,13 +81,20 @@ public struct CgroupTree: Sendable {
     private func prove(from own: String) throws(SystemError) {
         // One that died here under the same number must not turn us to the weaker suspension.
         rmdir("\(path)/probe-\(getpid())")
-        let probe = try makeLeaf(named: "probe-\(getpid())")
-        defer { _ = probe.remove() }
-        guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
+        do throws(SystemError) {
+            let probe = try makeLeaf(named: "probe-\(getpid())")
+            defer { _ = probe.remove() }
+            guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
+        } catch {
+            // Nothing can be made at present, which is no reason for weaker means from now on: the files say what will be.
+            guard error.errno.isExhaustion, hasFreezer else { throw error }
+        }
         guard access("\(own)/cgroup.procs", W_OK) == 0 else {
             throw SystemError("start processes below", own, .last)
         }
     }
+
+    private var hasFreezer: Bool { ["freeze", "kill", "events"].allSatisfy { File.exists("\(path)/cgroup.\($0)") } }
 
     private func clear(_ leaf: String, patience: TimeSpan) throws(SystemError) -> Bool {
         let kill = try File.open("\(leaf)/cgroup.kill", for: .write)

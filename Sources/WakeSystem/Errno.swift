@@ -29,6 +29,9 @@ public struct Errno: Hashable, Sendable {
     public static let noSpace = Errno(code: ENOSPC)
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
 
+    /// Nothing can be opened at present, which says nothing of what was to be opened.
+    public var isLackOfDescriptors: Bool { [EMFILE, ENFILE].contains(code) }
+
     /// The machine is short of something that it may have again later: descriptors, processes, memory, room.
     public var isExhaustion: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT].contains(code) }
 

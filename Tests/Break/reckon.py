@@ -73,10 +73,14 @@ def check_numbers(game):
 
 
 def check_order(game, name):
-    """Within a process numbers of a device rise, but for what it refused; so do first deliveries over all processes."""
+    """Within a process numbers of a device rise, but for what it refused, and where what it never answered comes once more;
+    so do first deliveries over all processes."""
     for process in game.processes[name]:
-        refused, newest = {seq for _, seq in process.refused}, {}
+        refused, newest, attempts = {seq for _, seq in process.refused}, {}, {}
         for event in process.events:
+            if 0 < attempts.get(event.key, 0) < event.attempt and not game.handlers[name]["steady"]:
+                newest.pop(event.device, None)
+            attempts[event.key] = event.attempt
             if event.key <= newest.get(event.device, 0) and event.key not in refused:
                 complain("I5", f"{name}, process {process.pid}: {event.key} of {event.device} after {newest[event.device]}")
             newest[event.device] = event.key
@@ -186,6 +190,8 @@ def check_budgets(game, name, handler):
 def progress(process):
     """When a new budget began: at deliveries, answers, and thaws."""
     times = [event.time for event in process.events] + [one for one, _ in process.answers]
+    # Who is busy with himself does not read that he was frozen; that no beat came shows it.
+    times += [after for before, after in zip(process.beats, process.beats[1:]) if after - before > 0.5]
     return sorted(times + [one for one, notice, _ in process.notices if notice == "wakebridge.resumed"])
 
 

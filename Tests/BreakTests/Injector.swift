@@ -43,11 +43,12 @@ final class Injector {
         note("start-bridge \(daemon.pid)")
     }
 
-    /// A bridge that ended by itself is a fault of its own; the run goes on with a new one.
+    /// A bridge that ended by itself is a fault of its own, but for one that could not begin for want of descriptors; the run
+    /// goes on with a new one.
     private func lookAfterBridge() async throws {
         guard let exit = daemon.ended else { return }
         note("bridge-died \(daemon.pid) \(exit)")
-        complaints.append("the bridge ended by itself with \(exit)")
+        if !daemon.couldNotBegin { complaints.append("the bridge ended by itself with \(exit)") }
         try start()
     }
 

@@ -55,6 +55,12 @@ package final class Daemon {
         }
     }
 
+    /// Whether its last word was that it found no descriptor to begin with.
+    package var couldNotBegin: Bool {
+        let last = lines(of: ground.daemonLog).last ?? ""
+        return last.hasPrefix("wakebridged: cannot start") && (last.contains("EMFILE") || last.contains("LimitNOFILE"))
+    }
+
     /// Its exit status if it has ended, below zero the signal that it died of.
     package var ended: Int32? { pid == 0 ? nil : TestBench.end(of: pid) }
 

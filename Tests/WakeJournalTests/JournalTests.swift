@@ -12,14 +12,31 @@ struct JournalTests {
 
     @Test("A kill -9 in the middle of a turn skips no number and gives the leased events back as delivered")
     func killed() throws {
-        let program = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
-        let candidates = ["/\(program)/JournalCrasher", ".build/debug/JournalCrasher"]
-        let crasher = try #require(candidates.first { access($0, X_OK) == 0 })
-        shell("\(crasher) \(scratch.path)")
+        shell("\(try crasher()) \(scratch.path)")
         let recovery = try scratch.journal().recover()
         #expect(recovery.next == Sequence(4))
         #expect(recovery.lost == nil)
         #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
+    }
+
+    private func crasher() throws -> String {
+        let program = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
+        let candidates = ["/\(program)/JournalCrasher", ".build/debug/JournalCrasher"]
+        return try #require(candidates.first { access($0, X_OK) == 0 })
+    }
+
+    @Test("A life that may open no more files does not begin, so nobody is told that what the files hold is lost")
+    func starved() throws {
+        var journal: Journal? = try ready()
+        for number in UInt64(1)...3 {
+            journal?.append(data([1]), as: Sequence(number), owedTo: [a], durability: number == 2 ? .disk : .run)
+        }
+        _ = journal?.commit()
+        journal = nil
+        for limit in 4...14 { shell("ulimit -n \(limit); \(try crasher()) \(scratch.path) 2>/dev/null") }
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost == nil)
+        #expect(recovery.owed[a]?.count == 3)
     }
 
     @Test(

@@ -57,6 +57,20 @@ import WakeModel
         try finish(child)
     }
 
+    @Test("that nothing can be made in a tree at present is no reason for a weaker suspension, and keeps nobody alive in it")
+    func fullTree() throws {
+        let name = "wakebridge-test-full-\(getpid())"
+        let earlier = try CgroupTree.open(named: name)
+        let child = try ChildProcess.spawn(shell("sleep 100"), into: .cgroup(try earlier.makeLeaf(named: "leaf")))
+        defer { _ = try? CgroupTree(leftAt: earlier.path)?.sweep() }
+        system("echo 1 > \(earlier.path)/cgroup.max.descendants")
+        #expect(throws: SystemError.self) { _ = try earlier.makeLeaf(named: "another") }
+        let later = try CgroupTree.open(named: name)
+        #expect(try CgroupTree.sweep(named: name) == [])
+        #expect(try waitForEnd(of: child) == .signalled(9))
+        #expect(!File.exists(later.path))
+    }
+
     @Test("killing a frozen leaf empties it, grandchildren in sessions of their own included")
     func killsGrandchildren() throws {
         let bench = try TestTree()

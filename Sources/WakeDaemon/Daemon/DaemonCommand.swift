@@ -52,10 +52,8 @@ public enum DaemonCommand {
             // A living daemon holds this lock, and its handlers are no left-overs.
             let lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
             defer { withExtendedLifetime(lock) {} }
-            let tree = try CgroupTree.open(named: options.cgroupName)
-            let survivors = try tree.sweep()
+            let survivors = try CgroupTree.sweep(named: options.cgroupName)
             guard survivors.isEmpty else { throw Complaint.failure("cannot end \(survivors.joined(separator: ", "))") }
-            _ = tree.remove()
             return 0
         } catch {
             throw .failure("cannot sweep: \(error)")

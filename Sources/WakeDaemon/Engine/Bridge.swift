@@ -238,13 +238,13 @@ public final class Bridge {
     private static func chooseSuspension(_ options: BridgeOptions) throws -> Suspension {
         if options.settings.suspension == .signal { return .stopSignals }
         do {
-            let tree = try CgroupTree.open(named: options.cgroupName)
-            for leaf in try tree.sweep() {
+            for leaf in try CgroupTree.sweep(named: options.cgroupName) {
                 Log("bridge").error("cgroup \(leaf) of an earlier life stays populated after its kill")
             }
-            return .cgroup(tree)
+            return .cgroup(try CgroupTree.open(named: options.cgroupName))
         } catch {
-            guard options.settings.suspension == .auto else { throw error }
+            let isShort = (error as? SystemError)?.errno.isLackOfDescriptors == true
+            guard options.settings.suspension == .auto, !isShort else { throw error }
             Log("bridge").warning(
                 "\(error.description); handlers are suspended by stop signals instead, which is weaker")
             return .stopSignals
