@@ -57,7 +57,7 @@ import WakeModel
         try finish(child)
     }
 
-    @Test("that nothing can be made in a tree at present is no reason for a weaker suspension, and keeps nobody alive in it")
+    @Test("a tree in which nothing can be made at present is no reason for weaker suspension, and is swept")
     func fullTree() throws {
         let name = "wakebridge-test-full-\(getpid())"
         let earlier = try CgroupTree.open(named: name)
