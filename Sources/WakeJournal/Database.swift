@@ -20,8 +20,10 @@ final class Database {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
         guard let opened, code == SQLITE_OK else {
-            sqlite3_close_v2(opened)
-            throw SQLiteFailure(code: code, message: String(cString: sqlite3_errstr(code)))
+            defer { sqlite3_close_v2(opened) }
+            throw SQLiteFailure(
+                code: code, message: String(cString: sqlite3_errstr(code)),
+                errno: opened.map { sqlite3_system_errno($0) } ?? 0)
         }
         self.path = path
         connection = opened
@@ -43,7 +45,7 @@ final class Database {
     private static func makePrivate(_ path: String) throws(SQLiteFailure) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
+            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: String(cString: strerror(errno)), errno: errno)
         }
         fchmod(descriptor, 0o600)
         close(descriptor)
@@ -103,7 +105,8 @@ final class Database {
     }
 
     private func lastFailure(_ code: Int32) -> SQLiteFailure {
-        SQLiteFailure(code: code, message: String(cString: sqlite3_errmsg(connection)))
+        SQLiteFailure(
+            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
     }
 }
 

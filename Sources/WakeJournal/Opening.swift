@@ -34,21 +34,12 @@ enum Opening {
                 throw JournalError.newerSchema(path: path, found: found, known: Schema.steps.count)
             case .database(let failure):
                 // Begun without it, this life would tell everybody that all it holds is lost.
-                if lacksDescriptors { throw JournalError.noDescriptors(path: path) }
+                if failure.isLackOfDescriptors { throw JournalError.noDescriptors(path: path) }
                 if failure.isCorruption { return replace(path, strength, failure) }
                 let advice = "events are kept in memory, check its directory and file system"
                 return Outcome(database: nil, loss: "cannot open the journal \(path): \(failure.message); \(advice)")
             }
         }
-    }
-
-    private static var lacksDescriptors: Bool {
-        let probe = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
-        guard probe < 0 else {
-            close(probe)
-            return false
-        }
-        return errno == EMFILE || errno == ENFILE
     }
 
     /// - Parameter didReadLog: called when SQLite has taken up the log, before anything is added to it.

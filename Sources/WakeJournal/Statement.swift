@@ -1,15 +1,20 @@
 // One prepared statement: binds, steps and reads columns; with Database the only place that touches SQLite's pointers.
 import CSQLite
+import Glibc
 
 /// What SQLite answered, with the words of its own that go with it.
 struct SQLiteFailure: Error {
     var code: Int32
     var message: String
+    /// What the system said, where it was a call of the system that failed.
+    var errno: Int32 = 0
 
     static let corrupt = SQLITE_CORRUPT
 
     /// The file itself is damaged; waiting or making room will not help.
     var isCorruption: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
+    /// No file can be opened at present, which says nothing of this one.
+    var isLackOfDescriptors: Bool { code & 0xff == SQLITE_CANTOPEN && (errno == EMFILE || errno == ENFILE) }
     var isFull: Bool { code & 0xff == SQLITE_FULL }
 }
 
@@ -109,7 +114,9 @@ final class Statement {
     }
 
     private func failure(_ code: Int32) -> SQLiteFailure {
-        SQLiteFailure(code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+        let connection = sqlite3_db_handle(handle)
+        return SQLiteFailure(
+            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
     }
 }
 
