@@ -15,7 +15,7 @@ struct PrepareTests {
     ) throws -> (status: Int32, output: String) {
         let path = "\(folder)/path"
         try Directory.create(path)
-        for name in ["cat", "env", "grep", "head", "mktemp", "rm", "sed", "uname"] {
+        for name in ["cat", "dirname", "env", "grep", "head", "mktemp", "rm", "sed", "uname"] {
             #expect(run("ln -sf \"$(command -v \(name))\" '\(path)/\(name)'").status == 0)
         }
         let swift = "#!/bin/sh\necho 'Swift version 6.0.3 (swift-6.0.3-RELEASE)'"
