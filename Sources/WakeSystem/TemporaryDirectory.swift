@@ -17,8 +17,9 @@ extension Directory {
 
     /// The best first.
     private static var temporaryPlaces: [String] {
-        let inMemory = [environment("XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) }
-        return inMemory + [environment("TMPDIR"), "/tmp"].compactMap { $0 }
+        let inMemory = [Environment.value(of: "XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }
+            .filter { isInMemory($0) }
+        return inMemory + [Environment.value(of: "TMPDIR"), "/tmp"].compactMap { $0 }
     }
 
     /// Takes the dot off the front of the directory's name; returns its new path.
@@ -63,8 +64,6 @@ extension Directory {
     }
 
     private static func isInMemory(_ path: String) -> Bool { clinux_is_in_memory(path) == 1 }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
 extension File {

@@ -18,7 +18,7 @@ public struct BridgePlaces: Hashable, Sendable {
         configuration: "/etc/wakebridge", state: "/var/lib/wakebridge", runtime: "/run/wakebridge")
 
     public static var mine: BridgePlaces {
-        BridgePlaces(of: geteuid(), environment: Self.environment) { File.exists($0) }
+        BridgePlaces(of: geteuid(), environment: Environment.value(of:)) { File.exists($0) }
     }
 
     private init(configuration: String, state: String, runtime: String) {
@@ -43,9 +43,5 @@ public struct BridgePlaces: Hashable, Sendable {
         if exists(controlSocket) { return }
         let machines = Self.machine.controlSocket
         if exists(machines) { controlSocket = machines } else { otherSocket = machines }
-    }
-
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
