@@ -14,8 +14,8 @@ struct ControlClient {
 
     /// The one that systemd runs, or would.
     var isOfSystem: Bool { socketPath == BridgePlaces.machine.controlSocket || otherSocket != nil }
-    /// What is not there, where it is not.
-    var sought: String { otherSocket.map { "\(socketPath), nor \($0)" } ?? socketPath }
+    /// What follows a sentence that there is no such socket.
+    var norOther: String { otherSocket.map { ", nor \($0)" } ?? "" }
 
     enum Method: String {
         case get = "GET"
@@ -155,8 +155,8 @@ private final class Transfer {
         let advice = "start it with 'systemctl start wakebridged' or 'wakebridged', or name its socket with --socket"
         switch number {
         case ENOENT:
-            let other = client.otherSocket.map { ", nor \($0)" } ?? ""
-            return .failure("cannot reach wakebridged at \(socketPath): there is no such socket\(other); \(advice)")
+            let absence = "there is no such socket\(client.norOther)"
+            return .failure("cannot reach wakebridged at \(socketPath): \(absence); \(advice)")
         case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
         case EACCES:
             return .failure(

@@ -85,7 +85,7 @@ extension ControlClient {
             _ = try UnixSocket.connect(to: socketPath)
         } catch {
             switch error.errno {
-            case .noEntry: return .absent(socket: sought)
+            case .noEntry: return .absent(socket: socketPath + norOther)
             case .connectionRefused: return .dead(socket: socketPath)
             case .denied, .notPermitted: return .denied(socket: socketPath)
             // Nobody takes the calls that wait there.
