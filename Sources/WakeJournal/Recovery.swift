@@ -13,10 +13,9 @@ extension Journal {
         replay.recovered = recovery.replayPosition
         for handler in recovery.owed.keys { recovery.owed[handler]?.sort { $0.sequence < $1.sequence } }
         placeNumbers(survey, at: now ?? .now, into: &recovery)
-        // What lies in the hole is used up, whether or not it was given.
+        // What lies in the hole is used up, whether or not it was given. The hole is kept as such until it is told; a later
+        // loss is one of later numbers.
         newest.seq = Sequence(recovery.next.rawValue - 1)
-        // The hole is kept as such until it is told; a later loss is one of later numbers.
-        newest.seq = max(newest.seq, Sequence(recovery.next.rawValue - 1))
         // What memory lost is in the hole now; this life has kept nothing there yet.
         state("ram", "")
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))
