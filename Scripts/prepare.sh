@@ -53,6 +53,8 @@ need libcurl4-openssl-dev pkg-config --exists libcurl
 if [ "${1:-}" = tests ]; then
     need python3 command -v python3
     need curl command -v curl
+    need valgrind command -v valgrind
+    need binutils command -v objcopy
     need dbus-daemon command -v dbus-daemon
     need dbus-bin command -v dbus-send
     need python3-gi test -d /usr/lib/python3/dist-packages/gi

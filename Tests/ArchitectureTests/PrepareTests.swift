@@ -68,8 +68,11 @@ struct PrepareTests {
         defer { Directory.removeTree(folder) }
         let demo = try prepare(swift: "6.0.3", apt: "(none)")
         #expect(demo.status == 0 && !demo.output.contains("umockdev") && !demo.output.contains("python3"), "\(demo)")
+        #expect(!demo.output.contains("valgrind") && !demo.output.contains("binutils"), "\(demo)")
         let tests = try prepare("tests", swift: "6.0.3", apt: "(none)")
         #expect(
             tests.status == 0 && tests.output.contains(" umockdev") && tests.output.contains(" python3"), "\(tests)")
+        // Without them nothing counts what an event costs.
+        #expect(tests.output.contains(" valgrind binutils "), "\(tests)")
     }
 }
