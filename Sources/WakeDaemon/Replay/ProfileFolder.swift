@@ -71,7 +71,7 @@ public enum ProfileFolder {
 
     /// `WAKEBRIDGE_DEVICES` where set; otherwise what was installed beside this program, or the checkout it was built in.
     public static func shipped() -> [String] {
-        if let chosen = environment("WAKEBRIDGE_DEVICES") { return [chosen] }
+        if let chosen = Environment.value(of: "WAKEBRIDGE_DEVICES") { return [chosen] }
         guard let program = programPath() else { return [] }
         var folder = program.parent
         let installed = folder.parent + "/share/wakebridge/Devices"
@@ -82,8 +82,6 @@ public enum ProfileFolder {
         }
         return []
     }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static func programPath() -> String? { try? File.linkTarget(of: "/proc/self/exe") }
 }
