@@ -57,13 +57,16 @@ struct ProfileTests {
 
     @Test(
         "a changed profile is not for the peripheral that is connected, and is when it has come anew",
-        arguments: [false, true])
-    func changes(bySignal: Bool) throws {
+        arguments: [false, true], [false, true])
+    func changes(bySignal: Bool, hasDouble: Bool) throws {
         let bus = try PrivateBus()
         let bluez = try ScriptedBluez(on: bus)
         let daemon = try RunningDaemon.withStrap()
         daemon.busAddress = bus.address
-        for command in ["adapter hci0", "peripheral 1 hci0", "live"] { try bluez.tell(command) }
+        for command in ["adapter hci0", "peripheral 1 hci0"] { try bluez.tell(command) }
+        // Another adapter knows it too, and has no link to it.
+        if hasDouble { for command in ["adapter hci1", "double 1 hci1"] { try bluez.tell(command) } }
+        try bluez.tell("live")
         try put("strap", strap("bpm"), in: daemon)
         try daemon.drop("log", watching("strap", in: daemon))
         try daemon.start()
