@@ -145,13 +145,12 @@ public final class Daemon {
     }
 
     /// Takes what changed in the folders of profiles, for devices that come from now on; true where something did. What is
-    /// broken changes nothing.
+    /// broken or out of sight changes nothing.
     private func takeProfiles() -> Bool {
-        let reading = ProfileFolder.read(ProfileFolder.known(in: options.configurationDirectory))
+        let folders = ProfileFolder.known(in: options.configurationDirectory)
+        let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
         profileFaults = reading.errors.map(\.description)
-        // With a whole folder out of sight nobody knows which profile of a name is meant.
-        guard reading.isWhole else { return false }
-        let changes = bridge.catalog.take(Array(reading.sources.values), keeping: Set(reading.unreadable.keys))
+        let changes = bridge.catalog.take(Array(reading.sources.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
         for name in changes.taken { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }

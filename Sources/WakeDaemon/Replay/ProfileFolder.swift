@@ -14,8 +14,11 @@ public enum ProfileFolder {
         var unreadable: [String: ConfigurationError] = [:]
         /// A folder that is there and cannot be looked into.
         var blindness: [ConfigurationError] = []
+        /// Those that came from such a folder and go on as they were, since no later folder has another of that name.
+        var unseen: Set<String> = []
 
-        var isWhole: Bool { blindness.isEmpty }
+        /// What is there, as far as anybody knows, and is in no source.
+        var kept: Set<String> { unseen.union(unreadable.keys) }
 
         var errors: [ConfigurationError] { blindness + unreadable.values.sorted { $0.file < $1.file } }
     }
@@ -41,7 +44,8 @@ public enum ProfileFolder {
     }
 
     /// Reads every `<folder>/<name>/profile.json5` of the folders that exist.
-    static func read(_ folders: [String]) -> Reading {
+    /// - Parameter library: what was made of the reading before.
+    static func read(_ folders: [String], after library: ProfileLibrary = ProfileLibrary()) -> Reading {
         var reading = Reading()
         for folder in folders {
             do throws(SystemError) {
@@ -51,6 +55,11 @@ public enum ProfileFolder {
             } catch {
                 guard !error.errno.isAbsence else { continue }
                 reading.blindness.append(ConfigurationError(file: folder, sentence: error.description))
+                for name in library.names(below: folder) {
+                    reading.sources[name] = nil
+                    reading.unreadable[name] = nil
+                    reading.unseen.insert(name)
+                }
             }
         }
         return reading
@@ -62,9 +71,11 @@ public enum ProfileFolder {
             let text = try File.bytes(at: file, limit: 1 << 20)
             reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
             reading.unreadable[name] = nil
+            reading.unseen.remove(name)
         } catch {
             guard !error.errno.isAbsence else { return }
             reading.sources[name] = nil
+            reading.unseen.remove(name)
             reading.unreadable[name] = ConfigurationError(file: file, sentence: error.description)
         }
     }
