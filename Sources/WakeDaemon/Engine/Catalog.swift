@@ -67,6 +67,11 @@ final class Catalog {
         handlerIDs[manifest.id] = nil
     }
 
+    /// What the manifests that were taken ask of profiles and cannot have: a profile may go, or read otherwise, after them.
+    var faultsOfManifests: [String] {
+        handlers.values.sorted { $0.id < $1.id }.flatMap { $0.faults(against: profiles) }.map(\.description)
+    }
+
     func handler(named name: String) -> HandlerID? { handlerIDs[name] }
     func name(of id: HandlerID) -> String { names[id] ?? "handler \(id.rawValue)" }
 
