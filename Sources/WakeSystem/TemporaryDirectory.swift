@@ -43,6 +43,16 @@ extension Directory {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
+    /// Throws where another user has made what is there: it would be up to him what lies in it. What is not there is nobody's.
+    public static func refuse(
+        _ path: String, unlessOf user: UInt32 = geteuid(), advice: String
+    ) throws(SystemError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_uid != user else { return }
+        let owner = (try? Account(user: status.st_uid))?.name ?? "user \(status.st_uid)"
+        throw SystemError("use", path, .notPermitted, advice: "it belongs to \(owner); \(advice)")
+    }
+
     /// Lets every user pass through the directory to what is theirs below it; what is in it stays hidden from them.
     public static func letThrough(_ path: String) throws(SystemError) {
         var status = stat()

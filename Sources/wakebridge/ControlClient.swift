@@ -91,6 +91,9 @@ private final class Transfer {
         to socketPath: String, _ method: ControlClient.Method, _ path: String, body bytes: [UInt8],
         timeoutMilliseconds: Int
     ) throws(Complaint) {
+        do throws(SystemError) { try BridgePlaces.check(socketPath) } catch {
+            throw .failure("cannot reach wakebridged: \(error.description)")
+        }
         guard let easy = curl_easy_init(), let multi = curl_multi_init() else {
             throw .failure("could not prepare a request: libcurl will not start; look at the memory that is free")
         }

@@ -11,6 +11,7 @@ private let machines = "/run/wakebridge/control.sock"
 private struct Place: CustomTestStringConvertible {
     var user: UInt32 = 1000
     var environment: [String: String] = ["HOME": "/users/kim"]
+    var account: String? = "/accounts/kim"
     var present: Set<String> = []
     var configuration = "/users/kim/.config/wakebridge"
     var socket: String
@@ -28,6 +29,16 @@ private let places = [
     Place(
         environment: ["HOME": "/users/kim", "XDG_RUNTIME_DIR": "/x", "XDG_CONFIG_HOME": "/c"],
         configuration: "/c/wakebridge", socket: "/x/wakebridge/control.sock", other: machines),
+    // Without a word of the environment the account's home counts, and without any that place in /tmp which is his.
+    Place(
+        environment: [:], configuration: "/accounts/kim/.config/wakebridge",
+        socket: "/tmp/wakebridge-1000/wakebridge/control.sock", other: machines),
+    Place(
+        environment: ["XDG_RUNTIME_DIR": "/x"], account: "", configuration: "/tmp/wakebridge-1000/.config/wakebridge",
+        socket: "/x/wakebridge/control.sock", other: machines),
+    Place(
+        environment: [:], account: nil, configuration: "/tmp/wakebridge-1000/.config/wakebridge",
+        socket: "/tmp/wakebridge-1000/wakebridge/control.sock", other: machines),
     // The system's answers users too.
     Place(present: [machines], socket: machines),
     Place(present: ["/run/user/1000", machines], socket: machines),
@@ -86,10 +97,27 @@ struct PlacesTests {
         arguments: places)
     fileprivate func table(_ place: Place) {
         let found = BridgePlaces(
-            of: place.user, environment: { place.environment[$0] }, exists: { place.present.contains($0) })
+            of: place.user, environment: { place.environment[$0] }, home: { place.account },
+            exists: { place.present.contains($0) })
         #expect(found.controlSocket == place.socket && found.otherSocket == place.other)
         #expect(found.configuration == place.configuration)
         #expect(found.runtime != "/run/wakebridge" || place.user == 0, "a user's daemon is never the system's")
+    }
+
+    @Test("what another user has made is refused with his name, and what is one's own or is not there is none of his")
+    func owners() throws {
+        let folder = try Directory.makeTemporary(prefix: "wakeplaces")
+        defer { Directory.removeTree(folder) }
+        try Directory.refuse(folder, advice: "run")
+        try Directory.refuse(folder + "/none", unlessOf: geteuid() + 1, advice: "run")
+        let me = try Account.current().name
+        do throws(SystemError) {
+            try Directory.refuse(folder, unlessOf: geteuid() + 1, advice: "run")
+            Issue.record("it belongs to \(me)")
+        } catch {
+            #expect(error.description.hasPrefix("could not use \(folder): "))
+            #expect(error.description.hasSuffix("; it belongs to \(me); run"))
+        }
     }
 
     @Test("everybody knows the shipped profiles and the machine's, and his own before both")

@@ -43,6 +43,7 @@ public final class Daemon {
     public init(_ options: DaemonOptions) throws {
         self.options = options
         startedAt = SystemClock.monotonic()
+        try options.claim()
         try Directory.create(options.runtimeDirectory, mode: 0o755)
         try Directory.create(options.manifestDirectory, mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.

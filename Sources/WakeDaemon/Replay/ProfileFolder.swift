@@ -49,6 +49,7 @@ public enum ProfileFolder {
         var reading = Reading()
         for folder in folders {
             do throws(SystemError) {
+                try BridgePlaces.check(folder)
                 for name in try Directory.names(in: folder) where !examples.contains(name) {
                     read(name, in: folder, into: &reading)
                 }
