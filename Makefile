@@ -9,9 +9,7 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/share/swiftly/bin
 
 SOURCES = Package.swift Sources Tests Examples
-# The tests' builds check every access to memory for exclusivity; these need not do it again.
-RELEASE = swift build --configuration release --static-swift-stdlib --scratch-path .build/static \
-	-Xswiftc -enforce-exclusivity=unchecked
+RELEASE = Scripts/release.sh
 
 .PHONY: help demo test check check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench

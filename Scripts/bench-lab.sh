@@ -8,11 +8,8 @@ if [ -s .build/lab/reason ]; then
     echo "bench-lab: $(cat .build/lab/reason)" >&2
     exit 1
 fi
-release="--configuration release --static-swift-stdlib --scratch-path .build/static"
-release="$release -Xswiftc -enforce-exclusivity=unchecked"
 for program in wakebridged wakebridge; do
-    # shellcheck disable=SC2086  # a list of words
-    swift build $release --product "$program" >&2
+    Scripts/release.sh --product "$program" >&2
 done
 
 place=$PWD/.build/bench/lab

@@ -4,11 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-release="--configuration release --static-swift-stdlib --scratch-path .build/static"
-release="$release -Xswiftc -enforce-exclusivity=unchecked"
 for program in wakebridged Benchmarks JournalBenchmark; do
-    # shellcheck disable=SC2086  # a list of words
-    swift build $release --product "$program" >&2
+    Scripts/release.sh --product "$program" >&2
 done
 .build/static/release/Benchmarks "$@" </dev/null
 # The journal by itself, in a whole run that people read.

@@ -5,32 +5,9 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-venv=.build/lab/venv
-wanted=Tests/Lab/requirements.txt
-
-give_up() {
-    mkdir -p .build/lab
-    echo "$*" >.build/lab/reason
-    echo "prepare-lab: $*; the lab is skipped" >&2
-    exit 0
-}
-
-missing=
-need() { # PACKAGE TEST...: the package is wanted unless the test passes
-    package=$1
-    shift
-    "$@" >/dev/null 2>&1 || missing="$missing $package"
-}
-
-# Runs a command; its output is shown only if it fails.
-quietly() {
-    log=$(mktemp)
-    status=0
-    "$@" >"$log" 2>&1 </dev/null || status=$?
-    [ "$status" = 0 ] || cat "$log" >&2
-    rm -f "$log"
-    return "$status"
-}
+place=.build/lab
+loss="the lab is skipped"
+. Scripts/preparing.sh
 
 [ "$(id -u)" = 0 ] || give_up "only root can install and run a guest over this machine's own files"
 [ "$(uname -m)" = x86_64 ] || give_up "the lab's guest is known for x86_64 only, and this is $(uname -m)"
@@ -52,19 +29,16 @@ need python3-dbus /usr/bin/python3 -c "import dbus"
 need python3-gi /usr/bin/python3 -c "import gi"
 
 if [ -n "$missing" ]; then
-    echo "prepare-lab: installing$missing (some 100 MB are fetched)" >&2
+    case $missing in
+        *linux-image* | *qemu*) size=" (some 100 MB are fetched)" ;;
+        *) size= ;;
+    esac
+    echo "prepare-lab: installing$missing$size" >&2
     quietly apt-get -qq update || echo "prepare-lab: going on with the package lists that are here" >&2
     # shellcheck disable=SC2086  # a list of words
     quietly env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $missing ||
         give_up "apt-get could not install$missing"
 fi
 
-if ! cmp -s "$wanted" "$venv/requirements.txt"; then
-    echo "prepare-lab: installing into $venv: $(grep -v '^#' "$wanted" | tr '\n' ' ')" >&2
-    rm -rf "$venv"
-    quietly /usr/bin/python3 -m venv --system-site-packages "$venv" || give_up "python3 -m venv failed"
-    quietly "$venv/bin/pip" --disable-pip-version-check install --requirement "$wanted" ||
-        give_up "pip could not install what $wanted names"
-    cp "$wanted" "$venv/requirements.txt"
-fi
-rm -f .build/lab/reason
+make_venv Tests/Lab/requirements.txt /usr/bin/python3 --system-site-packages
+rm -f "$place/reason"

@@ -3,13 +3,8 @@
 # `prepare.sh tests` wants as well what only tests run. Asks nothing and says nothing while all is well. Needs root or sudo
 # only if something is missing.
 set -eu
-
-missing=
-need() { # PACKAGE TEST...: the package is wanted unless the test passes
-    package=$1
-    shift
-    "$@" >/dev/null 2>&1 || missing="$missing $package"
-}
+cd "$(dirname "$0")/.."
+. Scripts/preparing.sh
 
 links() { case $(gcc -print-file-name="$1") in /*) true ;; *) false ;; esac; }
 
@@ -30,19 +25,6 @@ as_root() {
         sudo "$@"
     else
         sudo -n "$@"
-    fi
-}
-
-# Runs a command; its output is shown only if it fails.
-quietly() {
-    log=$(mktemp)
-    if "$@" >"$log" 2>&1 </dev/null; then
-        rm -f "$log"
-    else
-        status=$?
-        cat "$log" >&2
-        rm -f "$log"
-        return "$status"
     fi
 }
 
@@ -71,6 +53,8 @@ need libcurl4-openssl-dev pkg-config --exists libcurl
 if [ "${1:-}" = tests ]; then
     need python3 command -v python3
     need curl command -v curl
+    need valgrind command -v valgrind
+    need binutils command -v objcopy
     need dbus-daemon command -v dbus-daemon
     need dbus-bin command -v dbus-send
     need python3-gi test -d /usr/lib/python3/dist-packages/gi

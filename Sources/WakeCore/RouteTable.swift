@@ -25,27 +25,9 @@ struct Subscribers: Sendable {
     }
 }
 
-/// Where each handler stands. Its number is small, so that no hash is made on the way of an event.
-struct HandlerSlots: Sendable {
-    private var places: [Int?] = []
-
-    subscript(_ handler: HandlerID) -> Int? {
-        get {
-            let index = Int(handler.rawValue)
-            return index < places.count ? places[index] : nil
-        }
-        set {
-            let index = Int(handler.rawValue)
-            while places.count <= index { places.append(nil) }
-            places[index] = newValue
-        }
-    }
-}
-
 struct RouteTable: Sendable {
     private var devices: [Device?] = []
     private var subscribers: [Subscribers] = []
-    private var slots = HandlerSlots()
 
     subscript(_ device: DeviceID) -> Subscribers {
         let index = Int(device.rawValue)
@@ -53,8 +35,7 @@ struct RouteTable: Sendable {
     }
 
     func subscription(of handler: HandlerID, for device: DeviceID) -> Int? {
-        guard let slot = slots[handler] else { return nil }
-        return self[device].routes.first { $0.slot == slot }?.subscription
+        self[device].routes.first { $0.handler == handler }?.subscription
     }
 
     mutating func set(_ device: Device, _ id: DeviceID, _ handlers: [Subscription.Holder]) {
@@ -68,8 +49,6 @@ struct RouteTable: Sendable {
     }
 
     mutating func rebuild(_ handlers: [Subscription.Holder]) {
-        slots = HandlerSlots()
-        for (slot, holder) in handlers.enumerated() { slots[holder.id] = slot }
         for index in devices.indices {
             subscribers[index] = devices[index].map { Self.subscribers(of: $0, handlers) } ?? .none
         }

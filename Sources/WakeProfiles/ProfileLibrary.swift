@@ -24,8 +24,8 @@ public struct ProfileLibrary: Sendable {
     private var advertisements: [AdvertisementProgram] = []
     /// Those that devices get from now on.
     private var byName: [String: ProfileIndex] = [:]
-    /// By name, of the text that was read: what is read again is known to be the same.
-    private var hashes: [String: Int] = [:]
+    /// By name, the text that was read and where: what is read again is known to be the same.
+    private var texts: [String: (hash: Int, file: String)] = [:]
     private var alphabetical: [ProfileIndex] = []
     /// The most particular first; equals by name, so that a device gets the same profile on every machine.
     private var matchOrder: [ProfileIndex] = []
@@ -65,7 +65,7 @@ public struct ProfileLibrary: Sendable {
         }
         for name in byName.keys.sorted() where !present.contains(name) {
             byName[name] = nil
-            hashes[name] = nil
+            texts[name] = nil
             changes.dropped.append(name)
         }
         if !changes.isEmpty { arrange() }
@@ -73,10 +73,14 @@ public struct ProfileLibrary: Sendable {
     }
 
     private mutating func take(_ source: Source, _ changes: inout Changes) {
-        guard hashes[source.name] != source.text.hashValue else { return }
+        let text = (hash: source.text.hashValue, file: source.file)
+        guard texts[source.name]?.hash != text.hash else {
+            texts[source.name] = text
+            return
+        }
         do throws(ConfigurationErrors) {
             add(try ProfileDocument.read(source.text, folder: source.name, file: source.file))
-            hashes[source.name] = source.text.hashValue
+            texts[source.name] = text
             changes.taken.append(source.name)
         } catch { changes.errors += error.all }
     }
@@ -102,6 +106,10 @@ public struct ProfileLibrary: Sendable {
     /// In alphabetical order.
     public var names: [String] { all.map(\.name) }
     public var all: [Profile] { alphabetical.map { self[$0] } }
+    /// Those whose text lay below this folder.
+    public func names(below folder: String) -> [String] {
+        texts.filter { $0.value.file.hasPrefix(folder + "/") }.keys.sorted()
+    }
     public func name(_ index: ProfileIndex) -> String { self[index].name }
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 

@@ -35,8 +35,7 @@ public struct Log: Sendable {
 
     /// Lines less grave than this are not even built. Settled at start from `WAKEBRIDGE_LOG`; `info` without it.
     public static let threshold: LogLevel = {
-        guard let name = getenv("WAKEBRIDGE_LOG") else { return .info }
-        return LogLevel(named: String(cString: name)) ?? .info
+        Environment.value(of: "WAKEBRIDGE_LOG").flatMap(LogLevel.init(named:)) ?? .info
     }()
 
     public func error(_ message: @autoclosure () -> String) { write(.error, message) }
@@ -94,9 +93,9 @@ struct LogOutput: Sendable {
 
     private static func detectStyle(_ raw: Int32) -> Style {
         if isatty(raw) == 1 { return .terminal }
-        guard let stream = getenv("JOURNAL_STREAM") else { return .file }
+        guard let stream = Environment.value(of: "JOURNAL_STREAM") else { return .file }
         var status = stat()
         guard fstat(raw, &status) == 0 else { return .file }
-        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)" ? .journal : .file
+        return stream == "\(status.st_dev):\(status.st_ino)" ? .journal : .file
     }
 }

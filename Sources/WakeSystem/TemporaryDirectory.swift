@@ -17,8 +17,9 @@ extension Directory {
 
     /// The best first.
     private static var temporaryPlaces: [String] {
-        let inMemory = [environment("XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) }
-        return inMemory + [environment("TMPDIR"), "/tmp"].compactMap { $0 }
+        let inMemory = [Environment.value(of: "XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }
+            .filter { isInMemory($0) }
+        return inMemory + [Environment.value(of: "TMPDIR"), "/tmp"].compactMap { $0 }
     }
 
     /// Takes the dot off the front of the directory's name; returns its new path.
@@ -42,6 +43,16 @@ extension Directory {
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 
+    /// Throws where another user has made what is there: it would be up to him what lies in it. What is not there is nobody's.
+    public static func refuse(
+        _ path: String, unlessOf user: UInt32 = geteuid(), advice: String
+    ) throws(SystemError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_uid != user else { return }
+        let owner = (try? Account(user: status.st_uid))?.name ?? "user \(status.st_uid)"
+        throw SystemError("use", path, .notPermitted, advice: "it belongs to \(owner); \(advice)")
+    }
+
     /// Lets every user pass through the directory to what is theirs below it; what is in it stays hidden from them.
     public static func letThrough(_ path: String) throws(SystemError) {
         var status = stat()
@@ -63,8 +74,6 @@ extension Directory {
     }
 
     private static func isInMemory(_ path: String) -> Bool { clinux_is_in_memory(path) == 1 }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }
 
 extension File {

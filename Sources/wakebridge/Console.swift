@@ -1,6 +1,7 @@
 // What the person sees: results on standard output, talk on standard error, colour only where a terminal shows it.
 import Glibc
 import WakeModel
+import WakeSystem
 
 enum Console {
     enum Style: String {
@@ -13,12 +14,12 @@ enum Console {
 
     /// Colour and redrawing are for terminals; `NO_COLOR` and `TERM=dumb` forbid them there too.
     static var isColoured: Bool {
-        isatty(1) == 1 && getenv("NO_COLOR") == nil && getenv("TERM").map { String(cString: $0) } != "dumb"
+        isatty(1) == 1 && Environment.value(of: "NO_COLOR") == nil && Environment.value(of: "TERM") != "dumb"
     }
 
     /// A terminal on which lines can be drawn anew.
     static func canRedraw(on descriptor: Int32) -> Bool {
-        isatty(descriptor) == 1 && (getenv("TERM").map { String(cString: $0) } ?? "dumb") != "dumb"
+        isatty(descriptor) == 1 && (Environment.value(of: "TERM") ?? "dumb") != "dumb"
     }
 
     /// What can be drawn over, one less each way: a full line wraps, and the cursor wants a row.

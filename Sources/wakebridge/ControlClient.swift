@@ -14,8 +14,8 @@ struct ControlClient {
 
     /// The one that systemd runs, or would.
     var isOfSystem: Bool { socketPath == BridgePlaces.machine.controlSocket || otherSocket != nil }
-    /// What is not there, where it is not.
-    var sought: String { otherSocket.map { "\(socketPath), nor \($0)" } ?? socketPath }
+    /// What follows a sentence that there is no such socket.
+    var norOther: String { otherSocket.map { ", nor \($0)" } ?? "" }
 
     enum Method: String {
         case get = "GET"
@@ -91,6 +91,9 @@ private final class Transfer {
         to socketPath: String, _ method: ControlClient.Method, _ path: String, body bytes: [UInt8],
         timeoutMilliseconds: Int
     ) throws(Complaint) {
+        do throws(SystemError) { try BridgePlaces.check(socketPath) } catch {
+            throw .failure("cannot reach wakebridged: \(error.description)")
+        }
         guard let easy = curl_easy_init(), let multi = curl_multi_init() else {
             throw .failure("could not prepare a request: libcurl will not start; look at the memory that is free")
         }
@@ -155,8 +158,8 @@ private final class Transfer {
         let advice = "start it with 'systemctl start wakebridged' or 'wakebridged', or name its socket with --socket"
         switch number {
         case ENOENT:
-            let other = client.otherSocket.map { ", nor \($0)" } ?? ""
-            return .failure("cannot reach wakebridged at \(socketPath): there is no such socket\(other); \(advice)")
+            let absence = "there is no such socket\(client.norOther)"
+            return .failure("cannot reach wakebridged at \(socketPath): \(absence); \(advice)")
         case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
         case EACCES:
             return .failure(

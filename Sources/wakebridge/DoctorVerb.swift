@@ -1,5 +1,6 @@
 // wakebridge doctor: what is wrong with Bluetooth, accessories and the bridge on this machine, and the command that mends each.
 import Glibc
+import WakeDaemon
 import WakeDoctor
 import WakeModel
 import WakeProfiles
@@ -81,11 +82,12 @@ extension ControlClient {
     private static let patience = TimeSpan.seconds(5)
 
     fileprivate func state(on machine: MachineLook) -> BridgeState {
+        do throws(SystemError) { try BridgePlaces.check(socketPath) } catch { return .refused(error.description) }
         do throws(SystemError) {
             _ = try UnixSocket.connect(to: socketPath)
         } catch {
             switch error.errno {
-            case .noEntry: return .absent(socket: sought)
+            case .noEntry: return .absent(socket: socketPath + norOther)
             case .connectionRefused: return .dead(socket: socketPath)
             case .denied, .notPermitted: return .denied(socket: socketPath)
             // Nobody takes the calls that wait there.

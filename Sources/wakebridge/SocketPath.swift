@@ -1,12 +1,11 @@
 // Where the daemon's control socket is: what the person said, then the environment, then where a daemon answers this user.
-import Glibc
 import WakeDaemon
+import WakeSystem
 import WakeWords
 
 extension ParsedWords {
     var client: ControlClient {
-        let variable = { (name: String) in getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
-        if let path = socketSaid(environment: variable) { return ControlClient(socketPath: path) }
+        if let path = socketSaid(environment: Environment.value(of:)) { return ControlClient(socketPath: path) }
         let places = BridgePlaces.mine
         return ControlClient(socketPath: places.controlSocket, otherSocket: places.otherSocket)
     }

@@ -44,7 +44,7 @@ private func say(_ line: String) {
 struct BreakTests {
     @Test("a bridge on which everything is broken that can break loses nothing, and keeps every promise")
     func losesNothing() async throws {
-        let programs = try #require(try Programs(), "there is no clang to build the handler with")
+        let programs = try #require(Programs(), "there is no gcc to build the handler with")
         var plan = Plan(seed: Run.seed, seconds: Run.roundSeconds, themes: Run.themes)
         say("break: seed \(plan.seed), \(Int(Run.seconds)) s, \(Run.rate) events/s")
         if !hasControllers { say("break: no memory and pids controllers here: bombs and gluttons end themselves") }

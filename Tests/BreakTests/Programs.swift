@@ -8,25 +8,17 @@ final class Programs {
     let clock: MovableClock?
     private let folder: String
 
-    /// Nil where there is no C compiler, which comes with Swift's own.
-    init?() throws {
+    /// Nil where there is no C compiler.
+    init?() {
         folder = makeDirectory("/tmp/wakebridge-break-programs.XXXXXX")
         handler = "\(folder)/handler"
-        guard try Self.compile("handler.c", ["-O2"], to: handler) else { return nil }
+        guard compile("Break/handler.c", ["-O2"], to: handler) else { return nil }
         let shim = "\(folder)/clock.so"
-        let isBuilt = try Self.compile("clock.c", ["-O2", "-shared", "-fPIC"], to: shim)
+        let isBuilt = compile("Break/clock.c", ["-O2", "-shared", "-fPIC"], to: shim)
         clock = isBuilt ? MovableClock(shim: shim, file: "\(folder)/clock") : nil
     }
 
     deinit { Directory.removeTree(folder) }
-
-    private static func compile(_ source: String, _ options: [String], to product: String) throws -> Bool {
-        let words = ["clang", "-Wall"] + options + ["-o", product, "\(packageFolder)/Tests/Break/\(source)"]
-        guard let child = try? Child(words) else { return false }
-        let (exit, _, talk) = child.finish()
-        if exit != 0 { print("break: \(source) could not be built: \(talk)") }
-        return exit == 0
-    }
 
     /// Runs the reckoning, which shares no code with the bridge; what it prints, and its exit status.
     static func reckon(_ words: String...) throws -> (exit: Int32, output: String) {

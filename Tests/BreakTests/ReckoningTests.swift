@@ -65,7 +65,7 @@ struct ReckoningTests {
 
     @Test("a round that went well is found to be well, and each thing that is taken from its evidence is seen")
     func seesLoss() async throws {
-        let programs = try #require(try Programs())
+        let programs = try #require(Programs())
         let battle = try Battle(Self.round, rate: 1_000, programs)
         battle.keep()
         defer { battle.forget() }

@@ -56,11 +56,11 @@ final class OrdinaryUserTests {
     }
 
     /// In a /run of its own, which `prepare` fills.
-    private func tool(_ words: String, after prepare: String = "true") throws -> (
-        exit: Int32, output: String, talk: String
-    ) {
-        let script =
-            "mount -t tmpfs tmpfs /run && \(prepare) && exec \((somebody + [Built.tool]).joined(separator: " ")) \(words)"
+    private func tool(
+        _ words: String, of program: String = Built.tool, saying setting: String = "", after prepare: String = "true"
+    ) throws -> (exit: Int32, output: String, talk: String) {
+        let command = somebody + [setting, program, words]
+        let script = "mount -t tmpfs tmpfs /run && \(prepare) && exec \(command.joined(separator: " "))"
         return try Child(["unshare", "--mount", "--net", "sh", "-c", script]).finish()
     }
 
@@ -84,6 +84,41 @@ final class OrdinaryUserTests {
             "\(doctor)")
         #expect(doctor.output.contains("mend it: sudo wakebridge doctor"))
         #expect(!doctor.output.contains("restart wakebridged"))
+    }
+
+    @Test(
+        "a place in /tmp that somebody else has made is refused by tool, doctor and daemon, with his name and what to do",
+        .enabled(if: Machine.makesNamespaces), arguments: ["mkdir -m 777", "ln -s /run"])
+    func foreignPlace(make: String) throws {
+        let place = "/tmp/wakebridge-65534"
+        let prepare = "mount -t tmpfs tmpfs /tmp && \(make) \(place)"
+        let sentence =
+            "could not use \(place): Operation not permitted (EPERM); it belongs to root; have it removed, or set"
+        let status = try tool("status", after: prepare)
+        #expect(
+            status.exit == 1 && status.talk.contains("cannot reach wakebridged: \(sentence) XDG_RUNTIME_DIR"),
+            "\(status)")
+        let doctor = try tool("doctor", after: prepare)
+        #expect(doctor.output.contains(sentence), "\(doctor)")
+        for words in ["", "--sweep"] {
+            let daemon = try tool(words, of: Built.daemon, after: prepare)
+            #expect(daemon.exit == 1 && daemon.talk.contains("cannot s") && daemon.talk.contains(sentence), "\(daemon)")
+        }
+        // As it is for who has no home either.
+        let rules = try tool("udev-rules", saying: "XDG_CONFIG_HOME=\(place)", after: prepare)
+        #expect(rules.talk.contains(sentence), "\(rules)")
+    }
+
+    @Test(
+        "a place in /tmp that is his own is used, and the home of his account where nobody says one",
+        .enabled(if: Machine.makesNamespaces))
+    func ownPlace() throws {
+        let prepare = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/wakebridge-65534 && chown 65534 /tmp/wakebridge-65534"
+        let status = try tool("status", after: prepare)
+        #expect(status.talk.contains("/tmp/wakebridge-65534/wakebridge/control.sock: there is no such"), "\(status)")
+        let help = try Child(somebody + ["HOME=", Built.daemon, "--help"]).finish()
+        let home = getpwuid(65534).map { String(cString: $0.pointee.pw_dir) } ?? "none"
+        #expect(help.output.contains("--config     \(home)/.config/wakebridge\n"), "\(help)")
     }
 
     @Test("where neither daemon is there, both sockets are named", .enabled(if: Machine.makesNamespaces))

@@ -57,13 +57,16 @@ struct ProfileTests {
 
     @Test(
         "a changed profile is not for the peripheral that is connected, and is when it has come anew",
-        arguments: [false, true])
-    func changes(bySignal: Bool) throws {
+        arguments: [false, true], [false, true])
+    func changes(bySignal: Bool, hasDouble: Bool) throws {
         let bus = try PrivateBus()
         let bluez = try ScriptedBluez(on: bus)
         let daemon = try RunningDaemon.withStrap()
         daemon.busAddress = bus.address
-        for command in ["adapter hci0", "peripheral 1 hci0", "live"] { try bluez.tell(command) }
+        for command in ["adapter hci0", "peripheral 1 hci0"] { try bluez.tell(command) }
+        // Another adapter knows it too, and has no link to it.
+        if hasDouble { for command in ["adapter hci1", "double 1 hci1"] { try bluez.tell(command) } }
+        try bluez.tell("live")
         try put("strap", strap("bpm"), in: daemon)
         try daemon.drop("log", watching("strap", in: daemon))
         try daemon.start()
@@ -110,8 +113,65 @@ struct ProfileTests {
         try put("strap", strap("rate"), in: daemon)
         #expect(try daemon.tool("reload").exit == 0)
         try File.remove("\(daemon.configuration)/Devices/strap/profile.json5")
+        let gone = try daemon.tool("reload")
+        #expect(gone.exit == 1 && daemon.log.contains("profile strap is gone"), "\(gone)")
+        for id in ["late", "log"] { #expect(gone.talk.contains(missing("strap", for: id, in: daemon)), "\(gone)") }
+    }
+
+    private func missing(_ profile: String, for id: String, in daemon: RunningDaemon) -> String {
+        "\(daemon.manifests)/\(id).json5: watch[0].profile is \"\(profile)\", which is no known profile"
+    }
+
+    @Test("who watches a profile that goes is named by each reload, once, until it is back, and by a drop-in once")
+    func goesUnderManifest() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try put("strap", strap("bpm"), in: daemon)
+        try daemon.drop("log", watching("strap", in: daemon))
+        try daemon.start()
+        let sentence = missing("strap", for: "log", in: daemon)
+        let told = { (text: String) in text.split(separator: "\n").count { $0.contains(sentence) } }
+        try File.remove("\(daemon.configuration)/Devices/strap/profile.json5")
+        // Two that are dropped in: the first has the folder read anew, the second finds nothing new.
+        for (number, id) in ["first", "second"].enumerated() {
+            try daemon.drop(id, manifest("\(daemon.folder)/diary.py"))
+            #expect(daemon.wait { (try? daemon.state(of: id)) == "idle" }, "\(daemon.log)")
+            #expect(told(daemon.log) == 1, "\(number): \(daemon.log)")
+        }
+        for count in 2...3 {
+            let reload = try daemon.tool("reload")
+            #expect(reload.exit == 1 && told(reload.talk) == 1 && told(daemon.log) == count, "\(reload)")
+        }
+        #expect(try daemon.state(of: "log") == "idle")
+        // Refused for the same, it is told once.
+        try daemon.drop("log", watching("strap", in: daemon) + "\n")
+        let refused = try daemon.tool("reload")
+        #expect(refused.exit == 1 && told(refused.talk) == 1, "\(refused)")
+        try put("strap", strap("bpm"), in: daemon)
         #expect(try daemon.tool("reload").exit == 0)
-        #expect(daemon.log.contains("profile strap is gone"))
+    }
+
+    @Test(
+        "a folder of profiles that cannot be listed is named each time, keeps what it had, and holds up no other folder"
+    )
+    func isOutOfSight() throws {
+        let daemon = try RunningDaemon.withStrap()
+        daemon.wrapper = ["env", "WAKEBRIDGE_DEVICES=\(daemon.folder)/shipped"]
+        try put("strap", strap("bpm"), in: daemon)
+        try daemon.start()
+        let devices = daemon.configuration + "/Devices"
+        #expect(rename(devices, devices + ".away") == 0 && symlink("Devices", devices) == 0)
+        try daemon.write(strap("bpm", named: "pod"), to: "shipped/pod/profile.json5")
+        for _ in 0..<2 {
+            let reload = try daemon.tool("reload")
+            #expect(reload.exit == 1 && reload.talk.contains("could not list \(devices): "), "\(reload)")
+        }
+        #expect(daemon.log.contains("profile pod is taken up") && !daemon.log.contains("is gone"))
+        for name in ["pod", "strap"] {
+            try daemon.drop(name, watching(name, in: daemon))
+            #expect(daemon.wait { (try? daemon.state(of: name)) == "idle" }, "\(daemon.log)")
+        }
+        #expect(unlink(devices) == 0 && rename(devices + ".away", devices) == 0)
+        #expect(try daemon.tool("reload").exit == 0)
     }
 
     @Test("a profile that is dropped in with its manifest needs no word to the daemon")

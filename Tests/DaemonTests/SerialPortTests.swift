@@ -68,6 +68,21 @@ struct SerialPortTests {
         #expect(try daemon.wait { try daemon.tool("status").output.contains("Boat") })
     }
 
+    @Test("a profile that changes leaves what is connected alone, though another adapter knows it without a link")
+    func outlivesProfile() throws {
+        for command in ["set 1 Connected yes", "adapter hci1", "logger 1 hci1"] { try bluez.tell(command) }
+        let profile = daemon.configuration + "/Devices/logger/profile.json5"
+        put(text(of: profile).replacing("title: \"Logger\"", with: "title: \"Logbook\""), at: profile)
+        #expect(try daemon.tool("reload").exit == 0 && daemon.log.contains("profile logger is taken up"))
+        // Bluetoothd tells of it as ever.
+        try bluez.tell("rename hci0 1 Boat")
+        #expect(try daemon.wait { try daemon.tool("status").output.contains("Boat") }, "\(daemon.log)")
+        try bluez.tell("speak 1 still")
+        #expect(daemon.wait { told.contains("data") }, "\(diary)")
+        #expect(told == ["connected", "data"], "\(diary)")
+        #expect(try bluez.tell("calls ConnectProfile") == "1")
+    }
+
     @Test("a daemon that is killed calls it again in its next life, and tells what may be lost")
     func survivesDaemon() throws {
         try bluez.tell("speak 1 one")

@@ -41,9 +41,10 @@ package final class Daemon {
         return try TestBench.spawn(words, output: output.map { .file($0, replaces: true) } ?? log, talk: log)
     }
 
-    /// The handlers that run now: the daemon has no other children.
+    /// The handlers that run now: the daemon has no other children, but the words that start it may have.
     package var handlers: [pid_t] {
-        text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { pid_t($0) }
+        guard text(of: "/proc/\(pid)/comm") == "wakebridged\n" else { return [] }
+        return text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { pid_t($0) }
     }
 
     package var isUp: Bool { access(ground.socket, F_OK) == 0 }

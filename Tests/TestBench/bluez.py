@@ -437,6 +437,17 @@ class Commands:
         found = peripherals[int(number)] = Peripheral(int(number), adapters[adapter])
         found.appear(connected=state == "leftover")
 
+    def double(self, number, adapter):
+        """It is known to this adapter too, without a link."""
+        found = peripherals[int(number)]
+        path = adapters[adapter].path + "/dev_" + found.address.replace(":", "_")
+        place = Thing(
+            path, DEVICE, Address=found.address, AddressType="random", Name="Strap", Alias="Double", Paired=True,
+            Bonded=True, UUIDs=uuids(found.outside), Trusted=True, Connected=False, ServicesResolved=False,
+            Adapter=dbus.ObjectPath(adapters[adapter].path))
+        place.peripheral = found
+        place.offer()
+
     def logger(self, number, adapter):
         loggers[int(number)] = peripherals[int(number)] = Logger(int(number), adapters[adapter])
 
@@ -517,6 +528,12 @@ class Commands:
     def set(self, number, name, value):
         """One property of a peripheral: a truth, or a text."""
         peripherals[int(number)].place.set(**{name: {"yes": True, "no": False}.get(value, value)})
+
+    def rename(self, adapter, number, alias):
+        """The object of this adapter, where several have one."""
+        beginning, end = adapters[adapter].path + "/dev_", "_%02X" % int(number)
+        path = next(path for path in objects if path.startswith(beginning) and path.endswith(end))
+        objects[path].set(Alias=alias)
 
     def fault(self, member, fault, count="1"):
         faults[member] = [fault, int(count)]

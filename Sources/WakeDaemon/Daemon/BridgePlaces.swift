@@ -18,7 +18,9 @@ public struct BridgePlaces: Hashable, Sendable {
         configuration: "/etc/wakebridge", state: "/var/lib/wakebridge", runtime: "/run/wakebridge")
 
     public static var mine: BridgePlaces {
-        BridgePlaces(of: geteuid(), environment: Self.environment) { File.exists($0) }
+        BridgePlaces(
+            of: geteuid(), environment: Environment.value(of:), home: { (try? Account.current())?.home },
+            exists: { File.exists($0) })
     }
 
     private init(configuration: String, state: String, runtime: String) {
@@ -29,13 +31,15 @@ public struct BridgePlaces: Hashable, Sendable {
     }
 
     /// The system's for root; for others those of the XDG base directory specification, where a user has no session a place in
-    /// /tmp. `environment` gives nil for what is unset or empty.
-    public init(of user: UInt32, environment: (String) -> String?, exists: (String) -> Bool) {
+    /// /tmp. `environment` gives nil for what is unset or empty; `home` is the account's, asked where the environment says none.
+    public init(
+        of user: UInt32, environment: (String) -> String?, home account: () -> String?, exists: (String) -> Bool
+    ) {
         self = .machine
         if user == 0 { return }
-        let home = environment("HOME") ?? "/tmp"
+        let home = environment("HOME") ?? account().flatMap { $0.isEmpty ? nil : $0 } ?? Self.standIn(for: user)
         let session = "/run/user/\(user)"
-        let folder = environment("XDG_RUNTIME_DIR") ?? (exists(session) ? session : "/tmp/wakebridge-\(user)")
+        let folder = environment("XDG_RUNTIME_DIR") ?? (exists(session) ? session : Self.standIn(for: user))
         self = BridgePlaces(
             configuration: (environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/wakebridge",
             state: (environment("XDG_STATE_HOME") ?? home + "/.local/state") + "/wakebridge",
@@ -45,7 +49,24 @@ public struct BridgePlaces: Hashable, Sendable {
         if exists(machines) { controlSocket = machines } else { otherSocket = machines }
     }
 
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    /// For a user without a session or a home.
+    private static func standIn(for user: UInt32) -> String { "/tmp/wakebridge-\(user)" }
+
+    private static func standIn(holding path: String) -> String? {
+        let place = standIn(for: geteuid())
+        return "\(path)/".hasPrefix("\(place)/") ? place : nil
+    }
+
+    /// Throws where `path` lies in this user's place in /tmp and that is another's: everybody can make a directory there.
+    public static func check(_ path: String) throws(SystemError) {
+        guard let place = standIn(holding: path) else { return }
+        try Directory.refuse(
+            place, advice: "have it removed, or set XDG_RUNTIME_DIR and HOME to directories of your own")
+    }
+
+    /// The same, for what is about to be made there: nobody else can make that place from then on.
+    static func claim(_ path: String) throws(SystemError) {
+        if let place = standIn(holding: path) { try Directory.create(place, mode: 0o755) }
+        try check(path)
     }
 }

@@ -43,6 +43,7 @@ public final class Daemon {
     public init(_ options: DaemonOptions) throws {
         self.options = options
         startedAt = SystemClock.monotonic()
+        try options.claim()
         try Directory.create(options.runtimeDirectory, mode: 0o755)
         try Directory.create(options.manifestDirectory, mode: 0o755)
         // Before the sweep: what another living daemon runs must not be taken for left-overs.
@@ -125,33 +126,38 @@ public final class Daemon {
 
     /// Reads all configuration anew; returns everything that is wrong with it.
     func reload() -> [String] {
-        _ = takeConfiguration()
-        return profileFaults + manifests.faults + staleSettings()
+        takeConfiguration()
+        return faults + staleSettings()
     }
 
-    /// Who drops in a manifest may have brought the profile that it names just before.
+    /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
     private func noteDropIn() {
-        let before = profileFaults
-        let faults = takeConfiguration()
-        for fault in profileFaults.filter({ !before.contains($0) }) + faults { log.error(fault) }
+        let before = Set(faults)
+        takeConfiguration()
+        for fault in faults where !before.contains(fault) { log.error(fault) }
     }
 
-    /// Returns the faults of manifests that are new.
-    private func takeConfiguration() -> [String] {
+    /// Everything that is wrong with profiles and manifests as they were read last. A manifest stays taken when a profile that
+    /// it names goes; one that was changed since may be refused for the same.
+    private var faults: [String] {
+        let read = profileFaults + manifests.faults
+        return read + bridge.catalog.faultsOfManifests.filter { !read.contains($0) }
+    }
+
+    private func takeConfiguration() {
         let areOther = takeProfiles()
+        takeManifests()
         // As at the start: who watches what is known before a device is.
-        defer { if areOther { devices?.profilesDidChange() } }
-        return takeManifests()
+        if areOther { devices?.profilesDidChange() }
     }
 
     /// Takes what changed in the folders of profiles, for devices that come from now on; true where something did. What is
-    /// broken changes nothing.
+    /// broken or out of sight changes nothing.
     private func takeProfiles() -> Bool {
-        let reading = ProfileFolder.read(ProfileFolder.known(in: options.configurationDirectory))
+        let folders = ProfileFolder.known(in: options.configurationDirectory)
+        let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
         profileFaults = reading.errors.map(\.description)
-        // With a whole folder out of sight nobody knows which profile of a name is meant.
-        guard reading.isWhole else { return false }
-        let changes = bridge.catalog.take(Array(reading.sources.values), keeping: Set(reading.unreadable.keys))
+        let changes = bridge.catalog.take(Array(reading.sources.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
         for name in changes.taken { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
@@ -159,11 +165,12 @@ public final class Daemon {
     }
 
     private func readManifests() {
-        for fault in takeManifests() { log.error(fault) }
+        takeManifests()
+        for fault in manifests.faults { log.error(fault) }
     }
 
-    /// Takes what changed in handlers.d; what is broken changes nothing. Returns the faults that are new.
-    private func takeManifests() -> [String] {
+    /// Takes what changed in handlers.d; what is broken changes nothing.
+    private func takeManifests() {
         let changes = manifests.read(knowing: bridge.catalog.profiles)
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { lookAtPower() }
         for manifest in changes.adopted {
@@ -176,7 +183,6 @@ public final class Daemon {
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
-        return changes.news
     }
 
     /// Before the handler that asked for it can be woken.

@@ -49,6 +49,7 @@ public enum DaemonCommand {
     /// For the service manager, after the daemon is gone: no process that it froze may be left behind.
     private static func sweep(_ options: DaemonOptions) throws(Complaint) -> Int32 {
         do {
+            try options.claim()
             // A living daemon holds this lock, and its handlers are no left-overs.
             let lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
             defer { withExtendedLifetime(lock) {} }

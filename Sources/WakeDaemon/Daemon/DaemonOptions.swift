@@ -25,6 +25,13 @@ public struct DaemonOptions {
         runtimeDirectory = places.runtime
     }
 
+    /// Before anything is made or taken in the directories.
+    func claim() throws(SystemError) {
+        for directory in [configurationDirectory, stateDirectory, runtimeDirectory] {
+            try BridgePlaces.claim(directory)
+        }
+    }
+
     /// One name for each runtime directory, so that two daemons never sweep each other's handlers.
     var cgroupName: String { "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined() }
 

@@ -23,8 +23,6 @@ final class ManifestFolder {
     struct Changes {
         var adopted: [HandlerManifest] = []
         var removed: [String] = []
-        /// Faults that the reading before did not find.
-        var news: [String] = []
     }
 
     /// An editor writes a file in several steps; a reading waits until it has come to rest.
@@ -54,21 +52,15 @@ final class ManifestFolder {
 
     /// Reads the folder and says what is new, other or gone since the last reading.
     func read(knowing profiles: ProfileLibrary) -> Changes {
-        let before = Set(faults)
-        var result = Changes()
-        if let current = look() {
-            let changes = known.changes(to: current)
-            known = current
-            for id in changes.removed { broken[id] = nil }
-            // What is broken may be so for what stands elsewhere, such as a user that was made meanwhile.
-            let suspects = broken.keys.filter { !changes.added.contains($0) && !changes.changed.contains($0) }
-            for id in changes.added + changes.changed + suspects.sorted() {
-                if let manifest = adopt(id, current.manifests[id] ?? [], profiles) { result.adopted.append(manifest) }
-            }
-            result.removed = changes.removed
-        }
-        result.news = faults.filter { !before.contains($0) }
-        return result
+        guard let current = look() else { return Changes() }
+        let changes = known.changes(to: current)
+        known = current
+        for id in changes.removed { broken[id] = nil }
+        // What is broken may be so for what stands elsewhere, such as a user that was made meanwhile.
+        let suspects = broken.keys.filter { !changes.added.contains($0) && !changes.changed.contains($0) }
+        let adopted = (changes.added + changes.changed + suspects.sorted())
+            .compactMap { adopt($0, current.manifests[$0] ?? [], profiles) }
+        return Changes(adopted: adopted, removed: changes.removed)
     }
 
     private func adopt(_ id: String, _ text: [UInt8], _ profiles: ProfileLibrary) -> HandlerManifest? {

@@ -3,24 +3,27 @@ import WakeModel
 import WakeProfiles
 
 final class Catalog {
-    struct DeviceEntry {
-        var device: Device
+    /// An object, so that who asks for a part of it copies nothing else: every line asks.
+    final class DeviceEntry {
+        let device: Device
+        let text: DeviceText
         /// As it read when the device came.
-        var profile: ProfileIndex?
+        let profile: ProfileIndex?
         /// Nil before the first word of its link.
-        var isConnected: Bool?
-        var lastData: WallTime?
-    }
+        fileprivate(set) var isConnected: Bool?
+        fileprivate(set) var lastData: WallTime?
 
-    /// What a line needs of its device: apart, so that a line copies nothing else.
-    struct LineTerms {
-        var text: DeviceText
-        var profile: ProfileIndex?
+        init(_ device: Device, _ profile: ProfileIndex?, after known: DeviceEntry?) {
+            self.device = device
+            text = DeviceText(of: device)
+            self.profile = profile
+            isConnected = known?.isConnected
+            lastData = known?.lastData
+        }
     }
 
     private(set) var profiles: ProfileLibrary
     private(set) var devices: [DeviceEntry?] = []
-    private var lineTerms: [LineTerms?] = []
     private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
@@ -41,19 +44,8 @@ final class Catalog {
 
     func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         let index = Int(id.rawValue)
-        while devices.count <= index {
-            devices.append(nil)
-            lineTerms.append(nil)
-        }
-        lineTerms[index] = LineTerms(text: DeviceText(of: device), profile: profile)
-        devices[index] = DeviceEntry(
-            device: device, profile: profile, isConnected: devices[index]?.isConnected,
-            lastData: devices[index]?.lastData)
-    }
-
-    func lineTerms(of id: DeviceID) -> LineTerms? {
-        let index = Int(id.rawValue)
-        return index < lineTerms.count ? lineTerms[index] : nil
+        while devices.count <= index { devices.append(nil) }
+        devices[index] = DeviceEntry(device, profile, after: devices[index])
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
@@ -65,6 +57,11 @@ final class Catalog {
     func remove(_ id: HandlerID) {
         guard let manifest = handlers.removeValue(forKey: id) else { return }
         handlerIDs[manifest.id] = nil
+    }
+
+    /// What the manifests that were taken ask of profiles and cannot have: a profile may go, or read otherwise, after them.
+    var faultsOfManifests: [String] {
+        handlers.values.sorted { $0.id < $1.id }.flatMap { $0.faults(against: profiles) }.map(\.description)
     }
 
     func handler(named name: String) -> HandlerID? { handlerIDs[name] }

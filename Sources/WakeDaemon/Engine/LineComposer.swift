@@ -48,12 +48,12 @@ final class LineComposer {
 
     /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
     func compose(unowed event: DeviceEvent) -> [UInt8] {
-        guard let terms = catalog.lineTerms(of: event.device) else { return [] }
+        guard let entry = catalog.entry(event.device) else { return [] }
         noticeCount += 1
         var line = EventLine(
-            event, of: terms.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero, idPrefix: noticePrefix)
+            event, of: entry.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero, idPrefix: noticePrefix)
         line.isOwed = false
-        if case .data(let channel, let bytes) = event.kind, let profile = terms.profile {
+        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
             decode(bytes, channel, profile, into: &line)
         }
         var writer = JSONWriter()
@@ -86,11 +86,11 @@ final class LineComposer {
         _ event: DeviceEvent, _ sequence: Sequence, _ attempt: UInt32, _ isRedelivered: Bool, _ budget: TimeSpan,
         into writer: inout JSONWriter
     ) {
-        guard let terms = catalog.lineTerms(of: event.device) else { return }
+        guard let entry = catalog.entry(event.device) else { return }
         var line = EventLine(
-            event, of: terms.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
+            event, of: entry.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
             idPrefix: idPrefix)
-        if case .data(let channel, let bytes) = event.kind, let profile = terms.profile {
+        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
             decode(bytes, channel, profile, into: &line)
         }
         line.write(into: &writer)

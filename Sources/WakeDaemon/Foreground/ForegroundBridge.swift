@@ -103,6 +103,7 @@ public final class ForegroundBridge {
 
     /// A handler of another user passes through all that is above its own.
     private static func makeLastingDirectory(for manifest: HandlerManifest) throws(SystemError) {
+        try BridgePlaces.claim(lastingDirectory)
         try Directory.create(lastingDirectory)
         if manifest.user != nil { try Directory.letThrough(DaemonOptions().stateDirectory) }
     }

@@ -14,8 +14,11 @@ public enum ProfileFolder {
         var unreadable: [String: ConfigurationError] = [:]
         /// A folder that is there and cannot be looked into.
         var blindness: [ConfigurationError] = []
+        /// Those that came from such a folder and go on as they were, since no later folder has another of that name.
+        var unseen: Set<String> = []
 
-        var isWhole: Bool { blindness.isEmpty }
+        /// What is there, as far as anybody knows, and is in no source.
+        var kept: Set<String> { unseen.union(unreadable.keys) }
 
         var errors: [ConfigurationError] { blindness + unreadable.values.sorted { $0.file < $1.file } }
     }
@@ -41,16 +44,23 @@ public enum ProfileFolder {
     }
 
     /// Reads every `<folder>/<name>/profile.json5` of the folders that exist.
-    static func read(_ folders: [String]) -> Reading {
+    /// - Parameter library: what was made of the reading before.
+    static func read(_ folders: [String], after library: ProfileLibrary = ProfileLibrary()) -> Reading {
         var reading = Reading()
         for folder in folders {
             do throws(SystemError) {
+                try BridgePlaces.check(folder)
                 for name in try Directory.names(in: folder) where !examples.contains(name) {
                     read(name, in: folder, into: &reading)
                 }
             } catch {
                 guard !error.errno.isAbsence else { continue }
                 reading.blindness.append(ConfigurationError(file: folder, sentence: error.description))
+                for name in library.names(below: folder) {
+                    reading.sources[name] = nil
+                    reading.unreadable[name] = nil
+                    reading.unseen.insert(name)
+                }
             }
         }
         return reading
@@ -62,16 +72,18 @@ public enum ProfileFolder {
             let text = try File.bytes(at: file, limit: 1 << 20)
             reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
             reading.unreadable[name] = nil
+            reading.unseen.remove(name)
         } catch {
             guard !error.errno.isAbsence else { return }
             reading.sources[name] = nil
+            reading.unseen.remove(name)
             reading.unreadable[name] = ConfigurationError(file: file, sentence: error.description)
         }
     }
 
     /// `WAKEBRIDGE_DEVICES` where set; otherwise what was installed beside this program, or the checkout it was built in.
     public static func shipped() -> [String] {
-        if let chosen = environment("WAKEBRIDGE_DEVICES") { return [chosen] }
+        if let chosen = Environment.value(of: "WAKEBRIDGE_DEVICES") { return [chosen] }
         guard let program = programPath() else { return [] }
         var folder = program.parent
         let installed = folder.parent + "/share/wakebridge/Devices"
@@ -82,8 +94,6 @@ public enum ProfileFolder {
         }
         return []
     }
-
-    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     private static func programPath() -> String? { try? File.linkTarget(of: "/proc/self/exe") }
 }

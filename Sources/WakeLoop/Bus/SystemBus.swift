@@ -136,8 +136,7 @@ extension BusAddress {
         switch self {
         case .address(let given): text = given
         case .system:
-            let named = getenv("DBUS_SYSTEM_BUS_ADDRESS").map { String(cString: $0) }
-            text = named ?? "unix:path=/run/dbus/system_bus_socket"
+            text = Environment.value(of: "DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket"
         }
         guard text.hasPrefix("unix:path=") else { return nil }
         return String(text.dropFirst("unix:path=".count).prefix { $0 != "," && $0 != ";" })

@@ -14,10 +14,11 @@ extension BluetoothSource {
             (peripheral.isTrusted || session == .closed) && (peripheral.isBonded || !peripheral.hasPrivateAddress)
         var offered = peripheral
         offered.services.formUnion(watched[source]?.services ?? [])
+        // Before the host is asked: what it goes on with while it is connected is for the object that has the link.
+        guard !isBetterKnown(source, than: peripheral, at: path) else { return }
         guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: offered) else {
             return peripheral.isTrusted ? release(path) : dismiss(path)
         }
-        guard !isBetterKnown(source, than: peripheral, at: path) else { return }
         if let other = watched[source]?.path, other != path { sources[other] = nil }
         sources[path] = source
         let device = Device(

@@ -76,6 +76,7 @@ public final class SerialPeripherals {
         let isWanted =
             peripheral.isTrusted && peripheral.isBonded && !peripheral.isBlocked && !peripheral.address.isEmpty
             && peripheral.services.contains(Self.serialPort)
+        if isWanted, isKnownElsewhere(peripheral.source, than: path) { return }
         guard isWanted, let match = accessories.host?.plan(for: peripheral) else { return release(path) }
         let device = Device(
             source: peripheral.source, alias: Neighbour.alias(of: peripheral, profile: match.profile),
@@ -83,12 +84,16 @@ public final class SerialPeripherals {
         watch(device, match, at: path)
     }
 
+    /// Two adapters may know one device: it stays with the first, and the host is asked for that alone, because what a device
+    /// goes on with while it is connected is for the object that has the link.
+    private func isKnownElsewhere(_ source: String, than path: String) -> Bool {
+        guard let other = sources.first(where: { $0.value == source })?.key, other != path else { return false }
+        // Whoever is released has the others noted anew.
+        if client.mirror.peripherals[other] == nil { release(other) }
+        return true
+    }
+
     private func watch(_ device: Device, _ match: AccessoryMatch, at path: String) {
-        // Two adapters may know one device: it stays with the first.
-        if let other = sources.first(where: { $0.value == device.source })?.key, other != path {
-            if client.mirror.peripherals[other] == nil { release(other) }
-            return
-        }
         sources[path] = device.source
         guard let known = accessories.watched[device.source], known.machine.isAttached, known.match == match else {
             if accessories.watched[device.source]?.machine.isAttached == true { detach(device.source) }
