@@ -17,10 +17,6 @@ swift_major() {
 as_root() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
-    elif ! command -v sudo >/dev/null; then
-        echo "prepare: these Debian packages are missing and only root can install them:$missing" >&2
-        echo "prepare: run as root: apt-get install$missing" >&2
-        exit 1
     elif [ -t 0 ]; then
         sudo "$@"
     else
@@ -69,6 +65,12 @@ if [ -n "$missing" ] || [ "$has_swift" = no ]; then
     if ! command -v apt-get >/dev/null; then
         [ -z "$missing" ] && explain_swift
         echo "prepare: no apt-get here; install what these Debian packages hold:$missing" >&2
+        exit 1
+    fi
+    if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+        [ -z "$missing" ] && explain_swift
+        echo "prepare: these Debian packages are missing and only root can install them:$missing" >&2
+        echo "prepare: run as root: apt-get install$missing" >&2
         exit 1
     fi
     # Old lists do no harm where the network is away; what cannot be installed with them fails below, and says so.

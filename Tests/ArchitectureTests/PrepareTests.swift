@@ -11,7 +11,7 @@ struct PrepareTests {
 
     /// A machine of its own in a folder that is all of PATH: everything but Swift, and an apt that knows it or not.
     private func prepare(
-        _ word: String = "", swift version: String? = nil, apt candidate: String
+        _ word: String = "", swift version: String? = nil, apt candidate: String, user: Int = 0
     ) throws -> (status: Int32, output: String) {
         let path = "\(folder)/path"
         try Directory.create(path)
@@ -20,7 +20,7 @@ struct PrepareTests {
         }
         let swift = "#!/bin/sh\necho 'Swift version 6.0.3 (swift-6.0.3-RELEASE)'"
         let programs = [
-            "id": "echo 0", "gcc": "echo /usr/lib/$1", "g++": "", "pkg-config": "",
+            "id": "echo \(user)", "gcc": "echo /usr/lib/$1", "g++": "", "pkg-config": "",
             "dpkg": "[ \"${2%%.*}\" -ge \"$4\" ]",
             "apt-cache": "echo '  Candidate: \(candidate)'",
             "apt-get": """
@@ -41,6 +41,15 @@ struct PrepareTests {
         #expect(output.contains("Swift 6.0 or newer is needed, and neither PATH nor apt has it here"), "\(output)")
         #expect(output.contains("Debian 12") && output.contains("https://download.swift.org/swiftly/linux/"))
         #expect(!text(of: "\(folder)/asked").contains("install"))
+    }
+
+    @Test("who may not install anything is told what is missing, and what root has to run")
+    func ordinaryUser() throws {
+        defer { Directory.removeTree(folder) }
+        let (status, output) = try prepare("tests", swift: "6.0.3", apt: "(none)", user: 1000)
+        #expect(status == 1 && output.contains("only root can install them:"), "\(output)")
+        #expect(output.contains("run as root: apt-get install ") && output.contains(" valgrind"), "\(output)")
+        #expect(!File.exists("\(folder)/asked"))
     }
 
     @Test("a Swift that is too old counts as none")
