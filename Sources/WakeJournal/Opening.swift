@@ -51,6 +51,7 @@ enum Opening {
             _ = try database.integer("SELECT count(*) FROM sqlite_master")
             didReadLog(database)
             let isMended = try Schema.migrate(database)
+            try Schema.verify(database)
             try inspect(database)
             return (database, isMended)
         } catch let failure as SQLiteFailure {
@@ -103,21 +104,18 @@ enum Opening {
 
 /// Rows of a damaged file, from both ends until SQLite can read no further.
 enum Salvage {
-    /// With what each is ordered by.
-    private static let tables = [
-        ("facts", "name"), ("devices", "id"), ("handlers", "id"), ("attempts", "handler"), ("owed", "seq"),
-        ("dead_letters", "seq"), ("events", "seq"),
-    ]
+    /// Each is ordered by its first column, whatever that is called by now.
+    private static let tables = ["facts", "devices", "handlers", "attempts", "owed", "dead_letters", "events"]
 
     /// How many events and notes were saved. What is not as it was written is left out when it is read from the new file.
     static func copy(from damaged: String, to fresh: Database) -> Int {
         guard let source = try? Database(path: damaged, strength: .normal) else { return 0 }
         try? fresh.execute("BEGIN IMMEDIATE")
         var count = 0
-        for (table, order) in tables {
+        for table in tables {
             count = 0
             for direction in ["ASC", "DESC"] {
-                let isWhole = copy("\(table) ORDER BY \(order) \(direction)", into: table, source, fresh, &count)
+                let isWhole = copy("\(table) ORDER BY 1 \(direction)", into: table, source, fresh, &count)
                 if isWhole { break }
             }
         }

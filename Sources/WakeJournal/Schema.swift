@@ -55,6 +55,30 @@ enum Schema {
         }
     }
 
+    /// A bit that flips in the words that made a table gives it another column, and SQLite finds nothing wrong with that.
+    static func verify(_ database: Database) throws(SQLiteFailure) {
+        guard let expected, try columns(of: database) != expected else { return }
+        throw SQLiteFailure(code: SQLiteFailure.corrupt, message: "its tables are not those that were made")
+    }
+
+    private static let expected: [String]? = {
+        guard let fresh = try? Database(path: ":memory:", strength: .normal), (try? migrate(fresh)) != nil else {
+            return nil
+        }
+        return try? columns(of: fresh)
+    }()
+
+    private static func columns(of database: Database) throws(SQLiteFailure) -> [String] {
+        let rows = try database.prepare(
+            """
+            SELECT t.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master t, pragma_table_info(t.name) c
+            WHERE t.type='table' ORDER BY t.name, c.cid
+            """)
+        var found: [String] = []
+        while try rows.step() { found.append((Int32(0)..<5).map { rows.text($0) }.joined(separator: " ")) }
+        return found
+    }
+
     private static func version(of database: Database) throws(SQLiteFailure) -> Int {
         let row = try database.prepare("SELECT value,crc FROM facts WHERE name='schema'")
         guard try row.step(), let found = Int(row.text(0)), found >= 1,

@@ -8,6 +8,26 @@ import WakeModel
 struct DamageTests {
     let scratch = Scratch()
 
+    @Test(
+        "a bit that flips in a table's own description costs no event and no name of a handler",
+        arguments: ["id INTEGER PRIMARY KEY, name", "owner INTEGER", "stopped INTEGER", "seq INTEGER PRIMARY"])
+    func description(words: String) throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3)
+        _ = journal?.commit()
+        journal = nil
+        try scratch.tamper(scratch.run, "UPDATE facts SET crc=crc")
+        var content = bytes(of: scratch.run)
+        let place = try #require(content.indices.first { content[$0...].starts(with: words.utf8) })
+        content[place] ^= 1
+        overwrite(scratch.run, with: content)
+        journal = try scratch.journal()
+        let recovery = try #require(journal?.recover())
+        #expect(recovery.owed[a]?.count == 3)
+        #expect(recovery.losses.contains { $0.sentence.contains("set aside") })
+        #expect(try Database(path: scratch.run, strength: .normal).integer("SELECT count(id) FROM handlers") == 2)
+    }
+
     /// A hundred events in the file at rest, one owed to both handlers.
     private func fill(_ durability: Durability) throws {
         let journal = try scratch.ready()

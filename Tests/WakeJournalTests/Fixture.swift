@@ -67,7 +67,8 @@ func bytes(of path: String) -> [UInt8] {
     guard let file = fopen(path, "r") else { return [] }
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    return Array(bytes.prefix(fread(&bytes, 1, 1 << 20, file)))
+    let count = fread(&bytes, 1, 1 << 20, file)
+    return Array(bytes.prefix(count))
 }
 
 /// In place: a journal that has the file open sees it.
