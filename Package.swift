@@ -84,7 +84,7 @@ let package = Package(
             name: "WakeDaemonTests",
             dependencies: [
                 "TestBench", "WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources", "WakeLoop",
-                "WakeSystem",
+                "WakeJournal", "WakeSystem",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
         .executableTarget(
