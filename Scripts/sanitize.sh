@@ -32,7 +32,7 @@ choose() { # SANITIZER: how it builds, the faults that it must see, and where it
     # process is copied to start another.
     ASAN_OPTIONS="detect_leaks=0:quarantine_size_mb=64:log_path='$reports/report'"
     UBSAN_OPTIONS="print_stacktrace=1:log_path='$reports/report'"
-    TSAN_OPTIONS="log_path='$reports/report'"
+    TSAN_OPTIONS="suppressions='$PWD/Scripts/sanitize.thread.txt':log_path='$reports/report'"
     # Swift's own handler of crashes reads memory in a way that the address sanitizer takes for a fault.
     SWIFT_BACKTRACE=enable=no
     export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS SWIFT_BACKTRACE
