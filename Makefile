@@ -29,7 +29,7 @@ check: prepare ## format and the rules of the architecture
 	swift format lint --strict --recursive --parallel $(SOURCES)
 	@Scripts/test.sh --filter ArchitectureTests
 
-check-sanitize: prepare-tests ## the unit tests under the address and the thread sanitizer
+check-sanitize: prepare-tests ## the unit tests under sanitizers: of addresses and undefined behaviour, and of threads
 	@Scripts/sanitize.sh
 
 break: prepare-tests build ## break everything for ten minutes at 10,000 events/s; BREAK_SECONDS, BREAK_SEED

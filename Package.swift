@@ -84,7 +84,7 @@ let package = Package(
             name: "WakeDaemonTests",
             dependencies: [
                 "TestBench", "WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources", "WakeLoop",
-                "WakeSystem",
+                "WakeJournal", "WakeSystem",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
         .executableTarget(
@@ -106,6 +106,8 @@ let package = Package(
             ],
             path: "Tests/Benchmarks/Suite"),
         .executableTarget(name: "FixtureHandler", path: "Tests/FixtureHandler"),
+        .target(name: "PlantedFaults", path: "Tests/Planted/Faults"),
+        .executableTarget(name: "Planted", dependencies: ["PlantedFaults"], path: "Tests/Planted/Program"),
         .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(
             name: "ArchitectureTests",

@@ -4,7 +4,7 @@
 # processor would measure each other; what counts descriptors or waits for one to be closed, which a process that another
 # test starts meanwhile may hold; and what expects that nothing happens in a folder that others write to.
 # Options are handed on to a single run: Scripts/test.sh --filter X
-# TEST_SILENCE is for how many seconds no test may say anything (900).
+# TEST_SILENCE is for how many seconds no test may say anything (900); TEST_BUILD is options of `swift build`.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -47,8 +47,10 @@ guard() {
     done
 }
 
-swift build --build-tests </dev/null || { echo "FAIL: the tests were not built"; exit 1; }
-bundle=$(swift build --show-bin-path)/wakebridgePackageTests.xctest
+# shellcheck disable=SC2086 # these are several words
+swift build ${TEST_BUILD:-} --build-tests </dev/null || { echo "FAIL: the tests were not built"; exit 1; }
+# shellcheck disable=SC2086
+bundle=$(swift build ${TEST_BUILD:-} --show-bin-path)/wakebridgePackageTests.xctest
 export NO_COLOR=1 # what is looked for below has none
 if [ $# -gt 0 ]; then
     run "$@"

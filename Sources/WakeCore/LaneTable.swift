@@ -13,7 +13,9 @@ struct LaneTable: Sendable {
     var indices: Range<Int> { lanes.indices }
 
     subscript(place: Int) -> DeviceLane {
-        _read { yield lanes[place] }
+        // Not `_read`: a debug build copies a struct out of what was yielded after that has been freed (Swift 6.3). An optimised
+        // one makes no copy of the lane either way.
+        get { lanes[place] }
         _modify { yield &lanes[place] }
     }
 

@@ -315,4 +315,19 @@ struct QueueStories {
         #expect(story.delivered(handler) == [1])
         story.close()
     }
+
+    @Test("What comes back to the queue is owed on the terms that its device was queued on")
+    func keepsTerms() {
+        let terms = Terms(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
+        let device = DeviceID(rawValue: 3)
+        var queue = EventQueue()
+        let event = QueuedEvent(
+            sequence: Sequence(1), device: device, kind: .data(.serial), size: 4, due: .zero, arrived: .zero,
+            wall: WallTime(microseconds: 0))
+        queue.insert(event, terms)
+        #expect(queue.terms(of: device) == terms)
+        queue.giveBack(queue.take(limit: 1, byteLimit: 100, at: .zero))
+        #expect(queue.terms(of: device) == terms && !queue.hasWaking)
+        #expect(queue.count == 1 && queue.bytes == 4)
+    }
 }

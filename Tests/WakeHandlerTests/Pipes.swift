@@ -50,8 +50,15 @@ func runProgram(_ words: [String], input lines: [String], in directory: String, 
     let third = hasReplies ? "3>'\(answers)'" : "3>&-"
     let command = "cd '\(directory)' && exec \"$@\" <'\(source)' >'\(output)' \(third)"
     let status = spawnAndWait(
-        ["/bin/sh", "-c", command, "sh"] + words, ["WAKEBRIDGE_STATE_DIR=\(directory)", "PATH=/usr/bin:/bin"])
+        ["/bin/sh", "-c", command, "sh"] + words,
+        ["WAKEBRIDGE_STATE_DIR=\(directory)", "PATH=/usr/bin:/bin"] + sanitizerVariables)
     return ProgramOutput(status: status, standardOutput: fileLines(output), replies: fileLines(answers))
+}
+
+/// What tells a program that was built for a sanitizer where to report, and Swift not to handle its crash before that.
+private var sanitizerVariables: [String] {
+    let names = ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "SWIFT_BACKTRACE"]
+    return names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
 }
 
 func fileLines(_ path: String) -> [String] {

@@ -1,6 +1,5 @@
 // File locks between real processes: held, waited for by a stranger, waited for by a member, of every kind Linux has.
 import Glibc
-import TestBench
 import Testing
 import WakeModel
 
@@ -63,10 +62,14 @@ struct FileLocksTests {
         let locks = try FileLocks()
         let holder = try start(.flock, bench, in: path)
         #expect(try readLine(holder.output) == "locked")
-        // Not this process: tests beside this one may hold locks in it.
-        let idler = try Child(["sleep", "1000"])
-        #expect(try locks.inspect(processes: [idler.process]) == .none)
+        // Not this process, nor one with copies of its descriptors: tests beside this one may hold locks in it, and so may
+        // whoever runs the tests.
+        let idler = try ChildProcess.spawn(shell("echo idle; exec sleep 1000"), into: bench.container())
+        try idler.container.thaw()
+        #expect(try readLine(idler.output) == "idle")
+        #expect(try locks.inspect(processes: idler.container.processes()) == .none)
         #expect(try locks.inspect(processes: []) == .none)
+        try finish(idler)
         try finish(holder)
         unlink(path)
     }

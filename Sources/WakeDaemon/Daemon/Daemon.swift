@@ -97,8 +97,7 @@ public final class Daemon {
         // Before anybody can see that it is there: who ends it from then on ends it in order.
         try watchSignals()
         try prepareReplay()
-        readManifests()
-        bridge.noteLossesTold()
+        bridge.tellLosses { readManifests() }
         try manifests.onChange(bridge.loop) { [unowned self] in noteDropIn() }
         try serve()
         try bus.open()

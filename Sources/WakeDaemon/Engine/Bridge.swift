@@ -196,8 +196,14 @@ public final class Bridge {
         }
     }
 
-    /// Every handler has its gaps, in the turn that is open now: crossed out in the same commit, no loss is told twice.
-    func noteLossesTold() { journal.noteLossesTold() }
+    /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
+    /// no loss is told twice, even if the bridge is killed meanwhile.
+    func tellLosses(adopting adopt: () -> Void) {
+        engine.keepTogether {
+            adopt()
+            journal.noteLossesTold()
+        }
+    }
 
     /// What the journal knows of how far a trace was played.
     var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }

@@ -44,6 +44,7 @@ public final class Engine {
     private var isTurnRequested = false
     /// Effects are performed in their order, so what they cause waits until all of them are done.
     private var isCompleting = false
+    private var isKeptTogether = false
     private var feedsInTurn = 0
     private var lastAppended: Sequence
     private var turnBegan = Instant.zero
@@ -73,11 +74,18 @@ public final class Engine {
             isTurnRequested = true
             turnBegan = stamp.moment.monotonic
             requestTurn()
-        } else if !isCompleting,
+        } else if !isCompleting, !isKeptTogether,
             feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
         {
             if let runTurn { runTurn() } else { completeTurn() }
         }
+    }
+
+    /// What `work` feeds shares one commit, however much it is and however long it takes.
+    func keepTogether(_ work: () -> Void) {
+        isKeptTogether = true
+        work()
+        isKeptTogether = false
     }
 
     /// Effects are moved from one place to the next and not copied: turned round once, they come off the end in their order.
