@@ -253,10 +253,18 @@ def check_silence(game, times):
 # I8, disk use
 
 def check_locks(game):
-    for moment in [words[1:] for _, words in game.faults.all if words[0] == "waited"]:
-        if not moment or moment[0] == "forever" or float(moment[0]) > 1 + 2 + PATIENCE:
-            complain("I8", f"a lock that a handler held was waited for {moment}")
+    wanted = [(time, words[1]) for time, words in game.faults.all if words[0] == "contend"]
+    waited = [words[1] if words[1:] else "forever" for _, words in game.faults.all if words[0] == "waited"]
+    for (time, name), span in zip(wanted + [(0, None)] * len(waited), waited):
+        if span == "forever" or float(span) > busy(game, name, time, float(span)) + 1 + 2 + PATIENCE:
+            complain("I8", f"a lock that {name} held was waited for {span} s from {time:.3f}")
         count("locks", 1)
+
+
+def busy(game, name, start, span):
+    """For how long the handler went on with its work: who is awake may hold a lock."""
+    moments = [moment for process in game.processes.get(name, []) for moment in progress(process)]
+    return max((moment for moment in moments if start < moment < start + span), default=start) - start
 
 
 def check_disk(game):
