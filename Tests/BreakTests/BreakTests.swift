@@ -48,8 +48,10 @@ struct BreakTests {
         if !hasControllers { say("break: no memory and pids controllers here: bombs and gluttons end themselves") }
         let end = monotonicNow() + Run.seconds
         var whole = Tally()
-        while monotonicNow() < end {
+        var played = 0
+        while monotonicNow() < end || played < Run.themes.count {
             let round = plan.next()
+            played += 1
             let battle = try Battle(round, rate: Run.rate, programs)
             let hasHeld = try await battle.fight()
             whole.add(battle.tally)
@@ -70,7 +72,10 @@ struct BreakTests {
         for complaint in battle.tally.complaints.prefix(40) { say("break: FAIL: \(complaint)") }
         say("break: kept: \(battle.folder)")
         print(
-            "break: again: BREAK_SEED=\(Run.seed) BREAK_SECONDS=\(Int(Run.seconds)) BREAK_RATE=\(Run.rate) make break")
+            """
+            break: again: BREAK_SEED=\(Run.seed) BREAK_THEMES="\(Run.themes.map(\.rawValue).joined(separator: " "))" \
+            BREAK_SECONDS=\(Int(Run.seconds)) BREAK_RATE=\(Run.rate) make break
+            """)
     }
 
     private func report(_ whole: Tally) {

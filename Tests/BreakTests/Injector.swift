@@ -63,8 +63,9 @@ final class Injector {
         let pid = daemon.pid
         wakeBridge()
         note("end-bridge \(pid)")
+        let isReady = daemon.isReady
         let exit = try await daemon.stop()
-        if exit != 0 { complaints.append("the bridge was asked to end and ended with \(exit)") }
+        if exit != 0, isReady || exit != -SIGTERM { complaints.append("the bridge was asked to end and ended with \(exit)") }
     }
 
     /// One that is stopped answers nobody.

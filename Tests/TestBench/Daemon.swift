@@ -50,10 +50,12 @@ package final class Daemon {
     package var isUp: Bool { access(ground.socket, F_OK) == 0 }
 
     /// Whether its present life has come to the end of the trace.
-    package var hasPlayed: Bool {
-        bytes(of: ground.daemonLog).dropFirst(logStart).withUnsafeBufferPointer {
-            offset(of: "is played", in: $0) != nil
-        }
+    package var hasPlayed: Bool { hasSaid("is played") }
+    /// Whether it hears signals: before that, SIGTERM ends it, or the words that start it, without a word.
+    package var isReady: Bool { hasSaid("daemon: ready") }
+
+    private func hasSaid(_ words: String) -> Bool {
+        bytes(of: ground.daemonLog).dropFirst(logStart).withUnsafeBufferPointer { offset(of: words, in: $0) != nil }
     }
 
     /// Whether its last word was that it found no descriptor to begin with.
