@@ -24,6 +24,8 @@ struct QueuedEvent: Sendable {
     /// On CLOCK_BOOTTIME, for its retention.
     var arrived: Instant
     var wall: WallTime
+    /// How it is journaled: the strongest that any subscriber asks for.
+    var durability: Durability
 
     var isBarrier: Bool {
         switch kind {

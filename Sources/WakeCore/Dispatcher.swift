@@ -208,7 +208,9 @@ public struct Dispatcher: Sendable {
         for route in subscribers {
             change(route.slot, &step) {
                 $0.lose(
-                    event.device, .storm, sequence, from: event.stamp.wall, due: $1.now, route.subscription, &$1)
+                    event.device, .storm, sequence, from: event.stamp.wall, due: $1.now, route.subscription,
+                    keptBy: .ram,
+                    &$1)
             }
         }
     }
@@ -222,31 +224,35 @@ public struct Dispatcher: Sendable {
             fates.append(handlers[route.slot].admit(event, route.subscription, &step))
         }
         let sequence = step.takeSequence()
-        append(event, sequence, subscribers, &step)
+        let durability = append(event, sequence, subscribers, &step)
         for (index, route) in subscribers.routes.enumerated() {
             let fate = fates[index]
             change(route.slot, &step) { handler, step in
                 switch fate {
-                case .queued: handler.enqueue(event, as: sequence, route.subscription, &step)
+                case .queued: handler.enqueue(event, as: sequence, route.subscription, durability, &step)
                 case .lost(let cause):
                     handler.lose(
                         event.device, cause, sequence, from: event.stamp.wall,
-                        due: handler.due(event, route.subscription, step), route.subscription, &step)
+                        due: handler.due(event, route.subscription, step), route.subscription, keptBy: durability,
+                        &step)
                 }
             }
         }
         tellLinkDown(event, subscribers.routes, &step)
     }
 
+    /// Returns how it is journaled: as the strongest of the subscribers asks, those that lose it too, since their gaps stand
+    /// beside it. `ram` where nobody is owed it.
     private func append(
         _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
-    ) {
-        var owed = subscribers
+    ) -> Durability {
+        var owners = subscribers.owners
         if fates.contains(where: \.isLost) {
-            owed = Subscribers(zip(subscribers.routes, fates).filter { !$1.isLost }.map(\.0))
+            owners = zip(subscribers.owners, fates).filter { !$1.isLost }.map(\.0)
         }
-        guard !owed.owners.isEmpty else { return }
-        step.emit(.append(sequence, event, owners: owed.owners, owed.durability))
+        guard !owners.isEmpty else { return .ram }
+        step.emit(.append(sequence, event, owners: owners, subscribers.durability))
+        return subscribers.durability
     }
 
     /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
@@ -260,7 +266,7 @@ public struct Dispatcher: Sendable {
             let durability = handlers[route.slot].terms[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
-                $0.enqueue(notice, as: sequence, route.subscription, passesNacks: true, &$1)
+                $0.enqueue(notice, as: sequence, route.subscription, durability, passesNacks: true, &$1)
             }
         }
     }
@@ -269,8 +275,9 @@ public struct Dispatcher: Sendable {
         let subscription = routes.subscription(of: id, for: event.device)
         change(id, &step) { handler, step in
             let sequence = step.takeSequence()
-            step.emit(.append(sequence, event, owners: [id], handler.terms(of: subscription).durability))
-            handler.enqueue(event, as: sequence, subscription, &step)
+            // Where the dead letters are, so that it leaves them in the commit that brings it back.
+            step.emit(.append(sequence, event, owners: [id], .disk))
+            handler.enqueue(event, as: sequence, subscription, .disk, &step)
         }
     }
 

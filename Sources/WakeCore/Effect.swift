@@ -59,8 +59,6 @@ public enum Effect: Sendable {
     case update(Sequence, DeviceEvent)
     case lease(HandlerID, [Sequence])
     case acknowledge(HandlerID, [Sequence])
-    /// Let go of unacknowledged; a gap of the same step tells it.
-    case lose(HandlerID, Sequence)
     case giveBack(HandlerID, Sequence, attempts: UInt32, charges: UInt8, heldUntil: WallTime?)
     case deadLetter(HandlerID, Sequence, reason: String)
     case checkpoint(HandlerID, String)

@@ -46,11 +46,11 @@ extension HandlerLifecycle {
     }
 
     mutating func enqueue(
-        _ event: DeviceEvent, as sequence: Sequence, _ subscription: Int?, passesNacks: Bool = false,
-        _ step: inout Step
+        _ event: DeviceEvent, as sequence: Sequence, _ subscription: Int?, _ durability: Durability,
+        passesNacks: Bool = false, _ step: inout Step
     ) {
         let terms = terms(of: subscription)
-        var queued = QueuedEvent(event, sequence, due: due(event, subscription, step))
+        var queued = QueuedEvent(event, sequence, due: due(event, subscription, step), durability)
         queued.passesNacks = passesNacks
         // A link that flaps for days must not leave a gap for each time: past a few they grow across barriers.
         if event.isBarrier, queue.gapCount(of: event.device) < Self.gapLimit {
@@ -65,20 +65,23 @@ extension HandlerLifecycle {
 
     /// An event that has a number is lost to this handler: it is told in one gap per device and cause.
     mutating func lose(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
-        lose(event.device, cause, event.sequence, from: event.wall, due: event.due, nil, &step)
+        lose(
+            event.device, cause, event.sequence, from: event.wall, due: event.due, nil, keptBy: event.durability, &step)
     }
 
-    /// `due` is when what is lost would have woken: word of it must not come sooner than it could have itself.
+    /// `due` is when what is lost would have woken: word of it must not come sooner than it could have itself. `durability` is
+    /// how the event is journaled: two databases cannot commit at one instant, so a gap stands in the same one as what it
+    /// tells of, or a death between the two would leave the event erased and untold.
     mutating func lose(
         _ device: DeviceID, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, due: Instant,
-        _ subscription: Int?, _ step: inout Step
+        _ subscription: Int?, keptBy durability: Durability, _ step: inout Step
     ) {
-        if let grown = gaps.grow(device, cause, by: sequence, at: wall) {
+        if let grown = gaps.grow(device, cause, durability, by: sequence, at: wall) {
             if !grown.isAhead { rewrite(grown, &step) }
             return
         }
         let gap = Gap(cause: cause, count: 1, first: sequence, last: sequence, from: wall, to: wall)
-        tell(gap, of: device, due: due, subscription, &step)
+        tell(gap, of: device, due: due, subscription, atLeast: durability, &step)
     }
 
     /// Word of what a restart lost must outlive the next one, even a reboot, or nobody would hear of it. It is on the disk
@@ -93,15 +96,17 @@ extension HandlerLifecycle {
     }
 
     mutating func tell(
-        _ gap: Gap, of device: DeviceID, due: Instant, _ subscription: Int?, _ step: inout Step
+        _ gap: Gap, of device: DeviceID, due: Instant, _ subscription: Int?, atLeast least: Durability = .ram,
+        _ step: inout Step
     ) {
         let event = DeviceEvent(device: device, kind: .gap(gap), stamp: step.stamp)
         let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
         let sequence = step.takeSequence()
-        step.emit(.append(sequence, event, owners: [id], durability(of: gap, terms)))
+        let durability = max(durability(of: gap, terms), least)
+        step.emit(.append(sequence, event, owners: [id], durability))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
-        queue.insert(QueuedEvent(event, sequence, due: due), terms)
-        gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap))
+        queue.insert(QueuedEvent(event, sequence, due: due, durability), terms)
+        gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap, durability: durability))
     }
 
     /// What is too old for its subscription is let go before anything is delivered.
@@ -116,7 +121,7 @@ extension HandlerLifecycle {
     }
 
     mutating func discard(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
-        step.emit(.lose(id, event.sequence))
+        step.emit(.acknowledge(id, [event.sequence]))
         lose(event, cause, &step)
     }
 
@@ -188,6 +193,7 @@ extension QueuedEvent {
         attempts = UInt32(clamping: recovered.attempts + (recovered.wasDelivered ? 1 : 0))
         charges = UInt8(clamping: recovered.charges)
         isRedelivered = recovered.wasDelivered
+        durability = recovered.durability
     }
 
     static func size(of event: DeviceEvent) -> Int {
@@ -198,7 +204,7 @@ extension QueuedEvent {
         }
     }
 
-    init(_ event: DeviceEvent, _ sequence: Sequence, due: Instant) {
+    init(_ event: DeviceEvent, _ sequence: Sequence, due: Instant, _ durability: Durability) {
         switch event.kind {
         case .data(let channel, _): kind = .data(channel)
         case .connected: kind = .connected
@@ -212,5 +218,6 @@ extension QueuedEvent {
         self.due = due
         arrived = event.stamp.moment.boottime
         wall = event.stamp.wall
+        self.durability = durability
     }
 }

@@ -6,17 +6,21 @@ struct PendingGaps: Sendable {
         var sequence: Sequence
         var device: DeviceID
         var gap: Gap
+        var durability: Durability
         /// The journal's copy counts less than this one.
         var isAhead = false
     }
 
     private var entries: [Entry] = []
 
-    /// Adds one lost event to the gap of the same device and cause, where one is pending.
-    mutating func grow(_ device: DeviceID, _ cause: GapCause, by lost: Sequence?, at wall: WallTime) -> Entry? {
-        guard let index = entries.firstIndex(where: { $0.device == device && $0.gap.cause == cause }) else {
-            return nil
+    /// Adds one lost event to the gap of the same device and cause, where one is pending that is journaled no weaker.
+    mutating func grow(
+        _ device: DeviceID, _ cause: GapCause, _ durability: Durability, by lost: Sequence?, at wall: WallTime
+    ) -> Entry? {
+        let place = entries.firstIndex {
+            $0.device == device && $0.gap.cause == cause && $0.durability >= durability
         }
+        guard let index = place else { return nil }
         entries[index].gap.include(lost, at: wall)
         entries[index].isAhead = cause == .storm && !entries[index].gap.isWorthWriting
         return entries[index]

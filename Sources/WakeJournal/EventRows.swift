@@ -144,7 +144,12 @@ extension EventStore {
         let appended = turn.lazy.compactMap { verb in
             if case .append(let seq, _, _) = verb { seq.rawValue } else { nil }
         }
-        return [first > 0 ? UInt64(first) : none, held.oldest?.rawValue ?? none, appended.first ?? none].min()
+        let owed = [first > 0 ? UInt64(first) : nil, held.oldest?.rawValue, appended.first].compactMap { $0 }.min()
+        guard let owed else {
+            oldestTold = nil
+            return none
+        }
+        return min(owed, oldestTold?.rawValue ?? owed)
     }
 
     func owners(of seq: Sequence, _ owner: Int64) -> [HandlerID] {

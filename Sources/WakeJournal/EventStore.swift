@@ -1,6 +1,11 @@
 // One database and what stands in for it while it cannot write: what a turn asks for is written at its commit or, degraded, kept in memory.
 import WakeModel
 
+extension DeviceEvent {
+    /// Of a gap, the first number that it tells of.
+    var firstTold: Sequence? { if case .gap(let gap) = kind { gap.first } else { nil } }
+}
+
 enum Verb {
     case append(Sequence, DeviceEvent, [HandlerID])
     case update(Sequence, DeviceEvent)
@@ -44,6 +49,8 @@ final class EventStore {
     /// Numbers this file may hold for two or more handlers, and those it may hold attempts for; they spare the hot path statements.
     var shared: ClosedRange<Sequence>?
     var mayHoldAttempts = true
+    /// The oldest number that a gap of this file tells of; forgotten when nothing is owed here.
+    var oldestTold: Sequence?
     /// Numbers of events that this file may hold; nil when it holds none.
     private(set) var span: ClosedRange<Sequence>?
     /// The file was there when this life began.
@@ -100,12 +107,19 @@ final class EventStore {
         switch verb {
         case .append(let seq, let event, let owners):
             noteHeld(seq, isShared: owners.count > 1)
+            noteTold(event)
             cursor = Cursor(seq: seq, wall: event.stamp.wall)
         case .acknowledge(let range, _): if range.upperBound > stated { mustState = true }
         case .attempts: mayHoldAttempts = true
-        case .update, .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
+        case .update(_, let event): noteTold(event)
+        case .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
         }
         turn.append(verb)
+    }
+
+    /// Who loses a gap loses what it tells of.
+    func noteTold(_ event: DeviceEvent) {
+        if let first = event.firstTold { oldestTold = min(first, oldestTold ?? first) }
     }
 
     func note(_ key: Note.Key, _ value: [UInt8]) {
@@ -125,16 +139,6 @@ final class EventStore {
     func takeCarried() {
         for (name, value) in carried { perform(.fact(name, value)) }
         carried = [:]
-    }
-
-    /// This turn has what may not be on the disk later than what the other database has of the turn.
-    var mustCommitFirst: Bool {
-        turn.contains { verb in
-            switch verb {
-            case .handler, .bury: true
-            case .append, .update, .acknowledge, .attempts, .fact, .device, .clearIdentities, .unbury: false
-            }
-        }
     }
 
     var isDirty: Bool { !turn.isEmpty || !notes.entries.isEmpty || mustState }

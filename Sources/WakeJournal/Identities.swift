@@ -60,7 +60,6 @@ extension Journal {
         guard var row = identities.handlers[id] else { return }
         body(&row)
         identities.set(id, row)
-        prepareForDisk()
         disk.perform(.handler(id, row))
     }
 

@@ -35,8 +35,6 @@ public final class Journal {
     var isRecovered = false
     /// The batch last delivered to each handler, but for what it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
-    /// What handlers lost in this turn that the disk's database holds, while the gap that tells it is for the other.
-    private var lost: [HandlerID: [Sequence]] = [:]
     var commitsSinceFault = 0
     var replay = ReplayProgress()
     /// Events that could not be read, each told once, and what is to be told at the next commit.
@@ -69,7 +67,7 @@ public final class Journal {
         run?.perform(.fact("boot", bootID))
         state("closed", "")
         if start.file?.firstUnkept ?? 0 == 0 { numberFile?.write(NumberFile.Contents(journal: id)) }
-        for outcome in commit() { untold.append(outcome) }
+        // Not committed yet: what the last life left is evidence until ``recover(at:)`` has written what it proves.
     }
 
     private func tellDamagedFacts() {
@@ -104,8 +102,9 @@ public final class Journal {
 
     private func give(_ seq: Sequence, at time: WallTime, in store: EventStore) {
         if firstGiven.rawValue == 0 { firstGiven = seq }
-        newest = Cursor(seq: seq, wall: time)
+        // Before it is the newest: what is lost from then on may begin with it.
         if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
+        newest = Cursor(seq: seq, wall: time)
         if replay.mustCommit(before: store) { commitEarly() }
     }
 
@@ -149,15 +148,6 @@ public final class Journal {
         let count = Int(range.upperBound.rawValue - range.lowerBound.rawValue) + 1
         guard ram.acknowledge(range, by: handler) < count else { return }
         for store in stores where store.mayHold(range) { store.perform(.acknowledge(range, handler)) }
-    }
-
-    /// The event is let go of unacknowledged, which a gap of the same turn tells.
-    public func lose(_ seq: Sequence, by handler: HandlerID) {
-        if run != nil, disk.mayHold(seq) {
-            if disk.mustCommitFirst { commitEarly() }
-            lost[handler, default: []].append(seq)
-        }
-        acknowledge([seq], by: handler)
     }
 
     /// The event went back to the queue after a nack or a death, and is in flight no more. Counts are totals, not additions;
@@ -257,10 +247,16 @@ public final class Journal {
 
     // MARK: The turn
 
-    /// Ends this turn's transactions. Empty when there was nothing to commit; each loss is told once.
+    /// Ends this turn's transactions: disk first, because a checkpoint may not be later than the acknowledgement after it.
+    /// Empty when there was nothing to commit; each loss is told once.
     public func commit() -> [CommitOutcome] {
         replay.close(orElse: run ?? disk)
-        let isCommitted = commitStores()
+        replay.noteCommit()
+        var isCommitted = false
+        for store in stores {
+            guard let outcome = store.commit() else { continue }
+            if outcome == .committed { isCommitted = true } else { untold.append(outcome) }
+        }
         if untold.isEmpty, commitsSinceFault == 0, stores.allSatisfy({ $0.fault == nil }) {
             return isCommitted ? Self.committed : []
         }
@@ -268,31 +264,12 @@ public final class Journal {
     }
 
     /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
-    func commitEarly() { _ = commitStores() }
-
-    /// Two databases cannot commit at one instant. The disk is first, because a checkpoint may not be later than the
-    /// acknowledgement after it; but word of a loss is there before the loss. True where anything was written.
-    private func commitStores() -> Bool {
+    private func commitEarly() {
         replay.noteCommit()
-        let loss = lost.isEmpty ? nil : noteLost()
-        var isCommitted = false
-        for store in loss == nil ? stores : stores.reversed() {
-            if let loss, store === disk, run?.fault != nil { noteInMemory(min(loss.rawValue, notedInMemory ?? .max)) }
-            guard let outcome = store.commit() else { continue }
-            if outcome == .committed { isCommitted = true } else { untold.append(outcome) }
+        for store in stores {
+            if let outcome = store.commit(), outcome != .committed { untold.append(outcome) }
         }
-        return isCommitted
     }
-
-    /// Finished at the next start, should this life end in between. The oldest of it.
-    private func noteLost() -> Sequence? {
-        for (handler, seqs) in lost { run?.note(.lost(handler), [UInt8](packing: seqs)) }
-        defer { lost = [:] }
-        return lost.values.joined().min()
-    }
-
-    /// What the disk is to hold before anything else of this turn is written.
-    func prepareForDisk() { if !lost.isEmpty { commitEarly() } }
 
     /// One array for every commit that goes well.
     static let committed = [CommitOutcome.committed]

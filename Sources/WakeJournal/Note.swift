@@ -16,17 +16,11 @@ struct Note {
         static let replayPosition = Key(rawValue: -1)
         /// The batch last delivered to the handler: its numbers, packed.
         static func lease(_ handler: HandlerID) -> Key { Key(rawValue: -1 - Int64(handler.rawValue)) }
-        /// What the handler lost last of the other database: its numbers, packed.
-        static func lost(_ handler: HandlerID) -> Key { Key(rawValue: firstLost - Int64(handler.rawValue)) }
-        private static let firstLost: Int64 = -1 << 40
 
         /// Never above 0, where the events are.
         var rawValue: Int64
-        var lessee: HandlerID? {
-            rawValue < -1 && rawValue > Self.firstLost ? HandlerID(rawValue: UInt32(clamping: -1 - rawValue)) : nil
-        }
-        var loser: HandlerID? {
-            rawValue <= Self.firstLost ? HandlerID(rawValue: UInt32(clamping: Self.firstLost - rawValue)) : nil
+        var handler: HandlerID? {
+            rawValue < -1 ? HandlerID(rawValue: UInt32(truncatingIfNeeded: -1 - rawValue)) : nil
         }
     }
 

@@ -67,7 +67,7 @@ struct OwedReader {
         for note in notes {
             if note.cursor.seq > outcome.cursor.seq { outcome.cursor = note.cursor }
             outcome.notes[note.key] = note.value
-            if let handler = note.key.lessee { delivered[handler] = Set(note.value.unpackedSequences) }
+            if let handler = note.key.handler { delivered[handler] = Set(note.value.unpackedSequences) }
         }
         outcome.highest = outcome.cursor.seq.rawValue
         store.noteStated(outcome.cursor)
@@ -106,6 +106,7 @@ struct OwedReader {
             }
             outcome.highest = max(outcome.highest, seq.rawValue)
             store.noteHeld(seq, isShared: owner == 0)
+            store.noteTold(event)
             for handler in try owners(of: seq, owner, database) { owe(event, seq, to: handler) }
         }
     }

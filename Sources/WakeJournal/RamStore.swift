@@ -14,15 +14,20 @@ struct RamStore {
     private var entries: [Held] = []
     private var first = 0
     private(set) var count = 0
+    /// The oldest number that a gap here tells of, while anything is here.
+    private var oldestTold: Sequence?
 
     var isEmpty: Bool { count == 0 }
     var events: some Swift.Sequence<Held> { entries[first...].lazy.filter { !$0.owners.isEmpty } }
-    var oldest: Sequence? { isEmpty ? nil : entries[first].seq }
+    /// What is lost with it begins there.
+    var oldest: Sequence? { isEmpty ? nil : min(entries[first].seq, oldestTold ?? entries[first].seq) }
 
     subscript(seq: Sequence) -> DeviceEvent? { place(of: seq).map { entries[$0].event } }
 
     mutating func append(_ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID]) {
         guard !owners.isEmpty else { return }
+        if isEmpty { oldestTold = nil }
+        noteTold(event)
         let held = Held(seq: seq, event: event, owners: owners)
         let place = entries.last.map { $0.seq < seq } ?? true ? entries.count : lowerBound(of: seq)
         if place < entries.count, entries[place].seq == seq {
@@ -34,9 +39,15 @@ struct RamStore {
         }
     }
 
+    private mutating func noteTold(_ event: DeviceEvent) {
+        guard let first = event.firstTold else { return }
+        oldestTold = min(first, oldestTold ?? first)
+    }
+
     /// False when the event is not held here.
     mutating func update(_ event: DeviceEvent, as seq: Sequence) -> Bool {
         guard let place = place(of: seq) else { return false }
+        noteTold(event)
         entries[place].event = event
         return true
     }

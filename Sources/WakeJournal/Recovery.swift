@@ -10,7 +10,6 @@ extension Journal {
         if identities.areWhole { recovery.handlers = Set(identities.handlers.keys) }
         var survey = Survey(highest: start.closed?.newest ?? 0)
         for store in stores { read(store, into: &recovery, &survey) }
-        for (handler, seqs) in survey.lost { forget(seqs, of: handler, in: &recovery) }
         replay.recovered = recovery.replayPosition
         for handler in recovery.owed.keys { recovery.owed[handler]?.sort { $0.sequence < $1.sequence } }
         placeNumbers(survey, at: now ?? .now, into: &recovery)
@@ -23,6 +22,8 @@ extension Journal {
         for store in stores { recovery.losses += store.takeUntold() }
         for case .lost(let loss) in commit() { recovery.losses.append(loss) }
         keepNumbers()
+        // Told in ``Recovery/lost``; what is damaged from now on is another matter.
+        for store in stores where store.fault == nil { store.acceptDamage() }
         return recovery
     }
 
@@ -91,8 +92,6 @@ extension Journal {
         var highest: UInt64
         /// The highest that each database itself speaks of.
         var newest: [Durability: UInt64] = [:]
-        /// Told in a gap, and perhaps still there.
-        var lost: [HandlerID: [Sequence]] = [:]
         /// Databases that may miss any event.
         var isBlind: Set<Durability> = []
     }
@@ -108,9 +107,6 @@ extension Journal {
         if let position = outcome.notes[.replayPosition].flatMap(Recovery.ReplayPosition.init) {
             adopt(position, into: &recovery)
         }
-        for (key, value) in outcome.notes {
-            if let handler = key.loser { survey.lost[handler, default: []] += value.unpackedSequences }
-        }
         if outcome.cursor.seq > newest.seq { newest = outcome.cursor }
         survey.highest = max(survey.highest, outcome.highest)
         survey.newest[store.which] = outcome.highest
@@ -122,14 +118,6 @@ extension Journal {
             store.tell(sentence)
             store.apply(outcome.remedies, notesToo: outcome.damagedNotes > 0)
         }
-    }
-
-    /// The last life died between the two commits of a turn: the gap was written, and what it tells of was not erased.
-    private func forget(_ seqs: [Sequence], of handler: HandlerID, in recovery: inout Recovery) {
-        let known = Set(seqs)
-        guard let owed = recovery.owed[handler]?.map(\.sequence).filter(known.contains), !owed.isEmpty else { return }
-        recovery.owed[handler]?.removeAll { known.contains($0.sequence) }
-        acknowledge(owed, by: handler)
     }
 
     /// Of one trace the database that took the last events knows best. Where they name two, the run database is read last
@@ -151,16 +139,15 @@ extension Journal {
     /// `clean` says that the bridge stops in order; with nothing left in memory the next start then misses no number.
     public func close(clean: Bool) {
         disk.takeCarried()
+        _ = commit()
         // There may be room again by now for what memory keeps.
         if clean { _ = heal() }
         let isWhole = ram.isEmpty && stores.allSatisfy { $0.fault == nil }
         if clean, isWhole {
-            _ = commit()
             for store in stores { store.state(newest) }
             keepPosition()
             state("closed", "\(newest.seq.rawValue) \(run?.oldest(orElse: 0) ?? 0)")
             state("ram", "")
-            state("untold", "")
         }
         _ = commit()
         for store in stores {

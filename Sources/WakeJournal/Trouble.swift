@@ -23,6 +23,8 @@ extension Journal {
         for store in healed { restate(in: store) }
         for store in healed where store.wasDamaged { keepHole(of: store) }
         if !healed.isEmpty, ram.isEmpty, stores.allSatisfy({ $0.fault == nil }) { unnoteRam() }
+        // What told of the hole is written by now.
+        if !hasUntold, disk.fault == nil { holeBegin = nil }
         keepNumbers()
         let told = stores.flatMap { $0.takeUntold() }.map(CommitOutcome.lost)
         return told + healed.map { .restored($0.which) }

@@ -86,7 +86,6 @@ extension Journal {
         let event = event(seq)
         let why = event == nil ? reason + "; its payload cannot be read" : reason
         let kept = event ?? Self.standIn(for: seq, of: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
-        prepareForDisk()
         disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: kept, reason: why, at: time)))
         acknowledge([seq], by: handler)
     }

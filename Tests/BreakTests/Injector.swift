@@ -65,7 +65,8 @@ final class Injector {
         note("end-bridge \(pid)")
         let isReady = daemon.isReady
         let exit = try await daemon.stop()
-        if exit != 0, isReady || exit != -SIGTERM { complaints.append("the bridge was asked to end and ended with \(exit)") }
+        guard exit != 0, isReady || exit != -SIGTERM else { return }
+        complaints.append("the bridge was asked to end and ended with \(exit)")
     }
 
     /// One that is stopped answers nobody.

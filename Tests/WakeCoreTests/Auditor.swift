@@ -75,7 +75,6 @@ final class Auditor {
         case .update(let sequence, let event): update(sequence, event)
         case .lease(let id, let sequences): lease(id, sequences)
         case .acknowledge(let id, let sequences): acknowledge(id, sequences, at: now)
-        case .lose(let id, let sequence): acknowledge(id, [sequence], at: now)
         case .giveBack(let id, let sequence, let attempts, _, _): giveBack(id, sequence, attempts)
         case .deadLetter(let id, let sequence, _):
             expectPlace(id, sequence, [.leased], "dead-lettered")

@@ -43,6 +43,31 @@ struct OperatorStories {
         story.close()
     }
 
+    @Test("A gap is kept where the event that it tells of is kept, however little its own handler asks for")
+    func gapBesideEvent() {
+        let story = Scenario()
+        let device = story.device()
+        let weak = story.handler { $0.subscriptions[0].durability = .run }
+        let strong = story.handler(2) { $0.subscriptions[0].durability = .disk }
+        story.data(device)
+        story.operate(.stop, weak)
+        story.advance(.seconds(1))
+        story.data(device)
+        story.operate(.stop, strong)
+        story.advance(.seconds(1))
+        let gaps = [weak, strong].map { id in
+            story.count { effect in
+                guard case .append(_, let event, let owners, .disk) = effect, case .gap = event.kind else {
+                    return false
+                }
+                return owners == [id]
+            }
+        }
+        #expect(gaps == [1, 1])
+        #expect(story.count { if case .append(_, _, _, .run) = $0 { true } else { false } } == 0)
+        story.close()
+    }
+
     @Test("stop_events: keep keeps them")
     func stoppedKeep() {
         let story = Scenario()

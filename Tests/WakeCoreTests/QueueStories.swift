@@ -323,7 +323,7 @@ struct QueueStories {
         var queue = EventQueue()
         let event = QueuedEvent(
             sequence: Sequence(1), device: device, kind: .data(.serial), size: 4, due: .zero, arrived: .zero,
-            wall: WallTime(microseconds: 0))
+            wall: WallTime(microseconds: 0), durability: .run)
         queue.insert(event, terms)
         #expect(queue.terms(of: device) == terms)
         queue.giveBack(queue.take(limit: 1, byteLimit: 100, at: .zero))

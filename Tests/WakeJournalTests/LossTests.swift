@@ -157,6 +157,7 @@ struct LossTests {
         journal = try scratch.journal()
         let lost = try #require(journal?.recover().lost)
         #expect(lost.first == Sequence(11) && lost.last >= Sequence(20))
+        journal?.noteLossesTold()
         journal?.close(clean: true)
         journal = nil
         #expect(try scratch.journal().recover().lost == nil, "it is told once")
@@ -212,43 +213,87 @@ struct LossTests {
         #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
     }
 
-    /// Of the disk's database, in a turn whose gap goes into the other.
-    private func loseThree(_ journal: Journal?) {
-        for number in UInt64(1)...3 { journal?.lose(Sequence(number), by: a) }
+    /// In the place of what was acknowledged instead of being delivered.
+    private func tellGap(_ journal: Journal?, of numbers: ClosedRange<UInt64>, as seq: UInt64) {
+        journal?.acknowledge(numbers.map { Sequence($0) }, by: a)
+        let (first, last) = (Sequence(numbers.lowerBound), Sequence(numbers.upperBound))
         let time = WallTime(microseconds: 1)
-        let gap = Gap(cause: .stopped, count: 3, first: Sequence(1), last: Sequence(3), from: time, to: time)
+        let gap = Gap(cause: .stopped, count: UInt64(numbers.count), first: first, last: last, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
         let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: .gap(gap), stamp: stamp)
-        journal?.append(event, as: Sequence(4), owedTo: [a], durability: .run)
+        journal?.append(event, as: Sequence(seq), owedTo: [a], durability: .run)
+        _ = journal?.commit()
     }
 
-    @Test("A death after the gap was written and before what it tells of was erased leaves the gap, and only the gap")
-    func diedBeforeErasure() throws {
+    @Test("Who loses a gap is told again of what it told of", arguments: [true, false])
+    func gapIsLost(isClean: Bool) throws {
         var journal: Journal? = try scratch.ready()
-        journal?.append(1...3, owedTo: [a, b], .disk)
+        journal?.append(1...3)
         _ = journal?.commit()
-        let lock = [try scratch.lock(scratch.disk)]
-        loseThree(journal)
+        tellGap(journal, of: 1...3, as: 4)
+        if isClean { journal?.close(clean: true) } else { journal?.reserve(upTo: Sequence(9_000)) }
         _ = journal?.commit()
         journal = nil
-        scratch.free(lock)
-        let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(4)])
-        #expect(recovery.owed[b]?.count == 3)
+        scratch.reboot()
+        #expect(try scratch.journal(boot: "next").recover().lost?.first == Sequence(1))
     }
 
-    @Test("Where the gap stands in memory only, a death tells of all that it told of")
+    @Test("Who loses a gap that only memory had is told again of what it told of, whatever was reserved meanwhile")
     func gapInMemory() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.append(1...3, .disk)
+        journal?.append(1...3)
         _ = journal?.commit()
-        let lock = [try scratch.lock(scratch.run)]
-        loseThree(journal)
+        let locks = [try scratch.lock(scratch.run)]
+        tellGap(journal, of: 1...3, as: 4)
+        journal?.reserve(upTo: Sequence(9_000))
         _ = journal?.commit()
         journal = nil
-        scratch.free(lock)
+        scratch.free(locks)
         let recovery = try scratch.journal().recover()
+        #expect(recovery.lost.map { $0.first <= Sequence(4) } ?? false)
+        #expect(recovery.owed[a]?.count == 3, "what could not be erased comes again")
+    }
+
+    @Test("A start that ended before it had read what is owed leaves it to the next one to tell what a reboot took")
+    func startInVain() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...10)
+        _ = journal?.commit()
+        journal = nil
+        scratch.reboot()
+        _ = try scratch.journal(boot: "next")
+        let recovery = try scratch.journal(boot: "next").recover()
         #expect(recovery.lost?.first == Sequence(1))
+        #expect(recovery.next > Sequence(10))
+    }
+
+    @Test("The event on whose way numbers were reserved is told as lost too")
+    func lostWithReservation() throws {
+        var journal: Journal? = try scratch.ready()
+        for number in UInt64(1)...4_096 {
+            journal?.append(number...number)
+            journal?.acknowledge([Sequence(number)], by: a)
+        }
+        _ = journal?.commit()
+        journal?.append(4_097...4_097)
+        _ = journal?.commit()
+        journal = nil
+        scratch.reboot()
+        let lost = try #require(try scratch.journal(boot: "next").recover().lost)
+        #expect(lost.first <= Sequence(4_097))
+    }
+
+    @Test("A hole that nobody was told of yet is told at the next start, though this life ended in order")
+    func untoldAtTheEnd() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1, .ram)
+        _ = journal?.commit()
+        journal = try scratch.journal()
+        let lost = journal?.recover().lost
+        journal?.close(clean: true)
+        journal = nil
+        #expect(lost != nil)
+        #expect(try scratch.journal().recover().lost?.first == lost?.first)
     }
 
     @Test("A dead letter whose payload cannot be read is kept, empty, with its reason")

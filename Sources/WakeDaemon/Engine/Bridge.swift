@@ -64,9 +64,9 @@ public final class Bridge {
         wallClock = try WallClockWatch()
         let aliveUntil = Self.journalWritten(options)
         journal = try Self.openJournal(options)
-        // After all that may refuse to begin, so that no empty cgroup is left of a start in vain.
-        suspension = try Self.chooseSuspension(options)
+        // Before anything that may refuse to begin: what the last life left proves what it lost only once.
         recovery = journal.recover()
+        suspension = try Self.chooseSuspension(options)
         let clock = RealClock()
         engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))
         catalog = Catalog(profiles: profiles)

@@ -124,7 +124,6 @@ public final class Engine {
         case .update(let sequence, let event): journal.update(event, as: sequence)
         case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
         case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
-        case .lose(let handler, let sequence): journal.lose(sequence, by: handler)
         case .giveBack(let handler, let sequence, let attempts, let charges, let until):
             journal.giveBack(
                 sequence, by: handler, attempts: Int(attempts), charges: Int(charges), heldUntil: until)
