@@ -59,6 +59,8 @@ extension HandlerLifecycle {
             return answer(fault, reference, &step)
         }
         refused[0].nacks = min(refused[0].nacks + 1, 32)
+        // Refused itself it has told what it was to tell at once: passing on, it would be refused in a circle.
+        refused[0].passesNacks = false
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
         giveBack(refused, until: until, &step)

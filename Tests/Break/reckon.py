@@ -83,7 +83,8 @@ def check_order(game, name):
             attempts[event.key] = event.attempt
             if event.key <= newest.get(event.device, 0) and event.key not in refused:
                 complain("I5", f"{name}, process {process.pid}: {event.key} of {event.device} after {newest[event.device]}")
-            newest[event.device] = event.key
+            if event.kind != "attention":
+                newest[event.device] = event.key
     newest, seen = {}, set()
     for event in game.events(name):
         if event.key in seen:
@@ -91,7 +92,9 @@ def check_order(game, name):
         seen.add(event.key)
         if event.key < newest.get(event.device, 0):
             complain("I5", f"{name}: {event.key} of {event.device} came first after {newest[event.device]} had come")
-        newest[event.device] = event.key
+        # That a link went down is told at once, before what a nack holds back.
+        if event.kind != "attention":
+            newest[event.device] = event.key
 
 
 def check_attempts(game, name, events):

@@ -88,6 +88,21 @@ struct QueueStories {
         story.close()
     }
 
+    @Test("A link-down that is refused itself waits as long as it is told to, and does not come at once again")
+    func refusedLinkDown() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler(1))
+        story.data(device)
+        story.say(.nack(Sequence(1), after: .seconds(30)), handler)
+        story.event(.disconnected(reason: "timeout", folded: 0), device)
+        story.say(.nack(Sequence(3), after: .seconds(40)), handler)
+        story.advance(.seconds(29))
+        #expect(story.delivered(handler) == [1, 3])
+        story.advance(.seconds(12))
+        #expect(story.delivered(handler) == [1, 3, 1, 2, 3])
+        story.close()
+    }
+
     @Test("An ack of what was never delivered here is an error and acknowledges nothing")
     func falseAcknowledgement() {
         let story = Scenario()
