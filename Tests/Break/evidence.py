@@ -137,6 +137,8 @@ class Journal:
 
     def __init__(self, folder):
         self.owed, self.letters, self.newest, self.sound = set(), set(), 0, True
+        # How far each of the two knows numbers to have gone.
+        self.reach = {}
         for name in ("run.sqlite", "journal.sqlite"):
             if os.path.exists(f"{folder}/{name}"):
                 try:
@@ -152,7 +154,9 @@ class Journal:
             shared.setdefault(seq, []).append(handler)
         for seq, owner, monotonic in database.execute("SELECT seq,owner,monotonic FROM events"):
             # A note stands below the events; where an event has its instant, it says how far numbers went.
-            self.newest = max(self.newest, seq if seq > 0 else monotonic)
+            newest = seq if seq > 0 else monotonic
+            self.newest = max(self.newest, newest)
+            self.reach[path.rsplit("/", 1)[1]] = max(self.reach.get(path.rsplit("/", 1)[1], 0), newest)
             if seq > 0:
                 self.owed |= {(names.get(one), seq) for one in ([owner] if owner else shared.get(seq, []))}
         for seq, handler in database.execute("SELECT seq,handler FROM dead_letters"):
