@@ -29,9 +29,9 @@ struct CRC32: Sendable {
         check(numbers: held == 0 ? attempts : attempts + [held])
     }
 
-    func check(_ bytes: [UInt8]) -> UInt32 {
+    func check(_ bytes: [UInt8], from first: Int = 0) -> UInt32 {
         var value: UInt32 = ~0
-        for byte in bytes { value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xff)] }
+        for place in first..<bytes.count { value = value >> 8 ^ table[Int((value ^ UInt32(bytes[place])) & 0xff)] }
         return ~value
     }
 }
@@ -40,7 +40,9 @@ struct ByteReader {
     let bytes: [UInt8]
     private var position = 0
 
-    init(bytes: [UInt8]) { self.bytes = bytes }
+    init(bytes: [UInt8], from position: Int = 0) { (self.bytes, self.position) = (bytes, position) }
+
+    var isAtEnd: Bool { position >= bytes.count }
 
     var rest: [UInt8] { Array(bytes[position...]) }
     var restText: String { String(decoding: bytes[position...], as: UTF8.self) }
@@ -52,6 +54,13 @@ struct ByteReader {
         for offset in 0..<size { value |= Number(truncatingIfNeeded: bytes[position + offset]) << Number(offset * 8) }
         position += size
         return value
+    }
+
+    /// Bytes after their number, a u32.
+    mutating func sized() -> [UInt8]? {
+        guard let count = integer(UInt32.self), bytes.count - position >= Int(count) else { return nil }
+        defer { position += Int(count) }
+        return Array(bytes[position..<(position + Int(count))])
     }
 
     mutating func text(_ length: Int) -> String? {

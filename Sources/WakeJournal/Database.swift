@@ -32,7 +32,7 @@ final class Database {
         wake_set_lookaside(connection, 512, 48)
         sqlite3_extended_result_codes(connection, 1)
         wake_be_defensive(connection)
-        sqlite3_busy_timeout(connection, 50)
+        wait(milliseconds: Self.usualWait)
         try setUp(strength)
     }
 
@@ -60,6 +60,10 @@ final class Database {
             PRAGMA wal_autocheckpoint=4096; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-128; PRAGMA foreign_keys=OFF
             """)
     }
+
+    /// How long who finds the file locked waits for it. The bridge's one thread waits too.
+    func wait(milliseconds: Int32) { sqlite3_busy_timeout(connection, milliseconds) }
+    static let usualWait: Int32 = 50
 
     func execute(_ sql: String) throws(SQLiteFailure) {
         let code = sqlite3_exec(connection, sql, nil, nil, nil)

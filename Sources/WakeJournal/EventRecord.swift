@@ -83,7 +83,7 @@ struct EventRecord {
 }
 
 extension DeviceEvent.Kind {
-    fileprivate var code: UInt8 {
+    var code: UInt8 {
         switch self {
         case .connected: 1
         case .disconnected: 2
@@ -98,7 +98,7 @@ extension DeviceEvent.Kind {
         }
     }
 
-    fileprivate init?(code: Int64, payload: [UInt8]) {
+    init?(code: Int64, payload: [UInt8]) {
         var reader = ByteReader(bytes: payload)
         switch code {
         case 1:
@@ -149,7 +149,7 @@ extension Gap {
 }
 
 extension [UInt8] {
-    fileprivate mutating func appendPayload(of kind: DeviceEvent.Kind) {
+    mutating func appendPayload(of kind: DeviceEvent.Kind) {
         switch kind {
         case .connected(let folded): appendLittleEndian(folded)
         case .disconnected(let reason, let folded):

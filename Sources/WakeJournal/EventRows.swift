@@ -42,21 +42,6 @@ extension EventStore {
         try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
     }
 
-    /// An event and the note beside it in one statement.
-    func insert(
-        _ event: DeviceEvent, as seq: Sequence, owner: HandlerID, with note: Note, in database: Database
-    ) throws(SQLiteFailure) {
-        let statement = try database.statement(.appendWithNote)
-        statement.bind(11, note.key.rawValue)
-        statement.bindBody(
-            owner: 0, device: DeviceID(rawValue: 0), stamp: note.stamp, kind: 0, check: record.encode(note), from: 12)
-        let check = record.encode(event, seq: seq.rawValue, owner: owner.rawValue)
-        statement.bind(1, seq.rawValue)
-        statement.bindBody(
-            owner: owner.rawValue, device: event.device, stamp: event.stamp, kind: record.kind, check: check)
-        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10, and: note.value, at: 20)
-    }
-
     func write(_ key: Note.Key, _ value: [UInt8], to database: Database) throws(SQLiteFailure) {
         let note = Note(key: key, cursor: cursor, value: value)
         let check = record.encode(note)
@@ -67,21 +52,9 @@ extension EventStore {
     }
 
     func erase(_ range: ClosedRange<Sequence>, by handler: HandlerID, in database: Database) throws(SQLiteFailure) {
-        let isOne = range.lowerBound == range.upperBound
-        let statement = try database.statement(isOne ? .acknowledgeOne : .acknowledgeSole)
-        statement.bind(1, range.lowerBound.rawValue)
-        statement.bind(2, Int64(handler.rawValue))
-        if !isOne { statement.bind(3, range.upperBound.rawValue) }
-        try statement.run()
-        guard mayHoldAttempts || shared?.overlaps(range) == true else { return }
-        try eraseMore(range, by: handler, in: database)
-    }
-
-    private func eraseMore(
-        _ range: ClosedRange<Sequence>, by handler: HandlerID, in database: Database
-    ) throws(SQLiteFailure) {
         let (first, last) = (Int64(bitPattern: range.lowerBound.rawValue), Int64(bitPattern: range.upperBound.rawValue))
-        if let shared, shared.overlaps(range) {
+        try run(.acknowledgeSole, [first, last, Int64(handler.rawValue)], in: database)
+        if mayShare(range) {
             try run(.acknowledgeShared, [first, last, Int64(handler.rawValue)], in: database)
             try run(.dropOrphans, [first, last], in: database)
         }
@@ -125,13 +98,13 @@ extension EventStore {
         } catch { return .damaged(failure: error) }
     }
 
-    /// An event of this turn that no commit has written yet.
-    func pending(_ seq: Sequence) -> DeviceEvent? {
+    /// An event that is not in the database yet.
+    func unwritten(_ seq: Sequence) -> DeviceEvent? {
         for verb in turn.reversed() {
             if case .append(seq, let event, _) = verb { return event }
             if case .update(seq, let event) = verb { return event }
         }
-        return nil
+        return held.events[seq] ?? logged.events[seq]
     }
 
     /// The oldest number that anybody may be owed here, in the file, in this turn or in memory; `none` where nobody is
@@ -144,7 +117,8 @@ extension EventStore {
         let appended = turn.lazy.compactMap { verb in
             if case .append(let seq, _, _) = verb { seq.rawValue } else { nil }
         }
-        let owed = [first > 0 ? UInt64(first) : nil, held.oldest?.rawValue, appended.first].compactMap { $0 }.min()
+        let waiting = [held.events.oldest, logged.events.oldest].map { $0?.rawValue }
+        let owed = (waiting + [first > 0 ? UInt64(first) : nil, appended.first]).compactMap { $0 }.min()
         guard let owed else {
             oldestTold = nil
             return none
@@ -188,7 +162,7 @@ extension EventStore {
             guard let letter = DeadLetter(row, with: &record) else { return }
             found[Grave(seq: letter.seq, handler: letter.handler)] = letter
         }
-        for verb in backlog + turn {
+        for verb in held.backlog + turn {
             if case .bury(let letter) = verb { found[Grave(seq: letter.seq, handler: letter.handler)] = letter }
             if case .unbury(let seq, let handler) = verb { found[Grave(seq: seq, handler: handler)] = nil }
         }
@@ -229,17 +203,15 @@ extension DeadLetter {
 }
 
 extension Statement {
-    /// Columns 2 to 9 of the tables that hold events; `first` is where the second of them stands.
-    fileprivate func bindBody(
-        owner: UInt32, device: DeviceID, stamp: Stamp, kind: UInt8, check: UInt32, from first: Int32 = 2
-    ) {
-        bind(first, Int64(owner))
-        bind(first + 1, Int64(device.rawValue))
-        bind(first + 2, Int64(kind))
-        bind(first + 3, stamp.moment.monotonic.nanoseconds)
-        bind(first + 4, stamp.moment.boottime.nanoseconds)
-        bind(first + 5, stamp.wall.microseconds)
-        bind(first + 6, Int64(stamp.isClockSynchronized ? 1 : 0))
-        bind(first + 7, Int64(check))
+    /// Columns 2 to 9 of the tables that hold events.
+    fileprivate func bindBody(owner: UInt32, device: DeviceID, stamp: Stamp, kind: UInt8, check: UInt32) {
+        bind(2, Int64(owner))
+        bind(3, Int64(device.rawValue))
+        bind(4, Int64(kind))
+        bind(5, stamp.moment.monotonic.nanoseconds)
+        bind(6, stamp.moment.boottime.nanoseconds)
+        bind(7, stamp.wall.microseconds)
+        bind(8, Int64(stamp.isClockSynchronized ? 1 : 0))
+        bind(9, Int64(check))
     }
 }

@@ -37,9 +37,16 @@ final class EventStore {
     /// Facts that go with the next commit and are no reason for one.
     private var carried: [String: String] = [:]
 
-    var held = RamStore()
-    private(set) var backlog: [Verb] = []
-    private var heldNotes = NoteBook()
+    /// What the log of turns has and the database has not.
+    private(set) var logged = Unwritten()
+    /// What only memory has, since there is a fault.
+    private(set) var held = Unwritten()
+    var log: TurnLog?
+    /// Bytes; 0 for a database without a log.
+    let logCapacity: Int
+    /// The log has turns that the database has not.
+    private(set) var hasLogged = false
+    private var buffer = TurnBuffer()
 
     /// The newest number given to an event of this file, as far as this turn.
     var cursor = Cursor.none
@@ -47,26 +54,34 @@ final class EventStore {
     private var stated = Sequence(0)
     private var mustState = false
     /// Numbers this file may hold for two or more handlers, and those it may hold attempts for; they spare the hot path statements.
-    var shared: ClosedRange<Sequence>?
+    private var shared: ClosedRange<Sequence>?
     var mayHoldAttempts = true
+    /// What the file holds was read; until then it may be anything.
+    var isRead = false
     /// The oldest number that a gap of this file tells of; forgotten when nothing is owed here.
     var oldestTold: Sequence?
     /// Numbers of events that this file may hold; nil when it holds none.
     private(set) var span: ClosedRange<Sequence>?
     /// The file was there when this life began.
     private(set) var wasThere = true
+    /// Its log, or SQLite's, holds less than was committed to it, if this is still the same boot.
+    var isCut = false
+    /// The file is not the one that was written: what it should hold is told as lost.
+    private(set) var wasDamaged = false
     /// Damage met and not told yet.
-    private(set) var untold: [String] = []
+    private var untold: [String] = []
 
-    init(_ which: Durability, path: String) throws(JournalError) {
+    init(_ which: Durability, path: String, logCapacity: Int = 0) throws(JournalError) {
         self.which = which
         self.path = path
+        self.logCapacity = path == ":memory:" ? 0 : logCapacity
         strength = which == .disk ? .full : .normal
         try reopen()
+        try takeUpTurns()
         wasThere = database != nil
     }
 
-    func reopen() throws(JournalError) {
+    private func reopen() throws(JournalError) {
         database = nil
         take(try Opening.open(path, strength: strength))
     }
@@ -75,6 +90,8 @@ final class EventStore {
     func rebuild(after failure: SQLiteFailure) {
         database = nil
         take(Opening.replace(path, strength, failure))
+        guard hasLogged, let database else { return }
+        do { try begin(database) } catch { refuse("cannot write the journal \(path): \(error.message)") }
     }
 
     private func take(_ opened: Opening.Outcome) {
@@ -86,11 +103,18 @@ final class EventStore {
         isCut = opened.isCut
     }
 
-    /// Its log holds less than was committed to it, if this is still the same boot.
-    private(set) var isCut = false
+    /// The files are another journal's: they are moved out of the way, and new ones begun. Returns where they are now.
+    func setAside() -> String {
+        (database, log, logged, hasLogged, cursor) = (nil, nil, Unwritten(), false, .none)
+        let aside = Opening.setAside(path)
+        TurnLog.move(from: path, to: aside)
+        try? reopen()
+        try? takeUpTurns()
+        return aside
+    }
 
-    /// The file is not the one that was written: what it should hold is told as lost.
-    private(set) var wasDamaged = false
+    func shut() { (database, log) = (nil, nil) }
+
     func acceptDamage() { wasDamaged = false }
 
     func tell(_ sentence: String) { untold.append(sentence) }
@@ -123,14 +147,13 @@ final class EventStore {
     }
 
     func note(_ key: Note.Key, _ value: [UInt8]) {
-        if fault == nil { notes.set(key, to: value) } else { heldNotes.set(key, to: value) }
+        if fault == nil { notes.set(key, to: value) } else { held.set(key, to: value) }
     }
 
     /// A number was given that no event of this file shows.
     func state(_ newest: Cursor) {
         cursor = newest
         mustState = true
-        if fault != nil { heldNotes.set(.cursor, to: []) }
     }
 
     func carry(_ name: String, _ value: String) { carried[name] = value }
@@ -147,41 +170,70 @@ final class EventStore {
     func commit() -> CommitOutcome? {
         guard fault == nil, isDirty else { return nil }
         if !carried.isEmpty { takeCarried() }
+        if appendToLog() { return .committed }
+        return commitToDatabase()
+    }
+
+    private func appendToLog() -> Bool {
+        guard let log, log.isBegun, buffer.encode(turn, notes, at: cursor), log.append(buffer.bytes) else { return false }
+        for verb in turn { keep(verb) }
+        for note in notes.entries { logged.set(note.key, to: note.value) }
+        hasLogged = true
+        endTurn()
+        return true
+    }
+
+    /// What the log has goes into the database, so that the log can begin anew. Nil when there was nothing.
+    func settle() -> CommitOutcome? {
+        guard fault == nil, logCapacity > 0 else { return nil }
+        if log == nil { makeLog() }
+        guard hasLogged || log?.isBegun == false else { return nil }
+        let outcome = commitToDatabase()
+        if mayHoldAttempts, let count = try? database?.integer("SELECT count(*) FROM attempts") {
+            mayHoldAttempts = count > 0
+        }
+        return outcome
+    }
+
+    private func commitToDatabase() -> CommitOutcome {
         do {
-            try writeTurn()
+            if let database { try writeAll(to: database) } else { endTurn() }
             return .committed
         } catch { return degrade(error) }
     }
 
-    private func writeTurn() throws(SQLiteFailure) {
-        guard let database else { return endTurn() }
-        if mustState, notes.entries.isEmpty { notes.set(.cursor, to: []) }
-        if try !writeAtOnce(to: database) {
-            try database.statement(.begin).run()
-            for verb in turn { try write(verb, to: database) }
-            for (key, value) in notes.entries { try write(key, value, to: database) }
-            try database.statement(.commit).run()
-        }
-        if !notes.entries.isEmpty { stated = cursor.seq }
+    /// Everything that the database has not been told yet, and which generation of the log goes on from there.
+    private func writeAll(to database: Database) throws(SQLiteFailure) {
+        if !database.isInTransaction { try begin(database) }
+        try write(held, to: database)
+        for verb in turn { try write(verb, to: database) }
+        for (key, value) in notes.entries { try write(key, value, to: database) }
+        let isStated = mustState || hasLogged || !notes.entries.isEmpty || !held.isEmpty
+        if isStated { try write(.cursor, [], to: database) }
+        let generation = log.map { $0.generation + 1 }
+        if logCapacity > 0 { try writeFact(Self.logName, generation.map(String.init) ?? "", to: database) }
+        try database.statement(.commit).run()
+        if isStated { stated = cursor.seq }
         endTurn()
+        if hasLogged { (logged, hasLogged) = (Unwritten(), false) }
+        // Not begun, it is of an earlier generation than the one that the database names: nobody takes it up.
+        if let generation, log?.begin(generation) != true { log = nil }
     }
 
-    /// The two turns that a wake is made of, each as one statement that is its own transaction; false for any other.
-    private func writeAtOnce(to database: Database) throws(SQLiteFailure) -> Bool {
-        guard turn.count == 1 else { return false }
-        switch turn[0] {
-        case .append(let seq, let event, let owners):
-            guard owners.count == 1, notes.entries.count == 1 else { return false }
-            let (key, value) = notes.entries[0]
-            try insert(
-                event, as: seq, owner: owners[0], with: Note(key: key, cursor: cursor, value: value), in: database)
-            return true
-        case .acknowledge(let range, let handler):
-            guard notes.entries.isEmpty, !mayHoldAttempts, shared?.overlaps(range) != true else { return false }
-            try erase(range, by: handler, in: database)
-            return true
-        case .update, .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: return false
-        }
+    /// The fact that says which generation of the log goes on from the database.
+    static let logName = "turns"
+
+    /// Begins a transaction with what the log has.
+    private func begin(_ database: Database) throws(SQLiteFailure) {
+        try database.statement(.begin).run()
+        try write(logged, to: database)
+        if hasLogged { try write(.cursor, [], to: database) }
+    }
+
+    private func write(_ unwritten: Unwritten, to database: Database) throws(SQLiteFailure) {
+        for verb in unwritten.backlog { try write(verb, to: database) }
+        for one in unwritten.events.events { try write(.append(one.seq, one.event, one.owners), to: database) }
+        for (key, value) in unwritten.notes { try write(key, value, to: database) }
     }
 
     private func endTurn() {
@@ -189,6 +241,64 @@ final class EventStore {
         notes.removeAll()
         mustState = false
     }
+
+    /// Beside the database, in the log or, with a fault, in memory.
+    private func keep(_ verb: Verb) {
+        switch verb {
+        case .append(let seq, let event, _): cursor = Cursor(seq: seq, wall: event.stamp.wall)
+        case .update(let seq, let event):
+            if held.events.update(event, as: seq) || logged.events.update(event, as: seq) { return }
+        case .acknowledge(let range, let handler):
+            let count = logged.events.acknowledge(range, by: handler) + held.events.acknowledge(range, by: handler)
+            if count > range.upperBound.rawValue - range.lowerBound.rawValue, !mayHoldAttempts { return }
+        case .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
+        }
+        if fault == nil { logged.add(verb) } else { held.add(verb) }
+    }
+
+    // MARK: What an earlier life left
+
+    /// What the log of turns holds is written to the database, in a transaction that stays open until recovery commits what
+    /// it found: until then what was left is evidence.
+    private func takeUpTurns() throws(JournalError) {
+        guard logCapacity > 0, let database else { return }
+        let content = try openLog()
+        guard let named = facts().values[Self.logName].flatMap(UInt64.init) else { return }
+        // The header is written last, so that one below is what an end in between leaves.
+        isCut = isCut || !(content.generation == named ? content.isWhole : content.generation == named - 1)
+        guard content.generation == named, !content.turns.isEmpty else { return }
+        for turn in content.turns {
+            cursor = turn.cursor
+            for verb in turn.verbs { keep(verb) }
+            for note in turn.notes { logged.set(note.key, to: note.value) }
+            hasLogged = true
+        }
+        cursor = content.turns.last?.cursor ?? cursor
+        database.wait(milliseconds: 5_000)
+        defer { database.wait(milliseconds: Database.usualWait) }
+        do { try begin(database) } catch {
+            if error.isCorruption { return rebuild(after: error) }
+            let sentence =
+                "cannot take up what the log of the journal \(path) holds: \(error.message); it is told as lost and events "
+                + "are kept in memory, check who uses the file and its file system"
+            refuse(sentence)
+            tell(sentence)
+            (logged, hasLogged) = (Unwritten(), false)
+        }
+    }
+
+    private func openLog() throws(JournalError) -> TurnLog.Content {
+        do {
+            let opened = try TurnLog.open(path, capacity: logCapacity)
+            log = opened.log
+            return opened.content
+        } catch {
+            if error.isLackOfDescriptors { throw .noDescriptors(path: TurnLog.path(beside: path)) }
+            return TurnLog.Content()
+        }
+    }
+
+    private func makeLog() { log = (try? TurnLog.open(path, capacity: logCapacity))?.log }
 
     // MARK: Degrading and healing
 
@@ -202,30 +312,16 @@ final class EventStore {
         let sentence = "cannot write the journal \(path): \(error.message); its events are kept in memory, \(remedy)"
         fault = sentence
         corruption = error.isCorruption ? error : nil
-        for (key, value) in notes.entries { heldNotes.set(key, to: value) }
-        if mustState || !turn.isEmpty { heldNotes.set(.cursor, to: []) }
+        for (key, value) in notes.entries { held.set(key, to: value) }
         let kept = turn
         endTurn()
+        mustState = true
         for verb in kept { keep(verb) }
         return .lost(DurabilityLoss(which: which, sentence: sentence))
     }
 
     private func rollBack() {
         if database?.isInTransaction == true { try? database?.statement(.rollback).run() }
-    }
-
-    private func keep(_ verb: Verb) {
-        switch verb {
-        case .append(let seq, let event, let owners):
-            held.append(event, as: seq, owedTo: owners)
-            cursor = Cursor(seq: seq, wall: event.stamp.wall)
-            heldNotes.set(.cursor, to: [])
-        case .update(let seq, let event): if !held.update(event, as: seq) { backlog.append(verb) }
-        case .acknowledge(let range, let handler):
-            let count = held.acknowledge(range, by: handler)
-            if count <= range.upperBound.rawValue - range.lowerBound.rawValue { backlog.append(verb) }
-        case .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: backlog.append(verb)
-        }
     }
 
     /// Tries to write what memory holds; true when the database is whole again.
@@ -235,18 +331,20 @@ final class EventStore {
         do {
             try openAgain()
             guard let database else { return false }
-            if let refusal = objection(self) { return refuse(refusal) }
+            if let refusal = objection(self) {
+                refuse(refusal)
+                return false
+            }
             // Cuts the WAL first: on a full file system it may be the only room there is.
             try? database.checkpoint()
-            try writeHeld(to: database)
+            try writeAll(to: database)
         } catch {
             rollBack()
             if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
             return false
         }
-        for one in held.events { noteHeld(one.seq, isShared: true) }
-        (fault, held, backlog, wasThere) = (nil, RamStore(), [], true)
-        heldNotes.removeAll()
+        for one in held.events.events { noteHeld(one.seq, isShared: true) }
+        (fault, held, wasThere) = (nil, Unwritten(), true)
         return true
     }
 
@@ -259,19 +357,9 @@ final class EventStore {
         if database == nil { untold = known }
     }
 
-    private func refuse(_ refusal: String) -> Bool {
+    private func refuse(_ refusal: String) {
+        rollBack()
         (fault, database) = (refusal, nil)
-        return false
-    }
-
-    private func writeHeld(to database: Database) throws(SQLiteFailure) {
-        try database.statement(.begin).run()
-        for verb in backlog { try write(verb, to: database) }
-        for one in held.events {
-            try write(.append(one.seq, one.event, one.owners), to: database)
-        }
-        for (key, value) in heldNotes.entries { try write(key, value, to: database) }
-        try database.statement(.commit).run()
     }
 
     // MARK: What it may hold
@@ -280,6 +368,8 @@ final class EventStore {
         span = span.map { min($0.lowerBound, seq)...max($0.upperBound, seq) } ?? seq...seq
         if isShared { shared = shared.map { min($0.lowerBound, seq)...max($0.upperBound, seq) } ?? seq...seq }
     }
+
+    func mayShare(_ range: ClosedRange<Sequence>) -> Bool { !isRead || shared?.overlaps(range) == true }
 
     /// What recovery found in the notes of the file.
     func noteStated(_ found: Cursor) {

@@ -119,9 +119,7 @@ extension Journal {
     }
 
     private func setAside(_ run: EventStore) {
-        run.database = nil
-        let aside = Opening.setAside(run.path)
-        try? run.reopen()
+        let aside = run.setAside()
         run.tell("the journal \(run.path) belongs to another state directory; it was set aside as \(aside)")
         start.run = [:]
     }

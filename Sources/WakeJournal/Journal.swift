@@ -48,7 +48,7 @@ public final class Journal {
         self.bootID = bootID
         disk = try EventStore(.disk, path: settings.stateDirectory.map { $0 + "/journal.sqlite" } ?? ":memory:")
         if let directory = settings.runtimeDirectory {
-            run = try EventStore(.run, path: directory + "/run.sqlite")
+            run = try EventStore(.run, path: directory + "/run.sqlite", logCapacity: settings.turnLogBytes)
         } else {
             run = nil
         }
@@ -169,7 +169,7 @@ public final class Journal {
     public func event(_ seq: Sequence) -> DeviceEvent? {
         if let event = recent[seq] ?? ram[seq] { return event }
         for store in stores {
-            if let event = store.held[seq] ?? store.pending(seq) { return event }
+            if let event = store.unwritten(seq) { return event }
             switch store.find(seq) {
             case .absent: continue
             case .found(_, let event): return event
@@ -242,7 +242,7 @@ public final class Journal {
     }
 
     var oldestInMemory: UInt64? {
-        ([ram.oldest] + stores.map { $0.held.oldest }).compactMap { $0?.rawValue }.min()
+        ([ram.oldest] + stores.map { $0.held.events.oldest }).compactMap { $0?.rawValue }.min()
     }
 
     // MARK: The turn

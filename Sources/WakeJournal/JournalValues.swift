@@ -8,6 +8,8 @@ public struct JournalSettings: Sendable {
     public var stateDirectory: String?
     /// Sequence numbers reserved at a time, at least 1.
     public var reservation = 4_096
+    /// Bytes of the file that takes the turns of the run database before it does; 0 for none.
+    public var turnLogBytes = 256 << 10
     /// Bytes both files may have before there is ``Compaction/excess``.
     public var maxBytes = 256 << 20
 

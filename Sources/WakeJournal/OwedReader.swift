@@ -51,6 +51,7 @@ struct OwedReader {
             try readCounts(database)
             store.mayHoldAttempts = !counts.isEmpty
             try readEvents(database)
+            store.isRead = true
         } catch { outcome.failure = error }
     }
 

@@ -151,9 +151,10 @@ extension Journal {
         }
         _ = commit()
         for store in stores {
+            _ = store.settle()
             // Synced, for the runtime directory that outlives a reboot.
             try? store.database?.checkpoint()
-            store.database = nil
+            store.shut()
         }
     }
 }

@@ -54,20 +54,6 @@ final class Statement {
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
     }
 
-    /// The same with two blobs.
-    func run(
-        blob bytes: [UInt8], from: Int, at index: Int32, and more: [UInt8], at other: Int32
-    ) throws(SQLiteFailure) {
-        let code = bytes.withUnsafeBytes { memory -> Int32 in
-            more.withUnsafeBytes { second -> Int32 in
-                bindInPlace(memory, from, index)
-                bindInPlace(second, 0, other)
-                return stepAndReset()
-            }
-        }
-        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
-    }
-
     private func bindInPlace(_ memory: UnsafeRawBufferPointer, _ from: Int, _ index: Int32) {
         let slice = UnsafeRawBufferPointer(rebasing: memory[from...])
         // A null pointer would bind NULL, which the schema forbids.

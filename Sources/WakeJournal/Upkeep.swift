@@ -18,6 +18,7 @@ extension Journal {
             keepPosition()
         }
         compaction.outcomes = commit() + heal()
+        for store in stores { if case .lost(let loss)? = store.settle() { compaction.outcomes.append(.lost(loss)) } }
         for store in stores where store.fault == nil {
             guard let database = store.database else { continue }
             compaction.orphans += (try? eraseOrphans(in: database)) ?? 0
@@ -62,6 +63,7 @@ extension Journal {
     /// The oldest data events of both databases, by handler, whose erasure frees at least `bytes`, advertisements before
     /// all other; connects, disconnects, attention and gaps are never named. An event owed to several is named to each.
     public func oldestData(freeing bytes: Int) -> [HandlerID: [Sequence]] {
+        for store in stores { if case .lost(let loss)? = store.settle() { untold.append(.lost(loss)) } }
         var found: [HandlerID: [Sequence]] = [:]
         var left = bytes
         for kinds in ["kind=9", "kind BETWEEN 3 AND 6"] {

@@ -13,7 +13,14 @@ final class Scratch {
         path = String(cString: mkdtemp(&template))
     }
     deinit { shell("umount -l \(path)/* \(path) 2>/dev/null; rm -rf \(path)") }
-    var settings: JournalSettings { JournalSettings(runtimeDirectory: path, stateDirectory: path) }
+    var settings: JournalSettings {
+        var settings = JournalSettings(runtimeDirectory: path, stateDirectory: path)
+        settings.turnLogBytes = logBytes
+        return settings
+    }
+    /// Of the log of turns; 0 shows what the databases do by themselves.
+    var logBytes = JournalSettings(runtimeDirectory: nil, stateDirectory: nil).turnLogBytes
+    var turns: String { TurnLog.path(beside: run) }
     var run: String { path + "/run.sqlite" }
     var disk: String { path + "/journal.sqlite" }
     func journal(boot: String = "boot") throws -> Journal { try Journal(opening: settings, bootID: boot) }

@@ -9,6 +9,7 @@ struct FullDiskTests {
 
     @Test("A crash while neither database can be written gives no number twice, and tells of all that memory had")
     func bothAreFull() throws {
+        scratch.logBytes = 0
         var journal: Journal? = try scratch.ready()
         journal?.append(1...10)
         _ = journal?.commit()

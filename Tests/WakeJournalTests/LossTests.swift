@@ -90,6 +90,7 @@ struct LossTests {
 
     @Test("Both databases failing in one turn are told both, once each, and heal both")
     func bothFail() throws {
+        scratch.logBytes = 0
         let journal = try scratch.ready()
         var locks: [Database]? = [try scratch.lock(scratch.run), try scratch.lock(scratch.disk)]
         journal.append(1...1, .run)

@@ -260,7 +260,7 @@ public final class Bridge {
     /// Until when the life before this one surely lived; nil for the first.
     private static func journalWritten(_ options: BridgeOptions) -> WallTime? {
         let names = [options.runtimeDirectory + "/run.sqlite", options.stateDirectory + "/journal.sqlite"]
-        return names.flatMap { [$0, $0 + "-wal"] }.compactMap { File.modificationTime(of: $0) }.max()
+        return names.flatMap { [$0, $0 + "-wal", $0 + "-turns"] }.compactMap { File.modificationTime(of: $0) }.max()
     }
 
     private static func openJournal(_ options: BridgeOptions) throws -> Journal {

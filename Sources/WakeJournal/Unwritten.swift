@@ -1,0 +1,29 @@
+// What a database has not been told yet: events that are still owed, and the rest in the order of its asking.
+import WakeModel
+
+struct Unwritten {
+    var events = RamStore()
+    private(set) var backlog: [Verb] = []
+    private(set) var notes: [Note.Key: [UInt8]] = [:]
+
+    var isEmpty: Bool { events.isEmpty && backlog.isEmpty && notes.isEmpty }
+
+    mutating func add(_ verb: Verb) {
+        switch verb {
+        case .append(let seq, let event, let owners): events.append(event, as: seq, owedTo: owners)
+        case .acknowledge(let range, let handler): addAcknowledgement(range, handler)
+        case .update, .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: backlog.append(verb)
+        }
+    }
+
+    /// A queue that is worked off leaves one range, not one for each batch.
+    private mutating func addAcknowledgement(_ range: ClosedRange<Sequence>, _ handler: HandlerID) {
+        if case .acknowledge(let earlier, handler)? = backlog.last, earlier.upperBound.next == range.lowerBound {
+            backlog[backlog.count - 1] = .acknowledge(earlier.lowerBound...range.upperBound, handler)
+        } else {
+            backlog.append(.acknowledge(range, handler))
+        }
+    }
+
+    mutating func set(_ key: Note.Key, to value: [UInt8]) { notes[key] = value }
+}
