@@ -175,7 +175,9 @@ final class EventStore {
     }
 
     private func appendToLog() -> Bool {
-        guard let log, log.isBegun, buffer.encode(turn, notes, at: cursor), log.append(buffer.bytes) else { return false }
+        guard let log, log.isBegun, buffer.encode(turn, notes, at: cursor), log.append(buffer.bytes) else {
+            return false
+        }
         for verb in turn { keep(verb) }
         for note in notes.entries { logged.set(note.key, to: note.value) }
         hasLogged = true

@@ -6,6 +6,8 @@ import re
 import sqlite3
 from collections import namedtuple
 
+import turns
+
 Event = namedtuple("Event", "time key attempt again device kind content process")
 Process = namedtuple("Process", "pid daemon born events answers refused notices beats moods left last")
 
@@ -133,7 +135,7 @@ class Faults:
 
 
 class Journal:
-    """A copy of both databases."""
+    """A copy of both databases and of the log beside one."""
 
     def __init__(self, folder):
         self.owed, self.letters, self.newest, self.sound = set(), set(), 0, True
@@ -149,16 +151,19 @@ class Journal:
     def read(self, path):
         database = sqlite3.connect(path)
         names = dict(database.execute("SELECT id,name FROM handlers"))
-        shared = {}
+        owed, newest, shared = set(), 0, {}
         for seq, handler in database.execute("SELECT seq,handler FROM owed"):
             shared.setdefault(seq, []).append(handler)
         for seq, owner, monotonic in database.execute("SELECT seq,owner,monotonic FROM events"):
             # A note stands below the events; where an event has its instant, it says how far numbers went.
-            newest = seq if seq > 0 else monotonic
-            self.newest = max(self.newest, newest)
-            self.reach[path.rsplit("/", 1)[1]] = max(self.reach.get(path.rsplit("/", 1)[1], 0), newest)
+            newest = max(newest, seq if seq > 0 else monotonic)
             if seq > 0:
-                self.owed |= {(names.get(one), seq) for one in ([owner] if owner else shared.get(seq, []))}
+                owed |= {(one, seq) for one in ([owner] if owner else shared.get(seq, []))}
+        named = [int(value) for (value,) in database.execute("SELECT value FROM facts WHERE name='turns'") if value]
+        newest = max(newest, turns.apply(path + "-turns", named[0] if named else None, owed))
+        self.newest = max(self.newest, newest)
+        self.reach[path.rsplit("/", 1)[1]] = newest
+        self.owed |= {(names.get(one), seq) for one, seq in owed}
         for seq, handler in database.execute("SELECT seq,handler FROM dead_letters"):
             self.letters.add((names.get(handler), seq))
         database.close()

@@ -1,9 +1,10 @@
 // What is done to the bridge, its handlers and its files, as values: a plan can be printed, compared and had again.
 
-/// One of the two databases, or its log of what was written last.
+/// One of the two databases, or a log of what was written last.
 enum JournalFile: String, CaseIterable {
     case run = "run.sqlite"
     case runLog = "run.sqlite-wal"
+    case runTurns = "run.sqlite-turns"
     case disk = "journal.sqlite"
     case diskLog = "journal.sqlite-wal"
 }

@@ -85,7 +85,7 @@ final class Injector {
 
     private func path(of file: JournalFile) -> String {
         switch file {
-        case .run, .runLog: "\(ground.runtime)/\(file.rawValue)"
+        case .run, .runLog, .runTurns: "\(ground.runtime)/\(file.rawValue)"
         case .disk, .diskLog: "\(ground.file("state"))/\(file.rawValue)"
         }
     }
@@ -194,19 +194,23 @@ final class Injector {
     }
 
     private func truncate(_ file: JournalFile, _ thousandths: Int) {
-        let size = bytes(of: path(of: file)).count
+        let size = used(bytes(of: path(of: file)))
         Glibc.truncate(path(of: file), size * thousandths / 1000)
         note("damage \(file.rawValue) cut to \(size * thousandths / 1000) of \(size)")
     }
 
     private func flip(_ file: JournalFile, _ places: [Int]) {
         var content = bytes(of: path(of: file))
-        guard !content.isEmpty else { return note("damage \(file.rawValue) none") }
-        let offsets = places.map { $0 * content.count / 1_000_000 }
+        guard content.contains(where: { $0 != 0 }) else { return note("damage \(file.rawValue) none") }
+        let size = used(content)
+        let offsets = places.map { $0 * size / 1_000_000 }
         for (offset, place) in zip(offsets, places) { content[offset] ^= 1 << UInt8(place % 8) }
         put(content, at: path(of: file), mode: 0o600)
         note("damage \(file.rawValue) flipped at \(offsets)")
     }
+
+    /// Without the room that a log has taken and not used.
+    private func used(_ content: [UInt8]) -> Int { (content.lastIndex { $0 != 0 } ?? -1) + 1 }
 
     // MARK: The clock, descriptors, cgroups
 

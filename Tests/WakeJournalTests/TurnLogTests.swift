@@ -107,7 +107,11 @@ struct TurnLogTests {
         for round in 0..<60 {
             var content = whole
             let place = Int.random(in: 0...(round % 3 == 0 ? whole.count - 1 : end))
-            if round % 2 == 0 { content.removeLast(content.count - place) } else { content[place] ^= UInt8(1 << (round / 2 % 8)) }
+            if round % 2 == 0 {
+                content.removeLast(content.count - place)
+            } else {
+                content[place] ^= UInt8(1 << (round / 2 % 8))
+            }
             let copy = Scratch()
             shell("cp -a \(scratch.path)/. \(copy.path)")
             overwrite(copy.turns, with: content)
@@ -165,7 +169,8 @@ struct TurnLogTests {
         #expect(shell("ls \(scratch.run).corrupt-*-turns >/dev/null 2>&1") == 0)
     }
 
-    @Test("Whatever is appended, changed, given back and acknowledged: after every death the journal owes what it should")
+    @Test(
+        "Whatever is appended, changed, given back and acknowledged: after every death the journal owes what it should")
     func anyCourse() throws {
         for seed in UInt64(1)...30 {
             var course = Course(seed: seed)
@@ -219,7 +224,8 @@ private struct Course {
     private mutating func append(to journal: Journal) {
         let owners = [[a], [b], [a, b]][dice(3)]
         for _ in 0...dice(9) {
-            journal.append(data([UInt8(truncatingIfNeeded: next)]), as: Sequence(next), owedTo: owners, durability: .run)
+            journal.append(
+                data([UInt8(truncatingIfNeeded: next)]), as: Sequence(next), owedTo: owners, durability: .run)
             for owner in owners { owed[owner]?.insert(next) }
             next += 1
         }
