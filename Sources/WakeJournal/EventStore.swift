@@ -23,36 +23,36 @@ enum Verb {
 final class EventStore {
     let which: Durability
     let path: String
-    private let strength: Database.Strength
+    let strength: Database.Strength
     var database: Database?
     /// Why nothing is written at present; nil while all is well.
-    private(set) var fault: String?
+    var fault: String?
     /// Set with the fault where the file itself is damaged.
-    private var corruption: SQLiteFailure?
+    var corruption: SQLiteFailure?
     var record = EventRecord()
 
     /// What this turn asks for; written in one go, so that a failed commit loses none of it.
     private(set) var turn: [Verb] = []
-    private var notes = NoteBook()
+    private(set) var notes = NoteBook()
     /// Facts that go with the next commit and are no reason for one.
     private var carried: [String: String] = [:]
 
     /// What the log of turns has and the database has not.
-    private(set) var logged = Unwritten()
+    var logged = Unwritten()
     /// What only memory has, since there is a fault.
-    private(set) var held = Unwritten()
+    var held = Unwritten()
     var log: TurnLog?
     /// Bytes; 0 for a database without a log.
     let logCapacity: Int
     /// The log has turns that the database has not.
-    private(set) var hasLogged = false
+    var hasLogged = false
     private var buffer = TurnBuffer()
 
     /// The newest number given to an event of this file, as far as this turn.
     var cursor = Cursor.none
     /// The newest number that a note in the file knows; an event that still stands there is its own witness.
     private var stated = Sequence(0)
-    private var mustState = false
+    var mustState = false
     /// Numbers this file may hold for two or more handlers, and those it may hold attempts for; they spare the hot path statements.
     private var shared: ClosedRange<Sequence>?
     var mayHoldAttempts = true
@@ -63,13 +63,13 @@ final class EventStore {
     /// Numbers of events that this file may hold; nil when it holds none.
     private(set) var span: ClosedRange<Sequence>?
     /// The file was there when this life began.
-    private(set) var wasThere = true
+    var wasThere = true
     /// Its log, or SQLite's, holds less than was committed to it, if this is still the same boot.
     var isCut = false
     /// The file is not the one that was written: what it should hold is told as lost.
     private(set) var wasDamaged = false
     /// Damage met and not told yet.
-    private var untold: [String] = []
+    var untold: [String] = []
 
     init(_ which: Durability, path: String, logCapacity: Int = 0) throws(JournalError) {
         self.which = which
@@ -81,20 +81,12 @@ final class EventStore {
         wasThere = database != nil
     }
 
-    private func reopen() throws(JournalError) {
+    func reopen() throws(JournalError) {
         database = nil
         take(try Opening.open(path, strength: strength))
     }
 
-    /// The file is set aside and what is readable of it goes into a new one.
-    func rebuild(after failure: SQLiteFailure) {
-        database = nil
-        take(Opening.replace(path, strength, failure))
-        guard hasLogged, let database else { return }
-        do { try begin(database) } catch { refuse("cannot write the journal \(path): \(error.message)") }
-    }
-
-    private func take(_ opened: Opening.Outcome) {
+    func take(_ opened: Opening.Outcome) {
         database = opened.database
         corruption = nil
         if opened.database == nil { fault = opened.loss }
@@ -188,7 +180,7 @@ final class EventStore {
     /// What the log has goes into the database, so that the log can begin anew. Nil when there was nothing.
     func settle() -> CommitOutcome? {
         guard fault == nil, logCapacity > 0 else { return nil }
-        if log == nil { makeLog() }
+        if log == nil { log = (try? TurnLog.open(path, capacity: logCapacity))?.log }
         guard hasLogged || log?.isBegun == false else { return nil }
         let outcome = commitToDatabase()
         if mayHoldAttempts, let count = try? database?.integer("SELECT count(*) FROM attempts") {
@@ -205,7 +197,7 @@ final class EventStore {
     }
 
     /// Everything that the database has not been told yet, and which generation of the log goes on from there.
-    private func writeAll(to database: Database) throws(SQLiteFailure) {
+    func writeAll(to database: Database) throws(SQLiteFailure) {
         if !database.isInTransaction { try begin(database) }
         try write(held, to: database)
         for verb in turn { try write(verb, to: database) }
@@ -226,7 +218,7 @@ final class EventStore {
     static let logName = "turns"
 
     /// Begins a transaction with what the log has.
-    private func begin(_ database: Database) throws(SQLiteFailure) {
+    func begin(_ database: Database) throws(SQLiteFailure) {
         try database.statement(.begin).run()
         try write(logged, to: database)
         if hasLogged { try write(.cursor, [], to: database) }
@@ -238,14 +230,14 @@ final class EventStore {
         for (key, value) in unwritten.notes { try write(key, value, to: database) }
     }
 
-    private func endTurn() {
+    func endTurn() {
         turn.removeAll(keepingCapacity: true)
         notes.removeAll()
         mustState = false
     }
 
     /// Beside the database, in the log or, with a fault, in memory.
-    private func keep(_ verb: Verb) {
+    func keep(_ verb: Verb) {
         switch verb {
         case .append(let seq, let event, _): cursor = Cursor(seq: seq, wall: event.stamp.wall)
         case .update(let seq, let event):
@@ -256,112 +248,6 @@ final class EventStore {
         case .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
         }
         if fault == nil { logged.add(verb) } else { held.add(verb) }
-    }
-
-    // MARK: What an earlier life left
-
-    /// What the log of turns holds is written to the database, in a transaction that stays open until recovery commits what
-    /// it found: until then what was left is evidence.
-    private func takeUpTurns() throws(JournalError) {
-        guard logCapacity > 0, let database else { return }
-        let content = try openLog()
-        guard let named = facts().values[Self.logName].flatMap(UInt64.init) else { return }
-        // The header is written last, so that one below is what an end in between leaves.
-        isCut = isCut || !(content.generation == named ? content.isWhole : content.generation == named - 1)
-        guard content.generation == named, !content.turns.isEmpty else { return }
-        for turn in content.turns {
-            cursor = turn.cursor
-            for verb in turn.verbs { keep(verb) }
-            for note in turn.notes { logged.set(note.key, to: note.value) }
-            hasLogged = true
-        }
-        cursor = content.turns.last?.cursor ?? cursor
-        database.wait(milliseconds: 5_000)
-        defer { database.wait(milliseconds: Database.usualWait) }
-        do { try begin(database) } catch {
-            if error.isCorruption { return rebuild(after: error) }
-            let sentence =
-                "cannot take up what the log of the journal \(path) holds: \(error.message); it is told as lost and events "
-                + "are kept in memory, check who uses the file and its file system"
-            refuse(sentence)
-            tell(sentence)
-            (logged, hasLogged) = (Unwritten(), false)
-        }
-    }
-
-    private func openLog() throws(JournalError) -> TurnLog.Content {
-        do {
-            let opened = try TurnLog.open(path, capacity: logCapacity)
-            log = opened.log
-            return opened.content
-        } catch {
-            if error.isLackOfDescriptors { throw .noDescriptors(path: TurnLog.path(beside: path)) }
-            return TurnLog.Content()
-        }
-    }
-
-    private func makeLog() { log = (try? TurnLog.open(path, capacity: logCapacity))?.log }
-
-    // MARK: Degrading and healing
-
-    /// Rolls back and keeps the whole turn in memory: a failed commit delays durability, it never loses an event.
-    func degrade(_ error: SQLiteFailure) -> CommitOutcome {
-        rollBack()
-        let remedy =
-            error.isCorruption
-            ? "the file will be set aside and begun anew"
-            : error.isFull ? "make room on its file system" : "check its directory and file system"
-        let sentence = "cannot write the journal \(path): \(error.message); its events are kept in memory, \(remedy)"
-        fault = sentence
-        corruption = error.isCorruption ? error : nil
-        for (key, value) in notes.entries { held.set(key, to: value) }
-        let kept = turn
-        endTurn()
-        mustState = true
-        for verb in kept { keep(verb) }
-        return .lost(DurabilityLoss(which: which, sentence: sentence))
-    }
-
-    private func rollBack() {
-        if database?.isInTransaction == true { try? database?.statement(.rollback).run() }
-    }
-
-    /// Tries to write what memory holds; true when the database is whole again.
-    /// `objection` refuses a file that came back and is not the one that this life goes on with; it says what to do.
-    func heal(unless objection: (EventStore) -> String?) -> Bool {
-        guard fault != nil else { return false }
-        do {
-            try openAgain()
-            guard let database else { return false }
-            if let refusal = objection(self) {
-                refuse(refusal)
-                return false
-            }
-            // Cuts the WAL first: on a full file system it may be the only room there is.
-            try? database.checkpoint()
-            try writeAll(to: database)
-        } catch {
-            rollBack()
-            if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
-            return false
-        }
-        for one in held.events.events { noteHeld(one.seq, isShared: true) }
-        (fault, held, wasThere) = (nil, Unwritten(), true)
-        return true
-    }
-
-    private func openAgain() throws(JournalError) {
-        if let corruption { return rebuild(after: corruption) }
-        guard database == nil else { return }
-        let known = untold
-        try reopen()
-        // Said once already, at the first try.
-        if database == nil { untold = known }
-    }
-
-    private func refuse(_ refusal: String) {
-        rollBack()
-        (fault, database) = (refusal, nil)
     }
 
     // MARK: What it may hold

@@ -1,0 +1,116 @@
+// A database that is damaged, full or gone, and the log that an earlier life left: what is taken up, kept in memory and written later.
+import WakeModel
+
+extension EventStore {
+    // MARK: What an earlier life left
+
+    /// What the log of turns holds is written to the database, in a transaction that stays open until recovery commits what
+    /// it found: until then what was left is evidence.
+    func takeUpTurns() throws(JournalError) {
+        guard logCapacity > 0, let database else { return }
+        let content = try openLog()
+        guard let named = facts().values[Self.logName].flatMap(UInt64.init) else { return }
+        // The header is written last, so that one below is what an end in between leaves.
+        isCut = isCut || !(content.generation == named ? content.isWhole : content.generation == named - 1)
+        guard content.generation == named, !content.turns.isEmpty else { return }
+        for turn in content.turns {
+            cursor = turn.cursor
+            for verb in turn.verbs { keep(verb) }
+            for note in turn.notes { logged.set(note.key, to: note.value) }
+            hasLogged = true
+        }
+        cursor = content.turns.last?.cursor ?? cursor
+        database.wait(milliseconds: 5_000)
+        defer { database.wait(milliseconds: Database.usualWait) }
+        do { try begin(database) } catch {
+            if error.isCorruption { return rebuild(after: error) }
+            let sentence =
+                "cannot take up what the log of the journal \(path) holds: \(error.message); it is told as lost and events "
+                + "are kept in memory, check who uses the file and its file system"
+            refuse(sentence)
+            tell(sentence)
+            (logged, hasLogged) = (Unwritten(), false)
+        }
+    }
+
+    private func openLog() throws(JournalError) -> TurnLog.Content {
+        do {
+            let opened = try TurnLog.open(path, capacity: logCapacity)
+            log = opened.log
+            return opened.content
+        } catch {
+            if error.isLackOfDescriptors { throw .noDescriptors(path: TurnLog.path(beside: path)) }
+            return TurnLog.Content()
+        }
+    }
+
+    // MARK: Degrading and healing
+
+    /// Rolls back and keeps the whole turn in memory: a failed commit delays durability, it never loses an event.
+    func degrade(_ error: SQLiteFailure) -> CommitOutcome {
+        rollBack()
+        let remedy =
+            error.isCorruption
+            ? "the file will be set aside and begun anew"
+            : error.isFull ? "make room on its file system" : "check its directory and file system"
+        let sentence = "cannot write the journal \(path): \(error.message); its events are kept in memory, \(remedy)"
+        fault = sentence
+        corruption = error.isCorruption ? error : nil
+        for (key, value) in notes.entries { held.set(key, to: value) }
+        let kept = turn
+        endTurn()
+        mustState = true
+        for verb in kept { keep(verb) }
+        return .lost(DurabilityLoss(which: which, sentence: sentence))
+    }
+
+    private func rollBack() {
+        if database?.isInTransaction == true { try? database?.statement(.rollback).run() }
+    }
+
+    /// Tries to write what memory holds; true when the database is whole again.
+    /// `objection` refuses a file that came back and is not the one that this life goes on with; it says what to do.
+    func heal(unless objection: (EventStore) -> String?) -> Bool {
+        guard fault != nil else { return false }
+        do {
+            try openAgain()
+            guard let database else { return false }
+            if let refusal = objection(self) {
+                refuse(refusal)
+                return false
+            }
+            // Cuts the WAL first: on a full file system it may be the only room there is.
+            try? database.checkpoint()
+            try writeAll(to: database)
+        } catch {
+            rollBack()
+            if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
+            return false
+        }
+        for one in held.events.events { noteHeld(one.seq, isShared: true) }
+        (fault, held, wasThere) = (nil, Unwritten(), true)
+        return true
+    }
+
+    private func openAgain() throws(JournalError) {
+        if let corruption { return rebuild(after: corruption) }
+        guard database == nil else { return }
+        let known = untold
+        try reopen()
+        // Said once already, at the first try.
+        if database == nil { untold = known }
+    }
+
+    private func refuse(_ refusal: String) {
+        rollBack()
+        (fault, database) = (refusal, nil)
+    }
+
+    /// The file is set aside and what is readable of it goes into a new one.
+    func rebuild(after failure: SQLiteFailure) {
+        database = nil
+        take(Opening.replace(path, strength, failure))
+        guard hasLogged, let database else { return }
+        do { try begin(database) } catch { refuse("cannot write the journal \(path): \(error.message)") }
+    }
+}
