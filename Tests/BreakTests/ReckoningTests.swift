@@ -47,7 +47,10 @@ struct ReckoningTests {
             "I6"
         ),
         // A bridge that gave what it had not journaled.
-        ("python3 -c \"\(sql)d.execute('DELETE FROM events')\n d.commit()\"; rm -f deaths/*/*-turns deaths/*/jour*", "I6"),
+        (
+            "python3 -c \"\(sql)d.execute('DELETE FROM events')\n d.commit()\"; rm -f deaths/*/*-turns deaths/*/journal*",
+            "I6"
+        ),
         // A number that means two events.
         ("sed -i '0,/ strap-1 data /s/ strap-1 data .*/ strap-1 data 00/' $(ls -S heard/heard-bulk.* | head -1)", "I4"),
         // Who runs long after its time.
