@@ -98,13 +98,13 @@ extension EventStore {
         } catch { return .damaged(failure: error) }
     }
 
-    /// An event that is not in the database yet.
-    func unwritten(_ seq: Sequence) -> DeviceEvent? {
+    /// An event that is not in the database yet, or came there last.
+    func inMemory(_ seq: Sequence) -> DeviceEvent? {
         for verb in turn.reversed() {
             if case .append(seq, let event, _) = verb { return event }
             if case .update(seq, let event) = verb { return event }
         }
-        return held.events[seq] ?? logged.events[seq]
+        return held.events[seq] ?? logged.events[seq] ?? recent[seq]
     }
 
     /// The oldest number that anybody may be owed here, in the file, in this turn or in memory; `none` where nobody is

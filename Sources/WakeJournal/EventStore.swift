@@ -47,6 +47,8 @@ final class EventStore {
     /// The log has turns that the database has not.
     var hasLogged = false
     private var buffer = TurnBuffer()
+    /// What came into the database last, for delivery without a read.
+    private(set) var recent = RecentEvents(bound: 256 << 10)
 
     /// The newest number given to an event of this file, as far as this turn.
     var cursor = Cursor.none
@@ -127,7 +129,9 @@ final class EventStore {
             cursor = Cursor(seq: seq, wall: event.stamp.wall)
         case .acknowledge(let range, _): if range.upperBound > stated { mustState = true }
         case .attempts: mayHoldAttempts = true
-        case .update(_, let event): noteTold(event)
+        case .update(let seq, let event):
+            noteTold(event)
+            recent.update(event, as: seq)
         case .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
         }
         turn.append(verb)
@@ -208,10 +212,16 @@ final class EventStore {
         if logCapacity > 0 { try writeFact(Self.logName, generation.map(String.init) ?? "", to: database) }
         try database.statement(.commit).run()
         if isStated { stated = cursor.seq }
+        remember()
         endTurn()
         if hasLogged { (logged, hasLogged) = (Unwritten(), false) }
         // Not begun, it is of an earlier generation than the one that the database names: nobody takes it up.
         if let generation, log?.begin(generation) != true { log = nil }
+    }
+
+    private func remember() {
+        for one in logged.events.events { recent.append(one.event, as: one.seq) }
+        for case .append(let seq, let event, _) in turn { recent.append(event, as: seq) }
     }
 
     /// The fact that says which generation of the log goes on from the database.

@@ -13,7 +13,6 @@ public final class Journal {
     let disk: EventStore
     let run: EventStore?
     var ram = RamStore()
-    var recent = RecentEvents(bound: 256 << 10)
     var identities = Identities()
     /// By source.
     var listening: [String: Listening] = [:]
@@ -85,7 +84,6 @@ public final class Journal {
     ) {
         give(seq, at: event.stamp.wall, in: store(for: durability) ?? run ?? disk)
         if let store = store(for: durability) {
-            recent.append(event, as: seq)
             store.perform(.append(seq, event, owners))
         } else {
             ram.append(event, as: seq, owedTo: owners)
@@ -110,7 +108,6 @@ public final class Journal {
 
     /// A pending event changed, such as a gap that grew.
     public func update(_ event: DeviceEvent, as seq: Sequence) {
-        recent.update(event, as: seq)
         guard !ram.update(event, as: seq) else { return }
         for store in stores where store.mayHold(seq) { store.perform(.update(seq, event)) }
     }
@@ -167,9 +164,9 @@ public final class Journal {
     /// The event as it was appended. Nil when nobody owes it any more, or when its record is damaged, which the next
     /// ``commit()`` tells once.
     public func event(_ seq: Sequence) -> DeviceEvent? {
-        if let event = recent[seq] ?? ram[seq] { return event }
+        if let event = ram[seq] { return event }
         for store in stores {
-            if let event = store.unwritten(seq) { return event }
+            if let event = store.inMemory(seq) { return event }
             switch store.find(seq) {
             case .absent: continue
             case .found(_, let event): return event
