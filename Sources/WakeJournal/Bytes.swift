@@ -4,9 +4,17 @@ import WakeModel
 struct CRC32: Sendable {
     static let standard = CRC32()
 
-    private let table: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
-    }
+    /// For a byte by itself, and behind that for one with 1, 2 and 3 more behind it.
+    private let table: [UInt32] = {
+        var table: [UInt32] = (0..<256).map { index in
+            (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+        }
+        for place in 0..<768 {
+            let value: UInt32 = table[place]
+            table.append(value >> 8 ^ table[Int(value & 0xff)])
+        }
+        return table
+    }()
 
     /// Over the fields of a row, each closed by a byte that UTF-8 does not know.
     func check(fields: [String]) -> Int64 {
@@ -31,7 +39,19 @@ struct CRC32: Sendable {
 
     func check(_ bytes: [UInt8], from first: Int = 0) -> UInt32 {
         var value: UInt32 = ~0
-        for place in first..<bytes.count { value = value >> 8 ^ table[Int((value ^ UInt32(bytes[place])) & 0xff)] }
+        var place = first
+        while place + 4 <= bytes.count {
+            let word = UInt32(bytes[place]) | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2]) << 16
+            value ^= word | UInt32(bytes[place + 3]) << 24
+            value =
+                table[768 + Int(value & 0xff)] ^ table[512 + Int(value >> 8 & 0xff)]
+                ^ table[256 + Int(value >> 16 & 0xff)] ^ table[Int(value >> 24)]
+            place += 4
+        }
+        while place < bytes.count {
+            value = value >> 8 ^ table[Int((value ^ UInt32(bytes[place])) & 0xff)]
+            place += 1
+        }
         return ~value
     }
 }
@@ -72,9 +92,7 @@ struct ByteReader {
 
 extension [UInt8] {
     mutating func appendLittleEndian<Number: FixedWidthInteger>(_ value: Number) {
-        for offset in 0..<(Number.bitWidth / 8) {
-            append(UInt8(truncatingIfNeeded: value >> Number(offset * 8)))
-        }
+        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
     }
 
     /// Sequence numbers as one u64 and the distances to each next one, so that a batch of neighbours fits a page.

@@ -99,7 +99,7 @@ private func opening(_ count: UInt64) throws {
 
 private func removeFiles(_ path: String) {
     for name in ["run.sqlite", "journal.sqlite"] {
-        for suffix in ["", "-wal", "-shm"] { unlink("\(path)/\(name)\(suffix)") }
+        for suffix in ["", "-wal", "-shm", "-turns"] { unlink("\(path)/\(name)\(suffix)") }
     }
     unlink(path + "/journal.number")
     rmdir(path)
