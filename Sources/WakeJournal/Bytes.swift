@@ -37,8 +37,9 @@ struct CRC32: Sendable {
         check(numbers: held == 0 ? attempts : attempts + [held])
     }
 
-    func check(_ bytes: [UInt8], from first: Int = 0) -> UInt32 {
-        var value: UInt32 = ~0
+    /// `seed` is the check of what goes before.
+    func check(_ bytes: [UInt8], from first: Int = 0, seed: UInt32 = 0) -> UInt32 {
+        var value = ~seed
         var place = first
         while place + 4 <= bytes.count {
             let word = UInt32(bytes[place]) | UInt32(bytes[place + 1]) << 8 | UInt32(bytes[place + 2]) << 16

@@ -53,11 +53,13 @@ final class Database {
 
     private func setUp(_ strength: Strength) throws(SQLiteFailure) {
         // The WAL is emptied by compact() while nobody is awake; the 4 MiB limit only keeps an endless flood from filling
-        // the disk. 128 pages hold all that a bridge touches that is not behind with its events.
+        // the disk. 128 pages hold all that a bridge touches that is not behind with its events; a
+        // transaction that needs more takes memory, so that only its commit asks the file system for room.
         try execute(
             """
             PRAGMA page_size=1024; PRAGMA journal_mode=WAL; PRAGMA synchronous=\(strength.rawValue);
-            PRAGMA wal_autocheckpoint=4096; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-128; PRAGMA foreign_keys=OFF
+            PRAGMA wal_autocheckpoint=4096; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-128; PRAGMA cache_spill=OFF;
+            PRAGMA foreign_keys=OFF
             """)
     }
 

@@ -87,7 +87,7 @@ extension EventStore {
 
     /// What the file and this turn's own appends hold under the number.
     func find(_ seq: Sequence) -> Found {
-        guard let database, let span, span.contains(seq) else { return .absent }
+        guard let database, !isRead || span?.contains(seq) == true else { return .absent }
         do {
             let statement = try database.statement(.find)
             statement.bind(1, seq.rawValue)
@@ -104,7 +104,7 @@ extension EventStore {
             if case .append(seq, let event, _) = verb { return event }
             if case .update(seq, let event) = verb { return event }
         }
-        return held.events[seq] ?? logged.events[seq] ?? recent[seq]
+        return held[seq] ?? logged[seq] ?? recent[seq]
     }
 
     /// The oldest number that anybody may be owed here, in the file, in this turn or in memory; `none` where nobody is

@@ -1,4 +1,5 @@
 // One database and what stands in for it while it cannot write: what a turn asks for is written at its commit or, degraded, kept in memory.
+import Glibc
 import WakeModel
 
 extension DeviceEvent {
@@ -93,15 +94,17 @@ final class EventStore {
         corruption = nil
         if opened.database == nil { fault = opened.loss }
         if let loss = opened.loss { untold.append(loss) }
-        if opened.wasDamaged { wasDamaged = true }
+        if opened.wasDamaged || access(Opening.mark(of: path), F_OK) == 0 { wasDamaged = true }
         isCut = opened.isCut
     }
 
     /// The files are another journal's: they are moved out of the way, and new ones begun. Returns where they are now.
     func setAside() -> String {
         (database, log, logged, hasLogged, cursor) = (nil, nil, Unwritten(), false, .none)
-        let aside = Opening.setAside(path)
+        let aside = Opening.free(path)
+        // The log first: without its database it is nobody's, the database without its log would be told as cut.
         TurnLog.move(from: path, to: aside)
+        Opening.move(path, to: aside)
         try? reopen()
         try? takeUpTurns()
         return aside
@@ -109,7 +112,10 @@ final class EventStore {
 
     func shut() { (database, log) = (nil, nil) }
 
-    func acceptDamage() { wasDamaged = false }
+    func acceptDamage() {
+        wasDamaged = false
+        unlink(Opening.mark(of: path))
+    }
 
     func tell(_ sentence: String) { untold.append(sentence) }
     func takeUntold() -> [DurabilityLoss] {
@@ -171,7 +177,8 @@ final class EventStore {
     }
 
     private func appendToLog() -> Bool {
-        guard let log, log.isBegun, buffer.encode(turn, notes, at: cursor), log.append(buffer.bytes) else {
+        guard let log, log.isBegun, buffer.encode(turn, notes, at: cursor, of: log.generation), log.append(buffer.bytes)
+        else {
             return false
         }
         for verb in turn { keep(verb) }
@@ -187,7 +194,7 @@ final class EventStore {
         if log == nil { log = (try? TurnLog.open(path, capacity: logCapacity))?.log }
         guard hasLogged || log?.isBegun == false else { return nil }
         let outcome = commitToDatabase()
-        if mayHoldAttempts, let count = try? database?.integer("SELECT count(*) FROM attempts") {
+        if outcome == .committed, mayHoldAttempts, let count = try? database?.integer("SELECT count(*) FROM attempts") {
             mayHoldAttempts = count > 0
         }
         return outcome
@@ -208,7 +215,7 @@ final class EventStore {
         for (key, value) in notes.entries { try write(key, value, to: database) }
         let isStated = mustState || hasLogged || !notes.entries.isEmpty || !held.isEmpty
         if isStated { try write(.cursor, [], to: database) }
-        let generation = log.map { $0.generation + 1 }
+        let generation = log.map { $0.generation &+ 1 }
         if logCapacity > 0 { try writeFact(Self.logName, generation.map(String.init) ?? "", to: database) }
         try database.statement(.commit).run()
         if isStated { stated = cursor.seq }
@@ -235,6 +242,7 @@ final class EventStore {
     }
 
     private func write(_ unwritten: Unwritten, to database: Database) throws(SQLiteFailure) {
+        for (seq, event) in unwritten.updates { try write(.update(seq, event), to: database) }
         for verb in unwritten.backlog { try write(verb, to: database) }
         for one in unwritten.events.events { try write(.append(one.seq, one.event, one.owners), to: database) }
         for (key, value) in unwritten.notes { try write(key, value, to: database) }
@@ -249,7 +257,9 @@ final class EventStore {
     /// Beside the database, in the log or, with a fault, in memory.
     func keep(_ verb: Verb) {
         switch verb {
-        case .append(let seq, let event, _): cursor = Cursor(seq: seq, wall: event.stamp.wall)
+        case .append(let seq, let event, _):
+            // A later number may have been given in the same turn.
+            if seq > cursor.seq { cursor = Cursor(seq: seq, wall: event.stamp.wall) }
         case .update(let seq, let event):
             if held.events.update(event, as: seq) || logged.events.update(event, as: seq) { return }
         case .acknowledge(let range, let handler):

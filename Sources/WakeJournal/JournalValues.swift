@@ -22,12 +22,16 @@ public struct JournalSettings: Sendable {
 public enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     case newerSchema(path: String, found: Int, known: Int)
     case noDescriptors(path: String)
+    case notTakenUp(path: String, reason: String)
 
     public var description: String {
         switch self {
         case .newerSchema(let path, let found, let known):
             "cannot open the journal \(path): it has schema version \(found) and this wakebridged knows \(known); "
                 + "install the newer wakebridged again or move the file away"
+        case .notTakenUp(let path, let reason):
+            "cannot open the journal \(path): what the log beside it holds cannot be added to it: \(reason); "
+                + "end whoever else writes to it, then start again"
         case .noDescriptors(let path):
             "cannot open the journal \(path): no more files may be opened; raise LimitNOFILE, then start again"
         }

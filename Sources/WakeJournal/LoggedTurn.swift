@@ -2,7 +2,7 @@
 import WakeModel
 
 /// Integers little-endian. A record is its size (u32, all that follows the check), the check (u32, CRC-32 of all that follows
-/// it), the cursor (number u64, wall clock i64) and items until its end. An item is a tag (u8) and:
+/// it, seeded with the log's generation), the cursor (number u64, wall clock i64) and items until its end. An item is a tag (u8) and:
 ///
 /// | tag | item |
 /// |---|---|
@@ -30,7 +30,7 @@ struct TurnBuffer {
     private var payload: [UInt8] = []
 
     /// False for what a log does not take: what is as rare as a new device belongs into the database at once.
-    mutating func encode(_ turn: [Verb], _ notes: NoteBook, at cursor: Cursor) -> Bool {
+    mutating func encode(_ turn: [Verb], _ notes: NoteBook, at cursor: Cursor, of generation: UInt64) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         bytes.appendLittleEndian(UInt64(0))
         bytes.appendLittleEndian(cursor.seq.rawValue)
@@ -41,13 +41,13 @@ struct TurnBuffer {
             bytes.appendLittleEndian(note.key.rawValue)
             append(note.value)
         }
-        seal()
+        seal(UInt32(truncatingIfNeeded: generation))
         return true
     }
 
-    private mutating func seal() {
+    private mutating func seal(_ seed: UInt32) {
         let size = UInt32(bytes.count - LoggedTurn.prefixSize)
-        let check = CRC32.standard.check(bytes, from: LoggedTurn.prefixSize)
+        let check = CRC32.standard.check(bytes, from: LoggedTurn.prefixSize, seed: seed)
         for place in 0..<4 {
             bytes[place] = UInt8(truncatingIfNeeded: size >> UInt32(place * 8))
             bytes[place + 4] = UInt8(truncatingIfNeeded: check >> UInt32(place * 8))
@@ -108,19 +108,23 @@ struct TurnBuffer {
 
 extension LoggedTurn {
     /// The record that begins at `place` and where it ends; nil where none stands there that is what was written.
-    static func read(_ bytes: [UInt8], at place: Int) -> (turn: LoggedTurn, end: Int)? {
+    static func read(_ bytes: [UInt8], at place: Int, of generation: UInt64) -> (turn: LoggedTurn, end: Int)? {
         var prefix = ByteReader(bytes: bytes, from: place)
         guard let size = prefix.integer(UInt32.self), let check = prefix.integer(UInt32.self),
             size > 0, bytes.count - place - prefixSize >= Int(size)
         else { return nil }
         let content = Array(bytes[(place + prefixSize)..<(place + prefixSize + Int(size))])
-        guard CRC32.standard.check(content) == check, let turn = LoggedTurn(content) else { return nil }
+        guard CRC32.standard.check(content, seed: UInt32(truncatingIfNeeded: generation)) == check,
+            let turn = LoggedTurn(content)
+        else { return nil }
         return (turn, place + prefixSize + Int(size))
     }
 
     private init?(_ content: [UInt8]) {
         var reader = ByteReader(bytes: content)
-        guard let seq = reader.integer(UInt64.self), let wall = reader.integer(Int64.self) else { return nil }
+        guard let seq = reader.integer(UInt64.self), seq < .max, let wall = reader.integer(Int64.self) else {
+            return nil
+        }
         self.init(
             cursor: Cursor(seq: Sequence(seq), wall: WallTime(microseconds: wall)), verbs: [], notes: [])
         while !reader.isAtEnd {
@@ -149,6 +153,7 @@ extension Verb {
             self = .update(Sequence(seq), event)
         case 3:
             guard let first = reader.integer(UInt64.self), let last = reader.integer(UInt64.self), first <= last,
+                last < .max,
                 let handler = reader.integer(UInt32.self)
             else { return nil }
             self = .acknowledge(Sequence(first)...Sequence(last), HandlerID(rawValue: handler))

@@ -77,7 +77,7 @@ extension Journal {
         // The number it has cannot be known, but one made of the time is above it.
         guard disk.database != nil else { return "j\(time(nil))" }
         let known = [start.disk["journal"], start.run["journal"], start.file?.journal].compactMap {
-            $0.flatMap { Int($0.dropFirst()) }
+            $0.flatMap { Int($0.dropFirst()) }.flatMap { $0 < Int.max ? $0 : nil }
         }
         return "j\((known.max() ?? 0) + 1)"
     }

@@ -79,7 +79,10 @@ enum Opening {
     }
 
     static func replace(_ path: String, _ strength: Database.Strength, _ failure: SQLiteFailure) -> Outcome {
-        let aside = setAside(path)
+        // Until recovery has told of it: what was readable passes for all that there was.
+        close(Glibc.open(mark(of: path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
+        let aside = free(path)
+        move(path, to: aside)
         let sentence =
             "the journal \(path) was damaged (\(failure.message)); it was set aside as \(aside) and begun anew"
         guard let (fresh, _) = try? sound(path, strength) else {
@@ -91,14 +94,21 @@ enum Opening {
         return Outcome(database: fresh, loss: loss, wasDamaged: true)
     }
 
-    /// Renames the file and its WAL; the shared-memory file means nothing without them.
-    static func setAside(_ path: String) -> String {
+    /// A file that stands there from the damage of a database until that is told.
+    static func mark(of path: String) -> String { path + "-damaged" }
+
+    /// Where a file that is set aside goes.
+    static func free(_ path: String) -> String {
         var aside = "\(path).corrupt-\(time(nil))"
         while access(aside, F_OK) == 0 { aside += "x" }
+        return aside
+    }
+
+    /// Renames the file and its WAL; the shared-memory file means nothing without them.
+    static func move(_ path: String, to aside: String) {
         rename(path, aside)
         rename(path + "-wal", aside + "-wal")
         unlink(path + "-shm")
-        return aside
     }
 }
 

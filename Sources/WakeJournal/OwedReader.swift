@@ -38,6 +38,8 @@ struct OwedReader {
 
     private let store: EventStore
     private var counts: [Owed: (attempts: Int, charges: Int, heldUntil: WallTime?)] = [:]
+    /// Of events that are owed to several.
+    private var owners: [Sequence: [HandlerID]] = [:]
     private var delivered: [HandlerID: Set<Sequence>] = [:]
     private(set) var outcome = Outcome()
 
@@ -50,6 +52,7 @@ struct OwedReader {
         do {
             try readCounts(database)
             store.mayHoldAttempts = !counts.isEmpty
+            try readOwners(database)
             try readEvents(database)
             store.isRead = true
         } catch { outcome.failure = error }
@@ -108,7 +111,8 @@ struct OwedReader {
             outcome.highest = max(outcome.highest, seq.rawValue)
             store.noteHeld(seq, isShared: owner == 0)
             store.noteTold(event)
-            for handler in try owners(of: seq, owner, database) { owe(event, seq, to: handler) }
+            let several = owner == 0 ? owners[seq] ?? [] : [HandlerID(rawValue: owner)]
+            for handler in several { owe(event, seq, to: handler) }
         }
     }
 
@@ -122,23 +126,19 @@ struct OwedReader {
                 durability: store.which, heldUntil: count.heldUntil))
     }
 
-    private mutating func owners(
-        of seq: Sequence, _ owner: UInt32, _ database: Database
-    ) throws(SQLiteFailure) -> [HandlerID] {
-        guard owner == 0 else { return [HandlerID(rawValue: owner)] }
-        let rows = try database.statement(.owners)
-        rows.bind(1, seq.rawValue)
-        var found: [HandlerID] = []
+    /// All of them, because one whose event is not the one that was written is nobody's otherwise, and missed by nobody.
+    private mutating func readOwners(_ database: Database) throws(SQLiteFailure) {
+        let rows = try database.prepare("SELECT seq,handler,crc FROM owed ORDER BY seq,handler")
         while try rows.step() {
-            let handler = UInt64(bitPattern: rows.integer(0))
-            if CRC32.standard.check(numbers: [seq.rawValue, handler]) == rows.integer(1) {
-                found.append(HandlerID(rawValue: UInt32(truncatingIfNeeded: handler)))
+            let (seq, handler) = (UInt64(bitPattern: rows.integer(0)), UInt64(bitPattern: rows.integer(1)))
+            if CRC32.standard.check(numbers: [seq, handler]) == rows.integer(2) {
+                owners[Sequence(seq), default: []].append(HandlerID(rawValue: UInt32(truncatingIfNeeded: handler)))
             } else {
                 outcome.damagedOwners += 1
-                outcome.remedies.append("DELETE FROM owed WHERE seq=\(seq.rawValue) AND handler=\(rows.integer(0))")
+                outcome.remedies.append(
+                    "DELETE FROM owed WHERE seq=\(rows.integer(0)) AND handler=\(rows.integer(1))")
             }
         }
-        return found
     }
 }
 

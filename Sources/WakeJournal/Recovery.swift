@@ -142,6 +142,8 @@ extension Journal {
         _ = commit()
         // There may be room again by now for what memory keeps.
         if clean { _ = heal() }
+        // Before the databases are asked for the oldest that is owed.
+        for store in stores { _ = store.settle() }
         let isWhole = ram.isEmpty && stores.allSatisfy { $0.fault == nil }
         if clean, isWhole {
             for store in stores { store.state(newest) }

@@ -111,7 +111,7 @@ enum Schema {
 /// Statements that are prepared at first use and kept.
 enum Query: Int, CaseIterable {
     case begin, commit, rollback, append, owe, acknowledgeSole, acknowledgeShared, dropOrphans, forgetAttempts
-    case setAttempts, find, owners, setFact, setDevice, setHandler, bury, unbury
+    case setAttempts, find, setFact, setDevice, setHandler, bury, unbury
 
     var sql: String {
         switch self {
@@ -127,7 +127,6 @@ enum Query: Int, CaseIterable {
         case .forgetAttempts: "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
         case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?,?)"
         case .find: "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq=?"
-        case .owners: "SELECT handler,crc FROM owed WHERE seq=?"
         case .setFact: "INSERT OR REPLACE INTO facts VALUES(?,?,?)"
         case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6)"
         case .setHandler: "INSERT OR REPLACE INTO handlers VALUES(?,?,?,?,?)"

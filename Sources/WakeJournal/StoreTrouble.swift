@@ -9,27 +9,34 @@ extension EventStore {
     func takeUpTurns() throws(JournalError) {
         guard logCapacity > 0, let database else { return }
         let content = try openLog()
-        guard let named = facts().values[Self.logName].flatMap(UInt64.init) else { return }
-        // The header is written last, so that one below is what an end in between leaves.
-        isCut = isCut || !(content.generation == named ? content.isWhole : content.generation == named - 1)
-        guard content.generation == named, !content.turns.isEmpty else { return }
-        for turn in content.turns {
-            cursor = turn.cursor
-            for verb in turn.verbs { keep(verb) }
-            for note in turn.notes { logged.set(note.key, to: note.value) }
-            hasLogged = true
+        guard let word = facts().values[Self.logName] else {
+            // Whether it goes on from the database cannot be known.
+            isCut = isCut || !content.turns.isEmpty
+            return
         }
-        cursor = content.turns.last?.cursor ?? cursor
+        guard let named = UInt64(word) else { return }
+        // The header is written last, so that one below is what an end in between leaves.
+        isCut = isCut || !(content.generation == named ? content.isWhole : content.generation == named &- 1)
+        guard content.generation == named, !content.turns.isEmpty else { return }
+        for turn in content.turns { take(turn) }
+        try beginWithTurns(database)
+    }
+
+    private func take(_ turn: LoggedTurn) {
+        cursor = turn.cursor
+        for verb in turn.verbs { keep(verb) }
+        for note in turn.notes { logged.set(note.key, to: note.value) }
+        hasLogged = true
+    }
+
+    /// Begun without them, this life would tell everybody that what they hold is lost.
+    private func beginWithTurns(_ database: Database) throws(JournalError) {
         database.wait(milliseconds: 5_000)
         defer { database.wait(milliseconds: Database.usualWait) }
         do { try begin(database) } catch {
-            if error.isCorruption { return rebuild(after: error) }
-            let sentence =
-                "cannot take up what the log of the journal \(path) holds: \(error.message); it is told as lost and events "
-                + "are kept in memory, check who uses the file and its file system"
-            refuse(sentence)
-            tell(sentence)
-            (logged, hasLogged) = (Unwritten(), false)
+            guard error.isCorruption else { throw .notTakenUp(path: path, reason: error.message) }
+            rebuild(after: error)
+            if self.database == nil { (logged, hasLogged) = (Unwritten(), false) }
         }
     }
 

@@ -39,47 +39,52 @@ final class TurnLog {
         rename(path(beside: database), path(beside: other))
     }
 
-    /// Opens the file beside the database, or makes one of that many bytes. `content` is what an earlier life left in it;
-    /// `log` is nil where there is no room for more.
+    /// Opens the file beside the database, or makes one of that many bytes. `content` is what an earlier life left in it,
+    /// which stays as it is until ``begin(_:)``; `log` is nil where there is no room for a new one.
     static func open(_ database: String, capacity: Int) throws(Failure) -> (log: TurnLog?, content: Content) {
         let descriptor = Glibc.open(path(beside: database), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(errno: errno) }
-        let bytes = readAll(descriptor)
-        let content = Content(bytes)
-        guard posix_fallocate(descriptor, 0, capacity) == 0, ftruncate(descriptor, capacity) == 0 else {
-            close(descriptor)
-            return (nil, content)
-        }
+        let size = max(0, lseek(descriptor, 0, SEEK_END))
+        let content = Content(readAll(descriptor, size))
         let generation = content.generation ?? UInt64.random(in: 1...UInt64(UInt32.max))
-        return (TurnLog(descriptor, capacity, generation, used: min(bytes.count, capacity)), content)
+        let log = TurnLog(descriptor, capacity, generation, used: size)
+        // A header from the start, so that an end before the first generation begins does not look like damage.
+        let isReady = size > 0 || (log.takeRoom() && log.writeHeader(generation))
+        return (isReady ? log : nil, content)
     }
 
     private init(_ descriptor: Int32, _ capacity: Int, _ generation: UInt64, used: Int) {
         (self.descriptor, self.capacity, self.generation) = (descriptor, capacity, generation)
-        self.used = max(Self.headerSize, used)
+        self.used = max(Self.headerSize, min(used, capacity))
     }
 
     deinit { close(descriptor) }
 
-    private static func readAll(_ descriptor: Int32) -> [UInt8] {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size <= 1 << 28 else { return [] }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        let count = pread(descriptor, &bytes, bytes.count, 0)
+    private static func readAll(_ descriptor: Int32, _ size: Int) -> [UInt8] {
+        guard size <= 1 << 28 else { return [] }
+        var bytes = [UInt8](repeating: 0, count: size)
+        let count = pread(descriptor, &bytes, size, 0)
         return Array(bytes.prefix(max(0, count)))
+    }
+
+    private func takeRoom() -> Bool {
+        posix_fallocate(descriptor, 0, capacity) == 0 && ftruncate(descriptor, capacity) == 0
+    }
+
+    private func writeHeader(_ generation: UInt64) -> Bool {
+        var header = Self.magic
+        header.appendLittleEndian(generation)
+        header.appendLittleEndian(UInt64(capacity))
+        header.appendLittleEndian(CRC32.standard.check(header))
+        header += [UInt8](repeating: 0, count: Self.headerSize - header.count)
+        return pwrite(descriptor, header, header.count, 0) == header.count
     }
 
     /// Empties the file for the generation that the database names from now on. False where that fails: the file must not
     /// be written to then, and is of an earlier generation, so nobody takes it for this one.
     func begin(_ next: UInt64) -> Bool {
         end = nil
-        guard zero(Self.headerSize..<used) else { return false }
-        var header = Self.magic
-        header.appendLittleEndian(next)
-        header.appendLittleEndian(UInt64(capacity))
-        header.appendLittleEndian(CRC32.standard.check(header))
-        header += [UInt8](repeating: 0, count: Self.headerSize - header.count)
-        guard pwrite(descriptor, header, header.count, 0) == header.count else { return false }
+        guard takeRoom(), zero(Self.headerSize..<used), writeHeader(next) else { return false }
         (generation, end, used) = (next, Self.headerSize, Self.headerSize)
         return true
     }
@@ -117,10 +122,10 @@ extension TurnLog.Content {
         else { return }
         self.generation = generation
         var place = TurnLog.headerSize
-        while let (turn, end) = LoggedTurn.read(bytes, at: place) {
+        while let (turn, end) = LoggedTurn.read(bytes, at: place, of: generation) {
             turns.append(turn)
             place = end
         }
-        isWhole = bytes.count == Int(capacity) && bytes[place...].allSatisfy { $0 == 0 }
+        isWhole = UInt64(bytes.count) == capacity && bytes[place...].allSatisfy { $0 == 0 }
     }
 }

@@ -3,16 +3,21 @@ import WakeModel
 
 struct Unwritten {
     var events = RamStore()
+    /// Of events that are in the database. What follows them in the backlog may erase what they change.
+    private(set) var updates: [Sequence: DeviceEvent] = [:]
     private(set) var backlog: [Verb] = []
     private(set) var notes: [Note.Key: [UInt8]] = [:]
 
-    var isEmpty: Bool { events.isEmpty && backlog.isEmpty && notes.isEmpty }
+    var isEmpty: Bool { events.isEmpty && updates.isEmpty && backlog.isEmpty && notes.isEmpty }
+
+    subscript(seq: Sequence) -> DeviceEvent? { events[seq] ?? updates[seq] }
 
     mutating func add(_ verb: Verb) {
         switch verb {
         case .append(let seq, let event, let owners): events.append(event, as: seq, owedTo: owners)
         case .acknowledge(let range, let handler): addAcknowledgement(range, handler)
-        case .update, .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: backlog.append(verb)
+        case .update(let seq, let event): updates[seq] = event
+        case .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: backlog.append(verb)
         }
     }
 

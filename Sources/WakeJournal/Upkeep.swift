@@ -11,14 +11,15 @@ extension Journal {
     public func compact() -> Compaction {
         var compaction = Compaction()
         if hasUntold { forgetHole() }
+        compaction.outcomes = commit()
+        for store in stores { if case .lost(let loss)? = store.settle() { compaction.outcomes.append(.lost(loss)) } }
         // Its log is emptied below, which writes the file too.
         disk.takeCarried()
         if disk.isDirty {
             stateOldest()
             keepPosition()
         }
-        compaction.outcomes = commit() + heal()
-        for store in stores { if case .lost(let loss)? = store.settle() { compaction.outcomes.append(.lost(loss)) } }
+        compaction.outcomes += commit() + heal()
         for store in stores where store.fault == nil {
             guard let database = store.database else { continue }
             compaction.orphans += (try? eraseOrphans(in: database)) ?? 0

@@ -13,12 +13,12 @@ def generation(content):
     return struct.unpack_from("<Q", content, 8)[0]
 
 
-def records(content):
+def records(content, seed):
     place = HEADER
     while place + 8 <= len(content):
         size, check = struct.unpack_from("<II", content, place)
         record = content[place + 8:place + 8 + size]
-        if size == 0 or len(record) < size or zlib.crc32(record) != check:
+        if size == 0 or len(record) < size or zlib.crc32(record, seed & 0xFFFFFFFF) != check:
             return
         yield record
         place += 8 + size
@@ -78,7 +78,7 @@ def apply(path, named, owed):
     if named is None or generation(content) != named:
         return 0
     newest = 0
-    for record in records(content):
+    for record in records(content, named):
         reader = Reader(record)
         newest = max(newest, reader.take("Qq")[0])
         for verb, what, whom in reader.items():

@@ -236,10 +236,12 @@ struct DamageTests {
         #expect(!recovery.losses.isEmpty)
     }
 
-    @Test("An owner that is not what was written gets nothing, and the event is told as lost")
-    func owner() throws {
+    @Test(
+        "An owner that is not what was written gets nothing, and the event is told as lost",
+        arguments: ["handler=9", "seq=51"])
+    func owner(change: String) throws {
         try fill(.run)
-        try scratch.tamper(scratch.run, "UPDATE owed SET handler=9 WHERE handler=2")
+        try scratch.tamper(scratch.run, "UPDATE owed SET \(change) WHERE handler=2")
         let recovery = try scratch.journal().recover()
         #expect(recovery.owed[HandlerID(rawValue: 9)] == nil)
         #expect(recovery.owed[a]?.contains { $0.sequence == Sequence(50) } == true)

@@ -1,0 +1,186 @@
+// Courses of the log of turns that a review found: what is changed late, deaths within a start, and an end before a reboot.
+import Glibc
+import Testing
+import WakeModel
+
+@testable import WakeJournal
+
+struct TurnLogStories {
+    let scratch = Scratch()
+
+    private func gap(_ count: UInt64) -> DeviceEvent {
+        let time = WallTime(microseconds: 9)
+        var event = data([])
+        event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
+        return event
+    }
+
+    @Test("A gap that grew after it came into the database is told as it grew, at once and after a death")
+    func grownGap() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(gap(1), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(2...2)
+        _ = journal?.compact()
+        // So much that the gap is not among what came last.
+        for number in UInt64(3)...12 {
+            journal?.append(
+                data(Array(repeating: 1, count: 60_000)), as: Sequence(number), owedTo: [b], durability: .run)
+            _ = journal?.compact()
+        }
+        journal?.update(gap(2), as: Sequence(1))
+        journal?.acknowledge([Sequence(2)], by: a)
+        _ = journal?.commit()
+        #expect(journal?.event(Sequence(1)) == gap(2))
+        journal = nil
+        let later = try scratch.journal()
+        #expect(later.recover().owed[a]?.map(\.sequence.rawValue) == [1])
+        #expect(later.event(Sequence(1)) == gap(2))
+    }
+
+    @Test("A number that nobody is owed is not given again, whatever its turn holds and however many follow")
+    func givenToNobody() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1)
+        journal?.noteGiven(Sequence(2), at: WallTime(microseconds: 5))
+        _ = journal?.commit()
+        journal?.lease([Sequence(1)], to: a)
+        _ = journal?.commit()
+        journal = nil
+        #expect(try scratch.journal().recover().next == Sequence(3))
+    }
+
+    @Test("A database that no longer says whether a log goes on from it is told as cut, where there is one")
+    func nameIsDamaged() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3)
+        _ = journal?.commit()
+        journal = nil
+        try scratch.tamper(scratch.run, "UPDATE facts SET value=value+1 WHERE name='turns'")
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost?.first == Sequence(1))
+        #expect(recovery.next > Sequence(3))
+    }
+
+    @Test("A start on a full file system takes up more than SQLite's cache holds")
+    func fullStart() throws {
+        guard shell("mount -t tmpfs -o size=2m none \(scratch.path) 2>/dev/null") == 0 else {
+            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
+        }
+        var journal: Journal? = try scratch.ready()
+        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        for number in UInt64(1)...400 {
+            let event = data(Array(repeating: UInt8(truncatingIfNeeded: number), count: 500))
+            journal?.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            #expect(journal?.commit() == [.committed])
+        }
+        journal = nil
+        journal = try scratch.journal()
+        let recovery = try #require(journal?.recover())
+        #expect(recovery.owed[a]?.count == 400 && recovery.lost == nil)
+        #expect((1...400).allSatisfy { journal?.event(Sequence($0)) != nil })
+    }
+
+    @Test("A start that finds the database locked does not begin, and loses nothing")
+    func lockedStart() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3)
+        _ = journal?.commit()
+        journal = nil
+        let lock = try scratch.lock(scratch.run)
+        let reason = "database is locked"
+        #expect(throws: JournalError.notTakenUp(path: scratch.run, reason: reason)) { try scratch.journal() }
+        scratch.free([lock])
+        #expect(try scratch.journal().recover().owed[a]?.count == 3)
+    }
+
+    @Test("After an end in order a reboot tells of nothing where nothing was owed")
+    func endsAndReboots() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...5)
+        _ = journal?.compact()
+        journal?.acknowledge((1...5).map { Sequence($0) }, by: a)
+        _ = journal?.commit()
+        journal?.close(clean: true)
+        journal = nil
+        scratch.reboot()
+        #expect(try scratch.journal(boot: "next").recover().lost == nil)
+    }
+
+    @Test("An end between the first commit and the first header of a log is no damage")
+    func firstHeader() throws {
+        var journal: Journal? = try scratch.journal()
+        let before = bytes(of: scratch.turns)
+        _ = journal?.recover()
+        #expect(bytes(of: scratch.turns) != before)
+        journal = nil
+        overwrite(scratch.turns, with: before)
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.lost == nil && recovery.losses.isEmpty)
+    }
+
+    @Test("A log that was cut between two records is told as cut however many starts die before they tell it")
+    func cutBetweenRecords() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1)
+        _ = journal?.commit()
+        let end = try #require(bytes(of: scratch.turns).lastIndex { $0 != 0 }) + 1
+        journal?.append(2...2)
+        _ = journal?.commit()
+        journal = nil
+        shell("truncate -s \(end) \(scratch.turns)")
+        for _ in 0..<3 { _ = try scratch.journal() }
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1])
+        #expect(recovery.lost?.first == Sequence(2))
+    }
+
+    @Test("A damaged database is told as damaged however many starts die before they tell it")
+    func salvageDies() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...300)
+        journal?.close(clean: true)
+        journal = nil
+        var content = bytes(of: scratch.run)
+        for place in 8_192..<12_288 { content[place] = 0xAA }
+        overwrite(scratch.run, with: content)
+        for _ in 0..<3 { _ = try scratch.journal() }
+        journal = try scratch.journal()
+        let recovery = try #require(journal?.recover())
+        let owed = Set((recovery.owed[a] ?? []).map(\.sequence.rawValue))
+        let lost = try #require(recovery.lost)
+        #expect(owed.count < 300)
+        #expect((1...300).allSatisfy { owed.contains($0) || lost.first.rawValue <= $0 && $0 <= lost.last.rawValue })
+        journal?.noteLossesTold()
+        journal?.close(clean: true)
+        journal = nil
+        #expect(try scratch.journal().recover().lost == nil)
+    }
+
+    @Test("What an older generation left behind the end of the log is never taken for this one's")
+    func olderRecords() throws {
+        var journal: Journal? = try scratch.ready()
+        for number in UInt64(1)...4 {
+            journal?.append(number...number)
+            _ = journal?.commit()
+        }
+        let earlier = bytes(of: scratch.turns)
+        journal?.acknowledge((1...4).map { Sequence($0) }, by: a)
+        _ = journal?.compact()
+        journal?.append(5...5)
+        _ = journal?.commit()
+        journal = nil
+        var content = bytes(of: scratch.turns)
+        let end = try #require(content.lastIndex { $0 != 0 }) + 1
+        content.replaceSubrange(end..., with: earlier[end...])
+        overwrite(scratch.turns, with: content)
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [5])
+    }
+
+    @Test("A journal's name that is past all numbers is not counted on")
+    func nameIsTooHigh() throws {
+        _ = try scratch.ready()
+        shell("rm -f \(scratch.path)/*.sqlite*; echo 'j9223372036854775807 0 0 0' >\(scratch.path)/journal.number")
+        #expect(try scratch.journal().id == "j1")
+    }
+}
