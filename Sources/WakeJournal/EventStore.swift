@@ -115,6 +115,7 @@ final class EventStore {
     func acceptDamage() {
         wasDamaged = false
         unlink(Opening.mark(of: path))
+        LogIndex.dismissWitness(of: path)
     }
 
     func tell(_ sentence: String) { untold.append(sentence) }

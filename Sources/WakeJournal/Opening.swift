@@ -19,11 +19,12 @@ enum Opening {
 
     static func open(_ path: String, strength: Database.Strength) throws(JournalError) -> Outcome {
         do {
-            let committed = LogIndex.frames(of: path)
+            let committed = LogIndex.witness(of: path)
             var isCut = false
             let (database, isMended) = try sound(path, strength) { database in
                 guard let committed, let found = database.framesInLog() else { return }
                 isCut = found < committed
+                if !isCut { LogIndex.dismissWitness(of: path) }
             }
             let mended =
                 "the schema version in the header of the journal \(path) was damaged and is mended; check its disk"

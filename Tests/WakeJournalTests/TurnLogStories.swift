@@ -134,11 +134,31 @@ struct TurnLogStories {
         #expect(recovery.lost?.first == Sequence(2))
     }
 
+    @Test("A database's own log that was cut is told as cut however many starts die before they tell it")
+    func databaseIsCut() throws {
+        let journal = try scratch.ready()
+        for number in UInt64(1)...20 {
+            journal.append(number...number, .disk)
+            _ = journal.commit()
+        }
+        // As a kill leaves it, with the index of the log.
+        let copy = Scratch()
+        shell("cp -a \(scratch.path)/. \(copy.path)")
+        let log = copy.disk + "-wal"
+        shell("truncate -s \(bytes(of: log).count * 3 / 4) \(log)")
+        for _ in 0..<3 { _ = try copy.journal() }
+        let recovery = try copy.journal().recover()
+        let owed = Set((recovery.owed[a] ?? []).map(\.sequence.rawValue))
+        #expect(owed.count < 20)
+        #expect((1...20).allSatisfy { owed.contains($0) || recovery.lost.map { $0.first.rawValue <= 20 } == true })
+        withExtendedLifetime(journal) {}
+    }
+
     @Test("A damaged database is told as damaged however many starts die before they tell it")
     func salvageDies() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...300)
-        journal?.close(clean: true)
+        _ = journal?.compact()
         journal = nil
         var content = bytes(of: scratch.run)
         for place in 8_192..<12_288 { content[place] = 0xAA }
