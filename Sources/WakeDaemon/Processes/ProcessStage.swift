@@ -156,7 +156,15 @@ final class ProcessStage: Stage, ProcessObserver {
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
         guard let process = process(id, epoch), !process.isBackedUp else { return }
+        if case .expiring = notice, hasAnswered(process) { return }
         process.write { composer.compose(notice, into: &$0) }
+    }
+
+    /// What it said while the bridge was kept from hearing it was in time, and may leave nothing to warn of.
+    private func hasAnswered(_ process: HandlerProcess) -> Bool {
+        guard engine.isExpiring(process.handler) else { return false }
+        process.hear()
+        return !engine.isExpiring(process.handler)
     }
 
     private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {
