@@ -71,6 +71,8 @@ public struct Dispatcher: Sendable {
         case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
+        case .given(let recipients):
+            for one in recipients { change(one.handler, one.epoch, &step) { $0.countFromWriting($1) } }
         case .launchFailed(let id, let epoch, let reason, let isExhausted):
             change(id, epoch, &step) {
                 $0.noteLaunchFailure(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)

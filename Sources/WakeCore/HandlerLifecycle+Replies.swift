@@ -50,6 +50,12 @@ extension HandlerLifecycle {
         acknowledge(last.sequence, nil, isProgress: false, &step)
     }
 
+    /// The time for a batch begins when it is written: neither a slow disk nor a machine that stood still takes from it.
+    mutating func countFromWriting(_ step: Step) {
+        guard phase == .active, hurriedBy == nil, awakeDeadline != nil, budget.tasks.isEmpty else { return }
+        budget.renew(at: step.now, timers)
+    }
+
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.device else {

@@ -44,6 +44,14 @@ public enum SystemSleep: Hashable, Sendable {
     case over
 }
 
+/// A process that something was written to.
+public struct Recipient: Hashable, Sendable {
+    public var handler: HandlerID
+    public var epoch: Epoch
+
+    public init(_ handler: HandlerID, _ epoch: Epoch) { (self.handler, self.epoch) = (handler, epoch) }
+}
+
 public enum Input: Sendable {
     case device(DeviceID, Device)
     /// A manifest appeared or changed. `isStopped` is what the journal remembers of a new one; `restarts` where the
@@ -62,6 +70,8 @@ public enum Input: Sendable {
     case ordered(HandlerID, Epoch, ServiceMessage.Order)
     /// The batch was written whole; only asked for where written is acknowledged.
     case written(HandlerID, Epoch)
+    /// What was delivered in one turn has been written only now, long after it was decided upon.
+    case given([Recipient])
     /// `isExhausted` where the machine, and not the manifest, is short of something.
     case launchFailed(HandlerID, Epoch, reason: String, isExhausted: Bool)
     case suspended(HandlerID, Epoch, SuspensionFinding)

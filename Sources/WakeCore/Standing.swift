@@ -30,6 +30,7 @@ extension Dispatcher {
 
     /// True once nothing is open, and nothing is queued that will be delivered by itself.
     public var isSettled: Bool { !marks.has(.unsettled) }
+    public func isExpiring(_ id: HandlerID) -> Bool { handler(id)?.phase == .expiring }
     /// True once no handler has a process.
     public var isQuiet: Bool { isEverybodyAsleep && !hasSuspended }
     /// True while nobody runs: the time for housekeeping.

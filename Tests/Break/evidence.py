@@ -9,7 +9,7 @@ from collections import namedtuple
 import turns
 
 Event = namedtuple("Event", "time key attempt again device kind content process")
-Process = namedtuple("Process", "pid daemon born events answers refused notices beats moods left last")
+Process = namedtuple("Process", "pid daemon born events answers refused notices beats moods left last given warnings")
 
 
 class Round:
@@ -26,6 +26,10 @@ class Round:
         self.is_damaged = any(words[0] == "damage" and words[-1] != "none" for _, words in self.faults.all)
         self.deliveries = {name: sorted((event for one in found for event in one.events), key=lambda event: event.time)
                            for name, found in self.processes.items()}
+
+        self.ended = {int(words[1]) for _, words in self.faults.all if words[0] in ("kill-bridge", "bridge-died")}
+        # Whose every number is, as far as anybody was given it.
+        self.devices = {event.key: event.device for found in self.deliveries.values() for event in found}
 
     def events(self, name):
         """Every delivery to the handler, in the order of time."""
@@ -66,7 +70,8 @@ def read_processes(folder, name):
 
 
 def read_process(pid, lines):
-    process = Process(pid, int(lines[0][1]), float(lines[0][2]), [], [], [], [], [], [], [], 0.0)
+    process = Process(pid, int(lines[0][1]), float(lines[0][2]), [], [], [], [], [], [], [], 0.0, [], [])
+    late = None
     for words in lines[1:]:
         time = float(words[1])
         process = process._replace(last=time)
@@ -74,12 +79,19 @@ def read_process(pid, lines):
             again = words[5] == "1"
             process.events.append(Event(time, key(words[2], words[3]), int(words[4]), again, *words[6:8],
                                         " ".join(words[8:]), pid))
+            process.given.append((time, late or time))
         elif words[0] == "A":
             process.answers.append((time, int(words[2])))
         elif words[0] == "R":
             process.refused.append((time, int(words[2])))
         elif words[0] == "N":
             process.notices.append((time, words[2], words[3]))
+            if words[2] == "wakebridge.expiring":
+                process.warnings.append((time, words[3], process.given[-1] if process.given else None))
+            if words[2] == "wakebridge.resumed":
+                process.given.append((time, late or time))
+        elif words[0] == "L":
+            late = float(words[2]) if time - float(words[2]) > 0.002 else None
         elif words[0] == "B":
             process.beats.append(time)
         elif words[0] == "M":

@@ -1,6 +1,8 @@
 """A handler's deliveries against the trace: everything in the trace's order, and what is missing told in one gap."""
 import bisect
 
+from evidence import answered
+
 # What may lose something, and how that is told.
 CAUSES = {
     "bridge-restart": lambda game, handler: game.is_lossy(),
@@ -59,11 +61,40 @@ def check_gaps(game, name, handler, device, told):
     if game.is_lossy():
         # What is damaged twice is told twice: a span is what may have been lost.
         return
-    before = None
-    for one in sorted(filter(None, map(span, told))):
-        if before and one[0] <= before[1]:
-            yield "I4", f"{name} was told twice of lost numbers of {device}: {before} and {one}"
-        before = max(before, one, key=lambda span: span[1]) if before else one
+    done = acknowledged(game, name)
+    for group in overlapping(told):
+        (first, last), wanted = span(group[0]), sum(map(number_of, group))
+        last = max(span(one)[1] for one in group)
+        lost = sum(game.devices.get(one, device) == device and one not in done for one in range(first, last + 1))
+        if wanted > lost:
+            spans = ", ".join(f"{number_of(one)} in {span(one)}" for one in group)
+            yield "I4", f"{name} was told twice of lost numbers of {device}: {spans}, where only {lost} can be lost"
+
+
+def overlapping(told):
+    """Gaps in groups that share numbers. What lies between the first and the last that a gap tells of need not all be lost:
+    numbers of others, what came back too late for the gap before, and the number of the gap itself, which may be lost later."""
+    groups, end = [], 0
+    for event in sorted(filter(span, told), key=span):
+        first, last = span(event)
+        if first > end:
+            groups.append([])
+        groups[-1].append(event)
+        end = max(end, last)
+    return groups
+
+
+def number_of(event):
+    """How many a gap says are lost; one that does not know tells of all."""
+    number, (first, last) = event.content.split()[1], span(event)
+    return last - first + 1 if number == "-" else int(number)
+
+
+def acknowledged(game, name):
+    """What the handler is done with; what it said to a bridge that was killed may have been heard by nobody."""
+    is_oneshot = game.handlers[name]["oneshot"]
+    heard = [process for process in game.processes[name] if process.daemon not in game.ended]
+    return {one for process in heard for one in answered(process, is_oneshot)}
 
 
 def align(game, name, device, heard, expected, spans, count):

@@ -7,6 +7,7 @@
 //
 // The record, times monotonic in seconds:  P daemon time  |  E time id seq attempt redelivered device kind content  |  A time seq
 // |  R time seq (refused)  |  N time notice reason  |  B time (awake, and owes)  |  M time mood  |  X time (leaves)
+// |  L time since (what follows is read only now, and may have been there since then)
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +29,9 @@ static int record = -1;
 static char mood[32] = "good";
 static unsigned long owed;          // the newest event that was not answered; 0 for none
 static int has_misbehaved;          // in this mood
+static int voice = 3;               // -1 once it is closed: the next file that is opened gets the number
+static double emptied;              // when there was nothing to read, as far as it was looked
+static int is_late;                 // what was read last had waited
 static char text[1 << 20];          // lines of the record that are not written yet
 static size_t length;
 
@@ -58,7 +62,7 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...) 
 static int say(const char *line) {
     size_t size = strlen(line), done = 0;
     while (done < size) {
-        ssize_t count = write(3, line + done, size - done);
+        ssize_t count = write(voice, line + done, size - done);
         if (count < 0 && errno != EINTR) return 0;
         if (count > 0) done += (size_t)count;
     }
@@ -185,7 +189,7 @@ static void misbehave(void) {
     if (is("chat")) chat();
     if (is("flood")) flood();
     if (is("lock")) lock();
-    if (is("close")) close(3);
+    if (is("close")) (close(voice), voice = -1);
     if (is("stubborn")) signal(SIGTERM, SIG_IGN);
 }
 
@@ -236,6 +240,38 @@ static void take(char *bytes, size_t *filled) {
     flush();
 }
 
+// For how long others had the processor while this program could have run.
+static double queued(void) {
+    static int file = -1;
+    char line[128];
+    if (file < 0) file = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+    ssize_t count = pread(file, line, sizeof line - 1, 0);
+    line[count > 0 ? count : 0] = 0;
+    unsigned long long ran, waited = 0;
+    return sscanf(line, "%llu %llu", &ran, &waited) == 2 ? (double)waited / 1e9 : 0;
+}
+
+// Waits for something to read, where that is wanted at all; since when it may have been there is known afterwards.
+static int await(double *since) {
+    int is_deaf = is("deaf");
+    struct pollfd input = {.fd = is_deaf ? -1 : 0, .events = POLLIN};
+    *since = emptied;
+    int ready = poll(&input, 1, 0);
+    if (ready) return ready;
+    double before = queued();
+    if (!is_deaf) emptied = now();
+    ready = poll(&input, 1, owed || is_deaf ? 50 : -1);
+    *since = now() - (queued() - before);
+    return ready;
+}
+
+static void note_lateness(double since) {
+    double time = now();
+    int was_late = is_late;
+    is_late = time - since > 0.002;
+    if (is_late || was_late) note("L %.6f %.6f\n", time, since);
+}
+
 // The end of a oneshot's batch: leaving in order acknowledges what is left of it.
 static int end(void) {
     note("X %.6f\n", now());
@@ -248,8 +284,8 @@ static int run(void) {
     size_t filled = 0;
     for (;;) {
         look();
-        struct pollfd input = {.fd = is("deaf") ? -1 : 0, .events = POLLIN};
-        int ready = poll(&input, 1, owed || is("deaf") ? 50 : -1);
+        double since;
+        int ready = await(&since);
         if (ready < 0) continue;
         if (ready == 0) {
             note("B %.6f\n", now());
@@ -257,10 +293,14 @@ static int run(void) {
             answer();
             continue;
         }
-        ssize_t count = read(0, bytes + filled, sizeof bytes - 1 - filled);
+        double time = now();
+        size_t room = sizeof bytes - 1 - filled;
+        ssize_t count = read(0, bytes + filled, room);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) return end();
+        if ((size_t)count < room) emptied = time;
         filled += (size_t)count;
+        note_lateness(since);
         look();
         take(bytes, &filled);
         misbehave();
@@ -284,6 +324,7 @@ int main(int count, char **words) {
     snprintf(path, sizeof path, "%s/heard-%s.%d", folder, name, getpid());
     record = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (record < 0) return 1;
+    emptied = now();
     note("P %d %.6f\n", getppid(), now());
     // A first word on descriptor 3: from here on a death is this program's own.
     say("{\"remaining\":true,\"ref\":1}\n");

@@ -195,9 +195,9 @@ def check_end(game):
 def check_budgets(game, name, handler):
     for process in game.processes[name]:
         times = progress(process)
-        for moment, notice, reason in process.notices:
-            if notice == "wakebridge.expiring" and reason == "budget":
-                check_warning(name, handler, process, times, moment)
+        for moment, reason, last in process.warnings:
+            if reason == "budget" and last:
+                check_warning(game, name, handler, process, moment, last)
         for moment in process.beats:
             check_awake(game, name, handler, process, times, moment)
 
@@ -215,10 +215,17 @@ def latest(times, moment):
     return times[place - 1] if place else None
 
 
-def check_warning(name, handler, process, times, moment):
-    since = latest(times, moment - 0.001)
-    least = handler["budget"] - handler["warn"] - 0.3
-    if since is not None and moment - since < least:
+def check_warning(game, name, handler, process, moment, last):
+    """What is read late was given earlier; the record tells since when at most. An answer counts from when the bridge can
+    have heard it: where nothing was given after it, the warning may have been due before it was written."""
+    read, since = last
+    answers = [time for time, _ in process.answers if read <= time < moment]
+    full = handler["budget"] - handler["warn"]
+    for before, after in zip([since] + answers, answers):
+        if after - before >= full and moment - after <= PATIENCE + game.faults.silence(after, moment):
+            return
+    since = max([since] + answers)
+    if moment - since < full - 0.3:
         complain("I2", f"{name}, process {process.pid}: warned {moment - since:.2f} s after it had been given something")
 
 

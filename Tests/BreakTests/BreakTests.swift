@@ -15,9 +15,7 @@ enum Run {
 
     static let themes: [Theme] = {
         let wanted = environment("BREAK_THEMES")?.split(separator: " ").compactMap { Theme(rawValue: String($0)) }
-        // What the other two find is not all understood yet: docs/break-test.md tells it.
-        let settled = Theme.allCases.filter { $0 != .manners && $0 != .weak }
-        return (wanted ?? (environment("BREAK_SECONDS") == nil ? settled : Theme.allCases)).filter { theme in
+        return (wanted ?? Theme.allCases).filter { theme in
             guard let reason = hindrance(theme) else { return true }
             say("break: SKIPPED: \(theme.rawValue): \(reason)")
             return false

@@ -35,6 +35,22 @@ struct BudgetTests {
         #expect(try await replay.end(within: 10).exit == 0)
     }
 
+    @Test("who answers in time while the bridge stands still is not warned when it goes on", .timeLimit(.minutes(1)))
+    func hearsBeforeItWarns() async throws {
+        let (log, told) = (scratch.file("log"), scratch.file("told"))
+        let replay = try LiveReplay(
+            beat(), scratch, manifest: Self.quick,
+            handler: [Built.fixture, "--log", log, "--notices", told, "--work", "1200"])
+        #expect(try await wait(20) { !LoggedEvent.read(log).isEmpty })
+        replay.running.signal(SIGSTOP)
+        let given = try #require(LoggedEvent.read(log).first).time
+        try await pause(given + 2 - monotonicNow())
+        replay.running.signal(SIGCONT)
+        #expect(try await replay.end(within: 30).exit == 0)
+        #expect(!notices(told).contains { $0.kind == "expiring" })
+        #expect(replay.decisions.has("ack "))
+    }
+
     @Test("work between begin and end may take longer than the budget", .timeLimit(.minutes(1)))
     func finishesUnderTask() async throws {
         let replay = try LiveReplay(

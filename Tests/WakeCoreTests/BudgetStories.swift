@@ -32,6 +32,36 @@ struct BudgetStories {
         story.close()
     }
 
+    @Test("A batch that was written long after it was decided upon has its whole time from then on")
+    func countsFromWriting() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.milliseconds(7_900))
+        story.step(.given([Recipient(handler, Epoch(rawValue: 1)), Recipient(handler, Epoch(rawValue: 0))]))
+        story.advance(.milliseconds(7_990))
+        #expect(story.state(handler) == .active)
+        story.advance(.milliseconds(20))
+        #expect(story.state(handler) == .expiring)
+        story.close()
+    }
+
+    @Test("That it was written changes nothing where nothing is open, nor where an operator asked for the end")
+    func countsOnlyWhatIsOpen() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        let given = Input.given([Recipient(handler, Epoch(rawValue: 1))])
+        story.data(device)
+        story.operate(.expire, handler)
+        story.step(given)
+        #expect(story.state(handler) == .expiring)
+        story.acknowledge(1, handler)
+        story.step(given)
+        story.advance(.seconds(1))
+        #expect(story.state(handler) == .suspended)
+        story.close()
+    }
+
     @Test("Expiring tells what is open and what is left, and an acknowledgement of all takes it back")
     func expiring() {
         let story = Scenario()

@@ -47,4 +47,71 @@ struct TurnTests {
                 flood()
             } > 0)
     }
+
+    /// What a handler with a budget of 10 s is told, whose bridge stands still for 9 s at `moment`.
+    private func told(whenStandingStill moment: Moment) throws -> [Notice] {
+        defer { Directory.removeTree(folder) }
+        let settings = JournalSettings(runtimeDirectory: folder, stateDirectory: folder)
+        let journal = try Journal(opening: settings, bootID: "boot")
+        let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
+        let engine = Engine(journal: journal, clock: clock, from: journal.recover().next, limits: .none)
+        defer { journal.close(clean: true) }
+        let stage = SlowStage(clock, isSlow: moment == .inWriting)
+        engine.stage = stage
+        let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
+        engine.feed(.device(DeviceID(rawValue: 1), device))
+        var handler = HandlerSettings()
+        handler.modes = [.bluetoothCentral]
+        handler.subscriptions = [Subscription(profile: "strap")]
+        engine.feed(.configure(HandlerID(rawValue: 1), handler, isStopped: false, restarts: false))
+        engine.completeTurn()
+        let beat = DeviceEvent.Kind.data(.report(0), [7])
+        engine.feed(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: clock.stamp())))
+        if moment == .beforeWriting { clock.advance(by: .seconds(9)) }
+        if moment == .inWriting { engine.completeTurn() }
+        engine.feed(.tick)
+        engine.completeTurn()
+        #expect(stage.deliveries == 1)
+        if moment == .afterWriting { clock.advance(by: .seconds(9)) }
+        engine.feed(.tick)
+        engine.completeTurn()
+        return stage.notices
+    }
+
+    private enum Moment { case beforeWriting, inWriting, afterWriting }
+
+    @Test("a bridge that stands still before a batch is written takes nothing from its time")
+    func countsFromWriting() throws {
+        #expect(try told(whenStandingStill: .beforeWriting) == [])
+    }
+
+    @Test("a bridge that stands still while a batch is written takes nothing from its time")
+    func countsFromTheEndOfWriting() throws {
+        #expect(try told(whenStandingStill: .inWriting) == [])
+    }
+
+    @Test("a bridge that stands still after a batch was written warns when it goes on")
+    func warnsAfterWriting() throws {
+        #expect(try told(whenStandingStill: .afterWriting).count == 1)
+    }
+}
+
+/// Takes nine seconds to write a delivery, where it is slow.
+private final class SlowStage: Stage {
+    private let clock: VirtualClock
+    private let isSlow: Bool
+    private(set) var deliveries = 0
+    private(set) var notices: [Notice] = []
+
+    init(_ clock: VirtualClock, isSlow: Bool) { (self.clock, self.isSlow) = (clock, isSlow) }
+
+    func perform(_ effect: Effect) {
+        switch effect {
+        case .deliver:
+            deliveries += 1
+            if isSlow { clock.advance(by: .seconds(9)) }
+        case .notify(_, _, let notice): notices.append(notice)
+        default: break
+        }
+    }
 }

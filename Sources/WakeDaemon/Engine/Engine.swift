@@ -46,6 +46,8 @@ public final class Engine {
     private var isCompleting = false
     private var isKeptTogether = false
     private var feedsInTurn = 0
+    /// To whom something was written in this turn.
+    private var given: [Recipient] = []
     private var lastAppended: Sequence
     private var turnBegan = Instant.zero
     /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
@@ -65,8 +67,14 @@ public final class Engine {
         self.clock = clock
     }
 
-    func feed(_ input: Input) { feed(input, at: clock.stamp()) }
+    func feed(_ input: Input) {
+        let stamp = clock.stamp()
+        guard isTurnRequested, isOverdue(at: stamp.moment) else { return feed(input, at: stamp) }
+        endTurnEarly()
+        feed(input, at: clock.stamp())
+    }
 
+    /// Shares its commit with what the journal was told just before.
     func feed(_ input: Input, at stamp: Stamp) {
         step(input, at: stamp)
         feedsInTurn += 1
@@ -74,11 +82,22 @@ public final class Engine {
             isTurnRequested = true
             turnBegan = stamp.moment.monotonic
             requestTurn()
-        } else if !isCompleting, !isKeptTogether,
-            feedsInTurn >= Self.feedsPerTurn || stamp.moment.monotonic - turnBegan > Self.turnLength
-        {
-            if let runTurn { runTurn() } else { completeTurn() }
+        } else if feedsInTurn >= Self.feedsPerTurn || isOverdue(at: stamp.moment) {
+            endTurnEarly()
         }
+    }
+
+    /// Whether somebody's time is over is not to be asked before what he was given in a turn that has lasted too long has been
+    /// written.
+    func completeOverdueTurn() {
+        if isTurnRequested, isOverdue(at: clock.now()) { endTurnEarly() }
+    }
+
+    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - turnBegan > Self.turnLength }
+
+    private func endTurnEarly() {
+        guard !isCompleting, !isKeptTogether else { return }
+        if let runTurn { runTurn() } else { completeTurn() }
     }
 
     /// What `work` feeds shares one commit, however much it is and however long it takes.
@@ -106,12 +125,26 @@ public final class Engine {
             var performing = spare
             spare = []
             while let effect = outward.popLast() { performing.append(effect) }
-            while let effect = performing.popLast() { stage?.perform(effect) }
+            while let effect = performing.popLast() { perform(effect, on: stage) }
             spare = performing
+            countFromWriting()
         } while !outward.isEmpty
         isCompleting = false
         isTurnRequested = false
         keepHouse()
+    }
+
+    private func perform(_ effect: consuming Effect, on stage: (any Stage)?) {
+        if case .deliver(let handler, let epoch, _) = effect { given.append(Recipient(handler, epoch)) }
+        stage?.perform(effect)
+    }
+
+    /// Mostly a turn takes no time that anybody would miss.
+    private func countFromWriting() {
+        guard !given.isEmpty else { return }
+        let stamp = clock.stamp()
+        if isOverdue(at: stamp.moment) { step(.given(given), at: stamp) }
+        given.removeAll(keepingCapacity: true)
     }
 
     private func record(_ effect: consuming Effect, at stamp: Stamp) {
@@ -227,5 +260,6 @@ extension Engine {
     var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
     var hasSuspended: Bool { ask { $0.hasSuspended } }
     var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
+    func isExpiring(_ handler: HandlerID) -> Bool { ask { $0.isExpiring(handler) } }
     func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }
 }

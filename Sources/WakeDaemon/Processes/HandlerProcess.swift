@@ -167,6 +167,9 @@ final class HandlerProcess {
     /// It was given so many events, and may say what belongs to them.
     func allowReplies(to events: Int) { replies?.grant(events: events) }
 
+    /// Listens now to what it has said by now, as far as it is listened to at all.
+    func hear() { replies?.hear() }
+
     /// End-of-file on standard input, after everything written before.
     func closeInput() { input?.closeWhenWritten() }
 

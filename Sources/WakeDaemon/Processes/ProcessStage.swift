@@ -156,7 +156,14 @@ final class ProcessStage: Stage, ProcessObserver {
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
         guard let process = process(id, epoch), !process.isBackedUp else { return }
+        if case .expiring(let reason, _, _, _) = notice, reason == "budget", hasAnswered(process) { return }
         process.write { composer.compose(notice, into: &$0) }
+    }
+
+    /// What it said while the bridge was kept from hearing it was in time, and may leave nothing to warn of.
+    private func hasAnswered(_ process: HandlerProcess) -> Bool {
+        if engine.isExpiring(process.handler) { process.hear() }
+        return engine.standing(of: process.handler)?.state == .active
     }
 
     private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {

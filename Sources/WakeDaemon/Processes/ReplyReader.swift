@@ -79,6 +79,9 @@ final class ReplyReader {
         if isWaiting, events > 0 { listen() }
     }
 
+    /// Does not wait for the loop to find that something was said.
+    func hear() { if !isWaiting { listen() } }
+
     /// It runs, or is about to: what it says is listened to again.
     func wake() {
         guard isAsleep, !isEnding else { return }
