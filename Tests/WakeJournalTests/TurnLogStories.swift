@@ -157,11 +157,17 @@ struct TurnLogStories {
     @Test("A damaged database is told as damaged however many starts die before they tell it")
     func salvageDies() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.append(1...300)
+        for number in UInt64(1)...300 {
+            let event = data(Array(repeating: 0xEE, count: 100))
+            journal?.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+        }
         _ = journal?.compact()
         journal = nil
         var content = bytes(of: scratch.run)
-        for place in 8_192..<12_288 { content[place] = 0xAA }
+        let mark = [UInt8](repeating: 0xEE, count: 100)
+        let half = try #require((content.count / 2..<content.count).first { content[$0...].starts(with: mark) })
+        let page = half / 1_024 * 1_024
+        for place in page..<(page + 1_024) { content[place] = 0xAA }
         overwrite(scratch.run, with: content)
         for _ in 0..<3 { _ = try scratch.journal() }
         journal = try scratch.journal()
