@@ -26,16 +26,17 @@ struct Subscribers: Sendable {
     }
 
     /// The same with another route of one handler, or with none of it.
-    func replacing(_ slot: Int, with route: Route?) -> Subscribers {
+    func routes(replacing slot: Int, with route: Route?) -> [Route] {
         var routes = routes.filter { $0.slot != slot }
         if let route { routes.insert(route, at: routes.firstIndex { $0.slot > slot } ?? routes.endIndex) }
-        return Subscribers(routes)
+        return routes
     }
 }
 
 struct RouteTable: Sendable {
     private var devices: [Device?] = []
     private var subscribers: [Subscribers] = []
+    private var latest = Subscribers.none
     /// By their slots.
     private var holders: [Subscription.Holder] = []
     /// A thousand manifests over a thousand devices: each looks only at those that may match it.
@@ -61,7 +62,7 @@ struct RouteTable: Sendable {
         var concerned = Set(subscribers[index].routes.map(\.slot))
         rename(index, to: device)
         let slots = Set(device.routeNames.flatMap { slotsByName[$0] }).sorted()
-        subscribers[index] = Subscribers(slots.compactMap { holders[$0].route(of: device, at: $0) })
+        subscribers[index] = shared(slots.compactMap { holders[$0].route(of: device, at: $0) })
         concerned.formUnion(subscribers[index].routes.map(\.slot))
         return concerned
     }
@@ -92,8 +93,14 @@ struct RouteTable: Sendable {
         }
         for index in concerned {
             let route = devices[index].flatMap { holder.route(of: $0, at: slot) }
-            subscribers[index] = subscribers[index].replacing(slot, with: route)
+            subscribers[index] = shared(subscribers[index].routes(replacing: slot, with: route))
         }
+    }
+
+    /// Devices that come one after the other are mostly the same handlers': they share one copy, which an event finds warm.
+    private mutating func shared(_ routes: [Route]) -> Subscribers {
+        if latest.routes != routes { latest = Subscribers(routes) }
+        return latest
     }
 }
 
