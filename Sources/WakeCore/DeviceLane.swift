@@ -108,8 +108,31 @@ struct DeviceLane: Sendable {
 
     func isHeld(at boottime: Instant) -> Bool { kind != .urgent && boottime < heldUntil }
 
+    /// By which keys it is found; none while it is empty.
+    struct Filing {
+        /// Of what may be taken, and of it what wakes.
+        var first: SlotHeap.Key?
+        var due: SlotHeap.Key?
+        /// Where a nack holds it back.
+        var end: SlotHeap.Key?
+        var isHeld: Bool
+        var wakes: Bool
+    }
+
+    func filing(at boottime: Instant) -> Filing {
+        var filing = Filing(isHeld: isHeld(at: boottime), wakes: terms.wakes)
+        guard head < storage.count else { return filing }
+        if filing.isHeld {
+            filing.end = heldUntil.nanoseconds
+        } else {
+            filing.first = storage[head].sequence.key
+            if filing.wakes { filing.due = earliestDue?.nanoseconds }
+        }
+        return filing
+    }
+
     /// Connects, disconnects and attentions never wait for company.
-    var earliestDue: Instant? {
+    private var earliestDue: Instant? {
         guard !isEmpty else { return nil }
         if kind == .gaps { return storage[head...].lazy.map(\.due).min() }
         return barrierCount > 0 ? .zero : storage[head].due
@@ -166,6 +189,12 @@ struct DeviceLane: Sendable {
             boottime - storage[index].arrived > retention
         else { return nil }
         return remove(at: index)
+    }
+
+    /// From when on something is.
+    var firstExpiry: Instant? {
+        guard let retention = terms.retention else { return nil }
+        return firstIndex { $0.kind != .gap }.map { storage[$0].arrived + retention }
     }
 
     /// Takes out all that fits.

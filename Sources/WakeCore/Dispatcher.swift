@@ -10,9 +10,9 @@ public struct Dispatcher: Sendable {
     /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
     private var fates: [HandlerLifecycle.Fate] = []
     var marks = MarkTally()
-    private var monotonicDeadlines = DeadlineHeap()
-    private var boottimeDeadlines = DeadlineHeap()
-    private var deviceDeadlines = DeadlineHeap()
+    private var monotonicDeadlines = SlotHeap()
+    private var boottimeDeadlines = SlotHeap()
+    private var deviceDeadlines = SlotHeap()
     private let limits: IngressLimits
     private var isFinishing = false
     var machine = MachineCondition()
@@ -98,10 +98,10 @@ public struct Dispatcher: Sendable {
 
     /// What was recovered before its device was known is owed on its subscription's terms from here on.
     private mutating func introduce(_ device: Device, _ id: DeviceID) {
-        routes.set(device, id, holders)
-        for route in routes[id].routes {
-            handlers[route.slot].queue.reroute(id, handlers[route.slot].terms[route.subscription])
-            marks.set(handlers[route.slot].marks, for: route.slot)
+        for slot in routes.set(device, id) {
+            let subscription = routes.subscription(of: handlers[slot].id, for: id)
+            handlers[slot].queue.reroute(id, handlers[slot].terms(of: subscription))
+            marks.set(handlers[slot].marks, for: slot)
         }
     }
 
@@ -116,24 +116,19 @@ public struct Dispatcher: Sendable {
         } else {
             change(id, &step) { $0.configure(settings, restarts: restarts, &$1) }
         }
-        rebuildRoutes()
+        reroute(id)
         change(id, &step) { _, _ in }
     }
 
     /// Events that are queued already are owed on the new terms.
-    private mutating func rebuildRoutes() {
-        routes.rebuild(holders)
-        for slot in handlers.indices {
-            let (id, terms) = (handlers[slot].id, handlers[slot].terms)
-            handlers[slot].queue.reroute { device in
-                routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
-            }
-            marks.set(handlers[slot].marks, for: slot)
+    private mutating func reroute(_ id: HandlerID) {
+        guard let slot = slots[id] else { return }
+        routes.set(Subscription.Holder(id, handlers[slot].settings), at: slot)
+        let terms = handlers[slot].terms
+        handlers[slot].queue.reroute { device in
+            routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
         }
-    }
-
-    private var holders: [Subscription.Holder] {
-        handlers.map { Subscription.Holder(id: $0.id, settings: $0.settings) }
+        marks.set(handlers[slot].marks, for: slot)
     }
 
     /// Its events stay with the journal: a manifest that comes back finds them.
@@ -145,7 +140,7 @@ public struct Dispatcher: Sendable {
             settings.subscriptions = []
             handler.configure(settings, restarts: true, &step)
         }
-        rebuildRoutes()
+        reroute(id)
     }
 
     private mutating func finish(_ step: inout Step) {
@@ -163,7 +158,7 @@ public struct Dispatcher: Sendable {
         case .connected, .disconnected:
             guard let flips = limits.flips else { return dispatch(event, &step) }
             let verdict = devices[device].flips.judge(event, at: step.now, flips)
-            deviceDeadlines.set(devices[device].flips.releaseAt, for: device)
+            deviceDeadlines.set(devices[device].flips.releaseAt?.nanoseconds, for: device)
             switch verdict {
             case .pass: dispatch(event, &step)
             case .fold(let isNews): if isNews { tellFlapping(event, flips, &step) }
@@ -286,8 +281,10 @@ public struct Dispatcher: Sendable {
     // MARK: Time
 
     private mutating func wakeDue(_ step: inout Step) {
-        while let device = deviceDeadlines.due(at: step.now) { releaseFlips(device, &step) }
-        while let slot = monotonicDeadlines.due(at: step.now) ?? boottimeDeadlines.due(at: step.boottime) {
+        while let device = deviceDeadlines.slot(upTo: step.now.nanoseconds) { releaseFlips(device, &step) }
+        while let slot = monotonicDeadlines.slot(upTo: step.now.nanoseconds)
+            ?? boottimeDeadlines.slot(upTo: step.boottime.nanoseconds)
+        {
             change(slot, &step) { _, _ in }
         }
     }
@@ -313,10 +310,14 @@ public struct Dispatcher: Sendable {
         _ slot: Int, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
         let next = handlers[slot].react(&step, body)
-        monotonicDeadlines.set(next.monotonic, for: slot)
-        boottimeDeadlines.set(next.boottime, for: slot)
+        monotonicDeadlines.set(next.monotonic?.nanoseconds, for: slot)
+        boottimeDeadlines.set(next.boottime?.nanoseconds, for: slot)
         marks.set(next.marks, for: slot)
     }
 
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }
+}
+
+extension SlotHeap {
+    fileprivate var earliest: Instant? { least.map(Instant.init(nanoseconds:)) }
 }

@@ -12,6 +12,8 @@ struct EventQueue: Sendable {
     /// How many barriers may stand before they are looked through for stale ones.
     private var collapseAt = EventQueue.barrierLimit
     static let barrierLimit = 256
+    /// Nothing is too old before; nil where nothing ever is.
+    private var expiresAt: Instant?
 
     var isEmpty: Bool { count == 0 }
 
@@ -19,7 +21,9 @@ struct EventQueue: Sendable {
         let lane = lanes.place(of: event, terms)
         account(event, lane, 1)
         lanes[lane].insert(event)
-        lanes.noteOccupation(of: lane)
+        lanes.refile(lane)
+        guard let retention = lanes[lane].terms.retention, event.kind != .gap else { return }
+        expiresAt = min(expiresAt ?? event.arrived + retention, event.arrived + retention)
     }
 
     /// Puts events back that were taken, the newest first so that each goes before the last.
@@ -28,30 +32,18 @@ struct EventQueue: Sendable {
     }
 
     /// Takes up to `limit` events or `byteLimit` bytes in order, past devices held back; at least one where one may go.
-    mutating func take(limit: Int, byteLimit: Int, at boottime: Instant) -> [QueuedEvent] {
+    mutating func take(limit: Int, byteLimit: Int) -> [QueuedEvent] {
         guard count > 0 else { return [] }
         var taken: [QueuedEvent] = []
         var size = 0
-        while taken.count < limit, let lane = firstLane(at: boottime) {
+        while taken.count < limit, let lane = lanes.ready.leastSlot {
             size += lanes[lane].firstSize
             guard taken.isEmpty || size <= byteLimit, let event = lanes[lane].popFirst() else { break }
             account(event, lane, -1)
-            lanes.noteOccupation(of: lane)
+            lanes.refile(lane)
             taken.append(event)
         }
         return taken
-    }
-
-    private func firstLane(at boottime: Instant) -> Int? {
-        var best: Int?
-        var lowest = Sequence(UInt64.max)
-        for index in lanes.occupied {
-            guard let first = lanes[index].firstSequence, first < lowest, !lanes[index].isHeld(at: boottime)
-            else { continue }
-            lowest = first
-            best = index
-        }
-        return best
     }
 
     private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
@@ -67,32 +59,21 @@ struct EventQueue: Sendable {
 // MARK: - Waking
 
 extension EventQueue {
-    var hasWaking: Bool { lanes.occupied.contains { lanes[$0].terms.wakes } }
+    var hasWaking: Bool { !lanes.dues.isEmpty || !lanes.heldWaking.isEmpty }
 
     /// The event for which a handler must be awake now.
-    func firstWaking(now: Instant, boottime: Instant) -> QueuedEvent? {
-        guard count > 0 else { return nil }
+    func firstWaking(now: Instant) -> QueuedEvent? {
         var best: QueuedEvent?
-        for index in lanes.occupied {
-            guard lanes[index].terms.wakes, !lanes[index].isHeld(at: boottime),
-                let due = lanes[index].earliestDue, due <= now, let event = lanes[index].firstDue(at: now)
-            else { continue }
+        lanes.dues.visit(upTo: now.nanoseconds) { place, _ in
+            guard let event = lanes[place].firstDue(at: now) else { return }
             if best.map({ event.sequence < $0.sequence }) ?? true { best = event }
         }
         return best
     }
 
     /// When data has waited long enough for company.
-    func nextDue(after now: Instant, boottime: Instant) -> Instant? {
-        guard count > 0 else { return nil }
-        var next: Instant?
-        for index in lanes.occupied {
-            guard lanes[index].terms.wakes, !lanes[index].isHeld(at: boottime),
-                let due = lanes[index].earliestDue, due > now
-            else { continue }
-            next = min(next ?? due, due)
-        }
-        return next
+    func nextDue(after now: Instant) -> Instant? {
+        lanes.dues.least(above: now.nanoseconds).map(Instant.init(nanoseconds:))
     }
 }
 
@@ -101,25 +82,21 @@ extension EventQueue {
 extension EventQueue {
     /// The latest word counts: it is about the oldest event, and so about all that follow.
     mutating func hold(_ device: DeviceID, until: Instant) {
-        for index in lanes.places(of: device) { lanes[index].heldUntil = until }
+        for index in lanes.places(of: device) { lanes.hold(index, until: until) }
     }
 
     func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool {
         lanes.places(of: device).contains { lanes[$0].isHeld(at: boottime) }
     }
 
-    func hasHeld(at boottime: Instant) -> Bool { lanes.occupied.contains { lanes[$0].isHeld(at: boottime) } }
+    func hasHeld(at boottime: Instant) -> Bool { lanes.held.slots.contains { lanes[$0].isHeld(at: boottime) } }
+
+    /// To be called before anything is asked: holds that are over at `boottime` hold nothing back.
+    mutating func release(at boottime: Instant) { lanes.release(at: boottime) }
 
     /// When a device with events waiting is let go on; of those that wake only, where `wakingOnly`.
-    func nextRelease(after boottime: Instant, wakingOnly: Bool) -> Instant? {
-        guard count > 0 else { return nil }
-        var next: Instant?
-        for index in lanes.occupied {
-            guard lanes[index].isHeld(at: boottime), !wakingOnly || lanes[index].terms.wakes
-            else { continue }
-            next = min(next ?? lanes[index].heldUntil, lanes[index].heldUntil)
-        }
-        return next
+    func nextRelease(wakingOnly: Bool) -> Instant? {
+        (wakingOnly ? lanes.heldWaking.least : lanes.held.least).map(Instant.init(nanoseconds:))
     }
 }
 
@@ -143,16 +120,23 @@ extension EventQueue {
     /// What a full queue loses first: what `latest` may drop, then advertisements, then the oldest data, but never that
     /// for an advertisement. Nil where nothing is left that may go.
     mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
-        var lane = laneOfOldestData(of: subscription) { $0.terms.policy == .latest }
-        if lane == nil { lane = laneOfOldestData(of: subscription) { $0.kind == .advertisements } }
+        lanes.orderData()
+        var lane: Int?
+        if lanes.hasLatest { lane = laneOfOldestData(of: subscription) { $0.terms.policy == .latest } }
+        if lane == nil, lanes.hasAdvertisements {
+            lane = laneOfOldestData(of: subscription) { $0.kind == .advertisements }
+        }
         if lane == nil, !sparingData { lane = laneOfOldestData(of: subscription) { _ in true } }
         return remove(from: lane) { $0.removeFirstData() }
     }
 
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
+        guard let due = expiresAt, due < boottime else { return [] }
         var expired: [QueuedEvent] = []
+        expiresAt = nil
         for index in lanes.occupied where lanes[index].terms.retention != nil {
             while let event = remove(from: index, { $0.removeFirstExpired(at: boottime) }) { expired.append(event) }
+            expiresAt = Instant.earlier(expiresAt, lanes[index].firstExpiry)
         }
         return expired
     }
@@ -173,24 +157,24 @@ extension EventQueue {
 
     /// Gaps stay: what was lost before is still to be told.
     mutating func removeAllButGaps() -> [QueuedEvent] {
-        for index in lanes.indices { lanes[index].heldUntil = .zero }
+        for index in lanes.indices { lanes.hold(index, until: .zero) }
         return removeFromAll { $0.removeAll { $0.kind != .gap } }
     }
 
     private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane) -> Bool) -> Int? {
-        var best: (lane: Int, sequence: Sequence)?
-        for index in lanes.occupied where lanes[index].dataCount > 0 {
-            if let subscription, lanes[index].terms.subscription != subscription { continue }
-            guard fits(lanes[index]), let first = lanes[index].firstDataSequence else { continue }
-            if best.map({ first < $0.sequence }) ?? true { best = (index, first) }
+        var best: Int?
+        lanes.data.visit(upTo: .max) { place, lowest in
+            if let subscription, lanes[place].terms.subscription != subscription { return }
+            guard fits(lanes[place]), let first = lanes[place].firstDataSequence?.key, first < lowest else { return }
+            (best, lowest) = (place, first)
         }
-        return best?.lane
+        return best
     }
 
     private mutating func remove(from lane: Int?, _ body: (inout DeviceLane) -> QueuedEvent?) -> QueuedEvent? {
         guard let lane, let event = body(&lanes[lane]) else { return nil }
         account(event, lane, -1)
-        lanes.noteOccupation(of: lane)
+        lanes.refile(lane)
         return event
     }
 
@@ -199,7 +183,7 @@ extension EventQueue {
         for index in lanes.occupied {
             let events = body(&lanes[index])
             for event in events { account(event, index, -1) }
-            lanes.noteOccupation(of: index)
+            lanes.refile(index)
             removed += events
         }
         return removed.sorted { $0.sequence < $1.sequence }
@@ -213,17 +197,18 @@ extension EventQueue {
 
     mutating func reroute(_ device: DeviceID, _ terms: Terms) {
         guard lanes.places(of: device).contains(where: { lanes[$0].terms != terms }) else { return }
-        for index in lanes.places(of: device) { lanes[index].terms = terms }
-        countBytes()
+        for index in lanes.places(of: device) { lanes.setTerms(terms, of: index) }
+        noteTerms()
     }
 
     /// A changed manifest: what is queued is owed on the new terms.
     mutating func reroute(_ terms: (DeviceID) -> Terms) {
-        for index in lanes.indices { lanes[index].terms = terms(lanes[index].device) }
-        countBytes()
+        for index in lanes.indices { lanes.setTerms(terms(lanes[index].device), of: index) }
+        noteTerms()
     }
 
-    private mutating func countBytes() {
+    private mutating func noteTerms() {
+        expiresAt = count > 0 ? .zero : nil
         bytesOfSubscription = []
         for index in lanes.indices {
             guard let subscription = lanes[index].terms.subscription else { continue }

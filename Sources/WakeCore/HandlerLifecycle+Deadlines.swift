@@ -59,11 +59,11 @@ extension HandlerLifecycle {
         switch phase {
         case .stopped, .quarantined, .launching, .expiring, .suspending, .terminating: return nil
         case .active:
-            return batch.hasOpen || isOneshot ? nil : queue.nextRelease(after: step.boottime, wakingOnly: false)
+            return batch.hasOpen || isOneshot ? nil : queue.nextRelease(wakingOnly: false)
         case .idle, .suspended: break
         }
         if penalty.isHeld(at: step.boottime) { return hasWork ? penalty.heldUntil : nil }
-        return queue.nextRelease(after: step.boottime, wakingOnly: true)
+        return queue.nextRelease(wakingOnly: true)
     }
 
     private var hasWork: Bool { wanted != nil || hasUnfinished || queue.hasWaking }
@@ -86,6 +86,6 @@ extension HandlerLifecycle {
         guard !step.isFinishing, step.machine.sleepsAt == nil, !penalty.isHeld(at: step.boottime) else { return nil }
         if awaitsPower(step.machine) { return nil }
         if let rest, rest.until > step.now { return hasWork ? rest.until : nil }
-        return queue.nextDue(after: step.now, boottime: step.boottime)
+        return queue.nextDue(after: step.now)
     }
 }

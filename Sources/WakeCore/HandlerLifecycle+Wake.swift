@@ -12,7 +12,7 @@ extension HandlerLifecycle {
         if let rest, step.now < rest.until { return nil }
         if let wanted { return wanted }
         if hasUnfinished { return .owed }
-        return queue.firstWaking(now: step.now, boottime: step.boottime)?.wakeReason
+        return queue.firstWaking(now: step.now)?.wakeReason
     }
 
     mutating func launchIfDue(_ step: inout Step) -> Bool {
@@ -130,7 +130,7 @@ extension HandlerLifecycle {
     /// Leases the next batch: from here on its events are owed an answer by this process.
     private mutating func takeBatch(_ step: inout Step) -> [DeliveredEvent] {
         expireRetention(&step)
-        var taken = queue.take(limit: settings.batchLimit, byteLimit: Self.batchByteLimit, at: step.boottime)
+        var taken = queue.take(limit: settings.batchLimit, byteLimit: Self.batchByteLimit)
         guard let first = taken.first, let last = taken.last else { return [] }
         for index in taken.indices { taken[index].attempts += 1 }
         for entry in gaps.seal(taken) { rewrite(entry, &step) }

@@ -183,6 +183,7 @@ struct HandlerLifecycle: Sendable {
     /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
     /// is large, and a copy for each question would cost more than the answers.
     mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Outlook {
+        queue.release(at: step.boottime)
         body(&self, &step)
         settle(&step)
         return Outlook(

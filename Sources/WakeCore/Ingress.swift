@@ -32,7 +32,8 @@ public struct IngressLimits: Hashable, Sendable {
 /// A token bucket a device. What is cut is cut until half the burst is there again: in an overload without end that makes
 /// one storm of seconds, where letting each single event pass as its token comes would begin a new one with the next.
 struct StormLimiter: Sendable {
-    private var tokens: Double?
+    /// As many as may be, and no more than the burst: a device begins with all of that.
+    private var tokens = Double.infinity
     private var refilledAt = Instant.zero
     private(set) var isCutting = false
 
@@ -40,7 +41,7 @@ struct StormLimiter: Sendable {
 
     mutating func judge(at now: Instant, _ limit: IngressLimits.Storm) -> Verdict {
         let gained = (now - refilledAt).seconds * Double(limit.eventsPerSecond)
-        let filled = min(Double(limit.burst), (tokens ?? Double(limit.burst)) + gained)
+        let filled = min(Double(limit.burst), tokens + gained)
         refilledAt = now
         let least = isCutting ? max(1, Double(limit.burst) / 2) : 1
         guard filled >= least else {
@@ -57,10 +58,14 @@ struct StormLimiter: Sendable {
 /// Connects and disconnects of one device: past the limit they are held back until the link has settled.
 struct FlipFolder: Sendable {
     private var passed: [Instant] = []
-    private(set) var pending: DeviceEvent?
-    private var folded: UInt32 = 0
-    private(set) var releaseAt: Instant?
-    private var lastExcess: Instant?
+    private var excess = Excess.never
+
+    /// Apart, being large and rare: the rest is looked at with every event.
+    private indirect enum Excess: Sendable {
+        case never
+        /// `event` where one is held back, with how many are folded into it, until `releaseAt`.
+        case last(Instant, event: DeviceEvent?, folded: UInt32, releaseAt: Instant?)
+    }
 
     enum Verdict {
         case pass
@@ -69,26 +74,31 @@ struct FlipFolder: Sendable {
         case fold(isNews: Bool)
     }
 
+    /// When what is held back is let go on.
+    var releaseAt: Instant? {
+        guard case .last(_, _, _, let releaseAt) = excess else { return nil }
+        return releaseAt
+    }
+
     mutating func judge(_ event: DeviceEvent, at now: Instant, _ limit: IngressLimits.Flips) -> Verdict {
         passed.removeAll { now - $0 >= limit.window }
-        guard pending != nil || passed.count >= limit.limit else {
+        let former = excess
+        var folded: UInt32 = 0
+        if case .last(_, .some, let count, _) = former { folded = count + 1 }
+        guard folded > 0 || passed.count >= limit.limit else {
             passed.append(now)
             return .pass
         }
-        if pending != nil { folded += 1 }
-        pending = event
-        releaseAt = (passed.first ?? now) + limit.window
-        defer { lastExcess = now }
-        return .fold(isNews: lastExcess.map { now - $0 >= limit.window } ?? true)
+        excess = .last(now, event: event, folded: folded, releaseAt: (passed.first ?? now) + limit.window)
+        guard case .last(let before, _, _, _) = former else { return .fold(isNews: true) }
+        return .fold(isNews: now - before >= limit.window)
     }
 
     /// The net state, with the number of flips that it stands for beside itself.
     mutating func release(at now: Instant) -> DeviceEvent? {
-        guard var event = pending else { return nil }
+        guard case .last(let last, .some(var event), let folded, _) = excess else { return nil }
         event.kind = event.kind.folding(folded)
-        pending = nil
-        folded = 0
-        releaseAt = nil
+        excess = .last(last, event: nil, folded: 0, releaseAt: nil)
         passed.append(now)
         return event
     }

@@ -1,16 +1,29 @@
-// The lanes of one handler's queue: found by their device, and those with events in them apart.
+// The lanes of one handler's queue: found by their device, and those with events in them by what is asked of the queue.
 import WakeModel
 
+/// What is asked for every event is answered by the top of a heap, so that it costs the same with ten thousand devices.
 struct LaneTable: Sendable {
     private var lanes: [DeviceLane] = []
     /// By the device's number: where its lanes stand, a few at most.
     private var placesOfDevice: [[Int]] = []
-    /// Where lanes with events stand, in no order.
-    private(set) var occupied: [Int] = []
-    /// Where each lane stands in `occupied`; -1 while it is empty.
-    private var seats: [Int] = []
+    /// Lanes with events that no nack holds back, by their lowest number; and those of them that wake, by when.
+    private(set) var ready = SlotHeap()
+    private(set) var dues = SlotHeap()
+    /// Lanes with events that a nack holds back, by its end; and those of them that wake.
+    private(set) var held = SlotHeap()
+    private(set) var heldWaking = SlotHeap()
+    /// Lanes with data, held back or not, by their oldest; empty while nothing had to make room.
+    private(set) var data = SlotHeap()
+    private var ordersData = false
+    /// Up to when holds are over, on CLOCK_BOOTTIME.
+    private var releasedUpTo = Instant.zero
+    /// True once some lane is; they go first when there is no room.
+    private(set) var hasLatest = false
+    private(set) var hasAdvertisements = false
 
     var indices: Range<Int> { lanes.indices }
+    /// Where lanes with events stand, in no order.
+    var occupied: [Int] { ready.slots + held.slots }
 
     subscript(place: Int) -> DeviceLane {
         // Not `_read`: a debug build copies a struct out of what was yielded after that has been freed (Swift 6.3). An optimised
@@ -38,27 +51,55 @@ struct LaneTable: Sendable {
         while placesOfDevice.count <= Int(event.device.rawValue) { placesOfDevice.append([]) }
         placesOfDevice[Int(event.device.rawValue)].append(lanes.count)
         lanes.append(lane)
-        seats.append(-1)
+        noteKind(of: lane)
         return lanes.count - 1
     }
 
+    private mutating func noteKind(of lane: DeviceLane) {
+        if lane.terms.policy == .latest { hasLatest = true }
+        if lane.kind == .advertisements { hasAdvertisements = true }
+    }
+
+    mutating func setTerms(_ terms: Terms, of place: Int) {
+        lanes[place].terms = terms
+        noteKind(of: lanes[place])
+        refile(place)
+    }
+
+    mutating func hold(_ place: Int, until: Instant) {
+        lanes[place].heldUntil = until
+        held.set(nil, for: place)
+        heldWaking.set(nil, for: place)
+        refile(place)
+    }
+
+    /// Lets go on what was held until now or before.
+    mutating func release(at boottime: Instant) {
+        guard releasedUpTo < boottime else { return }
+        releasedUpTo = boottime
+        while let place = held.slot(upTo: boottime.nanoseconds) { hold(place, until: .zero) }
+    }
+
+    /// To be called before ``data`` is looked at.
+    mutating func orderData() {
+        guard !ordersData else { return }
+        ordersData = true
+        for place in occupied { refile(place) }
+    }
+
     /// To be called when events went into the lane or out of it.
-    mutating func noteOccupation(of place: Int) {
-        guard lanes[place].isEmpty == (seats[place] >= 0) else { return }
-        if lanes[place].isEmpty { vacate(place) } else { occupy(place) }
+    mutating func refile(_ place: Int) {
+        if ordersData { data.set(lanes[place].firstDataSequence?.key, for: place) }
+        let filing = lanes[place].filing(at: releasedUpTo)
+        ready.set(filing.first, for: place)
+        dues.set(filing.due, for: place)
+        guard filing.isHeld else { return }
+        held.set(filing.end, for: place)
+        heldWaking.set(filing.wakes ? filing.end : nil, for: place)
     }
+}
 
-    private mutating func occupy(_ place: Int) {
-        seats[place] = occupied.count
-        occupied.append(place)
-    }
-
-    private mutating func vacate(_ place: Int) {
-        let last = occupied.removeLast()
-        if last != place {
-            occupied[seats[place]] = last
-            seats[last] = seats[place]
-        }
-        seats[place] = -1
-    }
+extension Sequence {
+    /// In a heap.
+    var key: SlotHeap.Key { SlotHeap.Key(clamping: rawValue) }
 }

@@ -11,35 +11,39 @@ struct PendingGaps: Sendable {
         var isAhead = false
     }
 
-    private var entries: [Entry] = []
+    /// Never gone through: ten thousand devices may have lost something.
+    private var entries: [DeviceID: [Entry]] = [:]
 
     /// Adds one lost event to the gap of the same device and cause, where one is pending that is journaled no weaker.
     mutating func grow(
         _ device: DeviceID, _ cause: GapCause, _ durability: Durability, by lost: Sequence?, at wall: WallTime
     ) -> Entry? {
-        let place = entries.firstIndex {
-            $0.device == device && $0.gap.cause == cause && $0.durability >= durability
-        }
-        guard let index = place else { return nil }
-        entries[index].gap.include(lost, at: wall)
-        entries[index].isAhead = cause == .storm && !entries[index].gap.isWorthWriting
-        return entries[index]
+        let place = entries[device]?.firstIndex { $0.gap.cause == cause && $0.durability >= durability }
+        guard let place, var entry = entries[device]?[place] else { return nil }
+        entry.gap.include(lost, at: wall)
+        entry.isAhead = cause == .storm && !entry.gap.isWorthWriting
+        entries[device]?[place] = entry
+        return entry
     }
 
-    mutating func insert(_ entry: Entry) { entries.append(entry) }
+    mutating func insert(_ entry: Entry) { entries[entry.device, default: []].append(entry) }
 
     /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those that the journal lags.
     mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
         guard !entries.isEmpty else { return [] }
-        return seal { entry in delivered.contains { $0.sequence == entry.sequence } }
+        return delivered.filter { $0.kind == .gap }.flatMap { told in
+            seal(told.device) { $0.sequence == told.sequence }
+        }
     }
 
     /// Nothing is joined across a connect or a disconnect.
-    mutating func seal(_ device: DeviceID) -> [Entry] { entries.isEmpty ? [] : seal { $0.device == device } }
+    mutating func seal(_ device: DeviceID) -> [Entry] { entries.isEmpty ? [] : seal(device) { _ in true } }
 
-    private mutating func seal(where isOver: (Entry) -> Bool) -> [Entry] {
-        let behind = entries.filter { $0.isAhead && isOver($0) }
-        entries.removeAll(where: isOver)
+    private mutating func seal(_ device: DeviceID, where isOver: (Entry) -> Bool) -> [Entry] {
+        guard var pending = entries[device] else { return [] }
+        let behind = pending.filter { $0.isAhead && isOver($0) }
+        pending.removeAll(where: isOver)
+        entries[device] = pending.isEmpty ? nil : pending
         return behind
     }
 }

@@ -1,4 +1,4 @@
-// Who is owed the events of a device: worked out when a device or a manifest changes, looked up for every event.
+// Who is owed the events of a device: worked out for the one device or manifest that changes, looked up for every event.
 import WakeModel
 
 struct Route: Hashable, Sendable {
@@ -14,6 +14,7 @@ struct Route: Hashable, Sendable {
 struct Subscribers: Sendable {
     static let none = Subscribers([])
 
+    /// In the order of their slots.
     let routes: [Route]
     let owners: [HandlerID]
     let durability: Durability
@@ -23,11 +24,24 @@ struct Subscribers: Sendable {
         owners = routes.map(\.handler)
         durability = routes.map(\.durability).max() ?? .ram
     }
+
+    /// The same with another route of one handler, or with none of it.
+    func routes(replacing slot: Int, with route: Route?) -> [Route] {
+        var routes = routes.filter { $0.slot != slot }
+        if let route { routes.insert(route, at: routes.firstIndex { $0.slot > slot } ?? routes.endIndex) }
+        return routes
+    }
 }
 
 struct RouteTable: Sendable {
     private var devices: [Device?] = []
     private var subscribers: [Subscribers] = []
+    private var latest = Subscribers.none
+    /// By their slots.
+    private var holders: [Subscription.Holder] = []
+    /// A thousand manifests over a thousand devices: each looks only at those that may match it.
+    private var devicesByName = PlacesByName()
+    private var slotsByName = PlacesByName()
 
     subscript(_ device: DeviceID) -> Subscribers {
         let index = Int(device.rawValue)
@@ -38,44 +52,134 @@ struct RouteTable: Sendable {
         self[device].routes.first { $0.handler == handler }?.subscription
     }
 
-    mutating func set(_ device: Device, _ id: DeviceID, _ handlers: [Subscription.Holder]) {
+    /// Returns the slots of those who are owed its events now, or were before.
+    mutating func set(_ device: Device, _ id: DeviceID) -> Set<Int> {
         let index = Int(id.rawValue)
         while devices.count <= index {
             devices.append(nil)
             subscribers.append(.none)
         }
-        devices[index] = device
-        subscribers[index] = Self.subscribers(of: device, handlers)
+        var concerned = Set(subscribers[index].routes.map(\.slot))
+        rename(index, to: device)
+        let slots = Set(device.routeNames.flatMap { slotsByName[$0] }).sorted()
+        subscribers[index] = shared(slots.compactMap { holders[$0].route(of: device, at: $0) })
+        concerned.formUnion(subscribers[index].routes.map(\.slot))
+        return concerned
     }
 
-    mutating func rebuild(_ handlers: [Subscription.Holder]) {
-        for index in devices.indices {
-            subscribers[index] = devices[index].map { Self.subscribers(of: $0, handlers) } ?? .none
+    private mutating func rename(_ index: Int, to device: Device) {
+        let former = devices[index]
+        devices[index] = device
+        guard former != device else { return }
+        for name in former?.routeNames ?? [] { devicesByName.remove(index, name) }
+        for name in device.routeNames { devicesByName.insert(index, name) }
+    }
+
+    /// A manifest that is new, changed or gone, which then has no subscriptions.
+    mutating func set(_ holder: Subscription.Holder, at slot: Int) {
+        var concerned: Set<Int> = []
+        if slot < holders.count {
+            for name in holders[slot].names {
+                slotsByName.remove(slot, name)
+                concerned.formUnion(devicesByName[name])
+            }
+            holders[slot] = holder
+        } else {
+            holders.append(holder)
+        }
+        for name in holder.names {
+            slotsByName.insert(slot, name)
+            concerned.formUnion(devicesByName[name])
+        }
+        for index in concerned {
+            let route = devices[index].flatMap { holder.route(of: $0, at: slot) }
+            subscribers[index] = shared(subscribers[index].routes(replacing: slot, with: route))
         }
     }
 
-    /// One route a handler: the subscription that names the device comes before one for every device of the profile.
-    private static func subscribers(of device: Device, _ handlers: [Subscription.Holder]) -> Subscribers {
-        Subscribers(
-            handlers.enumerated().compactMap { slot, holder in
-                let settings = holder.settings
-                guard settings.modes.contains(device.mode) else { return nil }
-                let matching = settings.subscriptions.indices.filter { settings.subscriptions[$0].matches(device) }
-                let best = matching.first { settings.subscriptions[$0].device != nil } ?? matching.first
-                return best.map {
-                    Route(
-                        slot: slot, handler: holder.id, subscription: $0,
-                        durability: settings.subscriptions[$0].durability)
-                }
-            })
+    /// Devices that come one after the other are mostly the same handlers': they share one copy, which an event finds warm.
+    private mutating func shared(_ routes: [Route]) -> Subscribers {
+        if latest.routes != routes { latest = Subscribers(routes) }
+        return latest
+    }
+}
+
+/// What a subscription may call the devices that it is for.
+enum RouteName: Hashable, Sendable {
+    case device(String)
+    case profile(String)
+    case any
+}
+
+/// Places in a table by the names that they go by: one each where there are many.
+private struct PlacesByName: Sendable {
+    private enum Places: Sendable {
+        case one(UInt32)
+        case several([UInt32])
+    }
+    private var places: [RouteName: Places] = [:]
+
+    subscript(_ name: RouteName) -> [Int] {
+        switch places[name] {
+        case nil: []
+        case .one(let place): [Int(place)]
+        case .several(let places): places.map(Int.init)
+        }
+    }
+
+    mutating func insert(_ place: Int, _ name: RouteName) {
+        // Taken out meanwhile, so that it grows where it is.
+        switch places.updateValue(.one(UInt32(place)), forKey: name) {
+        case nil: break
+        case .one(let other): places[name] = .several([other, UInt32(place)])
+        case .several(var others):
+            others.append(UInt32(place))
+            places[name] = .several(others)
+        }
+    }
+
+    mutating func remove(_ place: Int, _ name: RouteName) {
+        switch places[name] {
+        case nil: break
+        case .one: places[name] = nil
+        case .several(let all): places[name] = .several(all.filter { $0 != place })
+        }
+    }
+}
+
+extension Device {
+    /// Every name under which a subscription may mean it, each once.
+    fileprivate var routeNames: Set<RouteName> {
+        var names: Set<RouteName> = [.any, .device(alias), .device(source)]
+        if let profile { names.insert(.profile(profile)) }
+        return names
     }
 }
 
 extension Subscription {
     /// A handler as the table sees it.
-    struct Holder {
+    struct Holder: Sendable {
         var id: HandlerID
-        var settings: HandlerSettings
+        var modes: Set<DeviceMode>
+        var subscriptions: [Subscription]
+
+        init(_ id: HandlerID, _ settings: HandlerSettings) {
+            self.id = id
+            modes = settings.modes
+            subscriptions = settings.subscriptions
+        }
+
+        fileprivate var names: Set<RouteName> { Set(subscriptions.map(\.routeName)) }
+
+        /// One route a handler: the subscription that names the device comes before one for every device of the profile.
+        fileprivate func route(of device: Device, at slot: Int) -> Route? {
+            guard modes.contains(device.mode) else { return nil }
+            let matching = subscriptions.indices.filter { subscriptions[$0].matches(device) }
+            let best = matching.first { subscriptions[$0].device != nil } ?? matching.first
+            return best.map {
+                Route(slot: slot, handler: id, subscription: $0, durability: subscriptions[$0].durability)
+            }
+        }
     }
 
     /// For a handler that takes whatever there is: a trace played on the command line.
@@ -84,5 +188,10 @@ extension Subscription {
     public func matches(_ device: Device) -> Bool {
         guard profile == device.profile || profile == Self.anyProfile else { return false }
         return self.device.map { $0 == device.alias || $0 == device.source } ?? true
+    }
+
+    fileprivate var routeName: RouteName {
+        if let device { return .device(device) }
+        return profile == Self.anyProfile ? .any : .profile(profile)
     }
 }

@@ -341,7 +341,7 @@ struct QueueStories {
             wall: WallTime(microseconds: 0), durability: .run)
         queue.insert(event, terms)
         #expect(queue.terms(of: device) == terms)
-        queue.giveBack(queue.take(limit: 1, byteLimit: 100, at: .zero))
+        queue.giveBack(queue.take(limit: 1, byteLimit: 100))
         #expect(queue.terms(of: device) == terms && !queue.hasWaking)
         #expect(queue.count == 1 && queue.bytes == 4)
     }
