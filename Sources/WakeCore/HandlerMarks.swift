@@ -25,9 +25,11 @@ struct MarkTally: Sendable {
         let before = marks[slot]
         guard now != before else { return }
         marks[slot] = now
-        for place in counts.indices {
-            let bit = HandlerMarks(rawValue: 1 << UInt8(place))
-            counts[place] += (now.contains(bit) ? 1 : 0) - (before.contains(bit) ? 1 : 0)
+        var changed = now.symmetricDifference(before).rawValue
+        while changed != 0 {
+            let place = changed.trailingZeroBitCount
+            counts[place] += now.rawValue >> place & 1 == 1 ? 1 : -1
+            changed &= changed - 1
         }
     }
 }

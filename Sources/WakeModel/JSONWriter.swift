@@ -186,25 +186,6 @@ extension JSONWriter {
 }
 
 extension [UInt8] {
-    /// Appends a number in decimal without making a string.
-    public mutating func appendDecimal(_ value: some BinaryInteger) {
-        var rest = UInt64(value.magnitude)
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var width = 1
-        var limit: UInt64 = 10
-        while width < 20, rest >= limit {
-            width += 1
-            limit = width < 20 ? limit * 10 : .max
-        }
-        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: width))
-        var place = count - 1
-        while rest > 0 {
-            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-            place -= 1
-        }
-    }
-
     /// Appends a quoted JSON string; control characters, quotes and backslashes are escaped (RFC 8259, 7).
     mutating func appendJSONString(_ text: String.UTF8View) {
         append(UInt8(ascii: "\""))

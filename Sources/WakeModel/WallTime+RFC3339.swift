@@ -38,22 +38,22 @@ extension [UInt8] {
         let (seconds, fraction) = time.microseconds.dividedFlooring(by: 1_000_000)
         let (days, secondOfDay) = seconds.dividedFlooring(by: 86_400)
         let (year, month, day) = civilDate(daysSinceEpoch: days)
-        append(contentsOf: "0000-00-00T00:00:00.000000Z".utf8)
-        let end = count
-        put(year, width: 4, before: end - 23)
-        put(month, width: 2, before: end - 20)
-        put(day, width: 2, before: end - 17)
-        put(secondOfDay / 3_600, width: 2, before: end - 14)
-        put(secondOfDay / 60 % 60, width: 2, before: end - 11)
-        put(secondOfDay % 60, width: 2, before: end - 8)
-        put(fraction, width: 6, before: end - 1)
-    }
-
-    private mutating func put(_ value: Int64, width: Int, before end: Int) {
-        var rest = UInt64(bitPattern: value)
-        for place in stride(from: end - 1, through: end - width, by: -1) {
-            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
+        appendText(upTo: 27) { text in
+            func put(_ pair: Int64, at place: Int, before mark: Unicode.Scalar) {
+                text.fill(at: place, withPair: UInt64(bitPattern: pair))
+                text[place + 2] = UInt8(ascii: mark)
+            }
+            text.fill(at: 0, withPair: UInt64(bitPattern: year) / 100 % 100)
+            put(Int64(UInt64(bitPattern: year) % 100), at: 2, before: "-")
+            put(month, at: 5, before: "-")
+            put(day, at: 8, before: "T")
+            put(secondOfDay / 3_600, at: 11, before: ":")
+            put(secondOfDay / 60 % 60, at: 14, before: ":")
+            put(secondOfDay % 60, at: 17, before: ".")
+            text.fill(at: 20, withPair: UInt64(fraction / 10_000))
+            text.fill(at: 22, withPair: UInt64(fraction / 100 % 100))
+            put(fraction % 100, at: 24, before: "Z")
+            return 0
         }
     }
 }
