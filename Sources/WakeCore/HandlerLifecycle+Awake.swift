@@ -6,12 +6,14 @@ extension HandlerLifecycle {
         if let rescue { return endRescue(rescue, &step) }
         if deliverNextBatch(&step) { return true }
         feelHeat(step)
-        if strain(step) != nil || isWarningDue(at: step.now) {
+        if isTimeToExpire(step) {
             beginExpiring(&step)
             return true
         }
         return lingerOrFreeze(&step)
     }
+
+    private func isTimeToExpire(_ step: Step) -> Bool { strain(step) != nil || isWarningDue(at: step.now) }
 
     private mutating func endRescue(_ rescue: Rescue, _ step: inout Step) -> Bool {
         guard step.now >= rescue.until else { return false }

@@ -185,13 +185,20 @@ struct HandlerLifecycle: Sendable {
     mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Outlook {
         queue.release(at: step.boottime)
         body(&self, &step)
-        settle(&step)
-        return Outlook(
-            monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), marks: marks)
+        return settle(&step)
     }
 
-    private mutating func settle(_ step: inout Step) {
+    /// Apart, so that its code does not stand behind every change.
+    @inline(never)
+    private mutating func settle(_ step: inout Step) -> Outlook {
         while advance(&step) {}
+        return outlook(step)
+    }
+
+    /// Apart, because the compiler copies a value that may change for each question it is asked: here it cannot.
+    @inline(never)
+    private func outlook(_ step: Step) -> Outlook {
+        Outlook(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), marks: marks)
     }
 
     /// Makes the one move that follows from the facts; false when none does.

@@ -93,7 +93,9 @@ struct ByteReader {
 
 extension [UInt8] {
     mutating func appendLittleEndian<Number: FixedWidthInteger>(_ value: Number) {
-        Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
+        for offset in 0..<(Number.bitWidth / 8) {
+            append(UInt8(truncatingIfNeeded: value >> Number(offset * 8)))
+        }
     }
 
     /// Sequence numbers as one u64 and the distances to each next one, so that a batch of neighbours fits a page.

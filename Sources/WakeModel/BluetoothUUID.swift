@@ -17,16 +17,33 @@ public struct BluetoothUUID: Hashable, Sendable {
 
     /// Reads `2a37`, `00002a37` or the 36-character form, in either case. Nil for anything else.
     public init?(_ text: some StringProtocol) {
-        let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        guard let bytes = [UInt8](hexadecimal: digits) else { return nil }
-        let hyphens = text.utf8.enumerated().filter { $0.element == UInt8(ascii: "-") }.map(\.offset)
-        switch (bytes.count, hyphens) {
-        case (2, []), (4, []): self.init(short: UInt32(truncatingIfNeeded: bytes.bigEndianValue))
-        case (16, [8, 13, 18, 23]):
-            self.init(high: Array(bytes[..<8]).bigEndianValue, low: Array(bytes[8...]).bigEndianValue)
+        let characters = Array(text.utf8)
+        switch characters.count {
+        case 4, 8:
+            guard let short = Self.number(characters[...]) else { return nil }
+            self.init(short: UInt32(truncatingIfNeeded: short))
+        case 36:
+            for hyphen in Self.hyphens where characters[hyphen] != UInt8(ascii: "-") { return nil }
+            guard let first = Self.number(characters[..<8]), let second = Self.number(characters[9..<13]),
+                let third = Self.number(characters[14..<18]), let fourth = Self.number(characters[19..<23]),
+                let fifth = Self.number(characters[24...])
+            else { return nil }
+            self.init(high: first << 32 | second << 16 | third, low: fourth << 48 | fifth)
         default: return nil
         }
     }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var number: UInt64 = 0
+        for digit in digits {
+            guard let value = hexadecimalValue(digit) else { return nil }
+            number = number << 4 | UInt64(value)
+        }
+        return number
+    }
+
+    /// Where they stand in the long form.
+    fileprivate static let hyphens = [8, 13, 18, 23]
 
     /// From the little-endian bytes of a protocol unit: 2, 4 or 16 of them. Nil for any other number.
     public init?(littleEndian bytes: some BidirectionalCollection<UInt8>) {

@@ -4,7 +4,7 @@
 public final class DeviceText: Sendable {
     public let alias: String
     private let source: String
-    /// From behind the id of a data event to before its time.
+    /// From behind the number in the id of a data event to before its time.
     let dataHead: [UInt8]
     /// The member that names the profile; empty where none matched.
     let profile: [UInt8]
@@ -16,7 +16,7 @@ public final class DeviceText: Sendable {
         profile = device.profile.map(Self.member) ?? []
     }
 
-    /// From behind the id to before the time of an event of this type.
+    /// From behind the number in the id to before the time of an event of this type.
     func head(of type: String) -> [UInt8] { Self.head(of: type, from: source, about: alias) }
 
     private static func member(profile: String) -> [UInt8] {
@@ -27,7 +27,7 @@ public final class DeviceText: Sendable {
 
     private static func head(of type: String, from source: String, about alias: String) -> [UInt8] {
         var writer = JSONWriter()
-        writer.verbatim(",\"source\":")
+        writer.verbatim("\",\"source\":")
         writer.string(source)
         writer.field("type", type)
         writer.field("subject", alias)

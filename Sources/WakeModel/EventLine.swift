@@ -1,5 +1,18 @@
 // The written form of an event on its way to a handler: one CloudEvents 1.0 object on one line.
 
+/// From the beginning of a line to before the number in its id: the same in all lines of a bridge's life.
+public struct EventLineStart: Sendable {
+    let text: [UInt8]
+
+    /// - Parameter idPrefix: put before the number to make the CloudEvents id: `j7-`, or `replay-`.
+    public init(idPrefix: String) {
+        var writer = JSONWriter()
+        writer.verbatim("{\"specversion\":\"1.0\",\"id\":")
+        writer.string(idPrefix)
+        text = writer.bytes.dropLast()
+    }
+}
+
 /// One delivery of one event. The order of the members is part of the contract: recordings are compared byte for byte.
 public struct EventLine: Sendable {
     public var event: DeviceEvent
@@ -13,16 +26,15 @@ public struct EventLine: Sendable {
     public var isRedelivered: Bool
     /// What is left when the line is written; shown in whole milliseconds, never below zero.
     public var budget: TimeSpan
-    /// Put before the sequence to make the CloudEvents id: `j7-`, or `replay-`.
-    public var idPrefix: String
+    public var start: EventLineStart
     /// JSON text that the device's profile decoded from the bytes; nil where no profile knows them.
-    public var value: ArraySlice<UInt8>?
+    public var value: [UInt8]?
     /// Why the profile that should know the bytes could not decode them.
     public var undecodable: String?
 
     public init(
         _ event: DeviceEvent, of device: DeviceText, sequence: Sequence, attempt: UInt32, isRedelivered: Bool = false,
-        budget: TimeSpan, idPrefix: String, value: ArraySlice<UInt8>? = nil, undecodable: String? = nil
+        budget: TimeSpan, start: EventLineStart, value: [UInt8]? = nil, undecodable: String? = nil
     ) {
         self.event = event
         self.device = device
@@ -30,19 +42,22 @@ public struct EventLine: Sendable {
         self.attempt = attempt
         self.isRedelivered = isRedelivered
         self.budget = budget
-        self.idPrefix = idPrefix
+        self.start = start
         self.value = value
         self.undecodable = undecodable
     }
 
     /// Writes the line with its newline.
     public func write(into writer: inout JSONWriter) {
-        writer.verbatim("{\"specversion\":\"1.0\",\"id\":")
-        writer.string(idPrefix, number: sequence.rawValue)
+        writer.verbatim(start.text)
+        writer.integer(sequence.rawValue)
         writer.verbatim(event.kind.isData ? device.dataHead : device.head(of: event.kind.written))
         writer.time(event.stamp.wall)
-        writer.verbatim(",\"datacontenttype\":\"application/json\"")
-        if isOwed { writeDelivery(into: &writer) }
+        if isOwed {
+            writeDelivery(into: &writer)
+        } else {
+            writer.verbatim(",\"datacontenttype\":\"application/json\"")
+        }
         writer.verbatim(",\"data\":")
         writeData(into: &writer)
         writer.endObject()
@@ -50,7 +65,7 @@ public struct EventLine: Sendable {
     }
 
     private func writeDelivery(into writer: inout JSONWriter) {
-        writer.verbatim(",\"seq\":")
+        writer.verbatim(",\"datacontenttype\":\"application/json\",\"seq\":")
         writer.integer(sequence.rawValue)
         writer.verbatim(",\"attempt\":")
         writer.integer(attempt)

@@ -205,6 +205,17 @@ extension [UInt8] {
         }
     }
 
+    /// Appends `value` / 10^`decimals` with all its decimals: 832 and 3 give `0.832`.
+    public mutating func appendDecimal(_ value: Int64, pointBefore decimals: Int) {
+        guard decimals > 0 else { return appendDecimal(value) }
+        if value < 0 { append(UInt8(ascii: "-")) }
+        let first = count
+        appendDecimal(value.magnitude)
+        let missing = decimals + 1 - (count - first)
+        if missing > 0 { insert(contentsOf: repeatElement(UInt8(ascii: "0"), count: missing), at: first) }
+        insert(UInt8(ascii: "."), at: count - decimals)
+    }
+
     /// Appends a quoted JSON string; control characters, quotes and backslashes are escaped (RFC 8259, 7).
     mutating func appendJSONString(_ text: String.UTF8View) {
         append(UInt8(ascii: "\""))

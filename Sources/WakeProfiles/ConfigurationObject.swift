@@ -36,7 +36,7 @@ public struct ConfigurationObject {
     }
 
     private func refuseUnknown(_ known: [String]) {
-        for key in members.keys.sorted() where !known.contains(key) {
+        for key in members.keys.filter({ !known.contains($0) }).sorted() {
             let place = path.isEmpty ? "" : " in \(path)"
             let near = nearestName(to: key, among: known).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "known keys are \(known.joined(separator: ", "))"
@@ -57,11 +57,14 @@ public struct ConfigurationObject {
         report.add("\(path(of: key)) is \(value), expected \(expected)")
     }
 
-    /// The value of `key` as `read` understands it; nil where it is absent, nil and reported where it is not.
-    func read<Value>(_ key: String, expected: String, _ read: (ConfigurationValue) -> Value?) -> Value? {
+    /// The value of `key` as `read` understands it; nil where it is absent, nil and reported where it is not. What is expected is
+    /// put into words only where it is reported: most of a start would be that.
+    func read<Value>(
+        _ key: String, expected: @autoclosure () -> String, _ read: (ConfigurationValue) -> Value?
+    ) -> Value? {
         guard let value = members[key] else { return nil }
         if let result = read(value) { return result }
-        refuse(key, expected: expected)
+        refuse(key, expected: expected())
         return nil
     }
 }
@@ -100,8 +103,10 @@ extension ConfigurationObject {
 
     /// `alternative` is what else the caller takes, for the sentence.
     public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
-        let (low, high) = (shortest(range.lowerBound), shortest(range.upperBound))
-        return read(key, expected: "a number from \(low) to \(high)\(alternative)") { value in
+        read(
+            key,
+            expected: "a number from \(shortest(range.lowerBound)) to \(shortest(range.upperBound))\(alternative)"
+        ) { value in
             switch value {
             case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
             case .number(let real): range.contains(real) ? real : nil
@@ -111,9 +116,11 @@ extension ConfigurationObject {
     }
 
     public func span(_ key: String, in range: ClosedRange<TimeSpan>) -> TimeSpan? {
-        let expected =
-            "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
-        return read(key, expected: expected) { value in
+        read(
+            key,
+            expected:
+                "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
+        ) { value in
             if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) {
                 span
             } else {
@@ -124,8 +131,11 @@ extension ConfigurationObject {
 
     /// Bytes.
     public func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
-        let (low, high) = (writtenByteCount(range.lowerBound), writtenByteCount(range.upperBound))
-        return read(key, expected: "a size from \(low) to \(high), such as \"64MiB\"") { value in
+        read(
+            key,
+            expected:
+                "a size from \(writtenByteCount(range.lowerBound)) to \(writtenByteCount(range.upperBound)), such as \"64MiB\""
+        ) { value in
             if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) {
                 size
             } else {
@@ -137,8 +147,14 @@ extension ConfigurationObject {
     /// One of the words of an enumeration.
     public func word<Word: RawRepresentable & CaseIterable>(_ key: String, as: Word.Type = Word.self) -> Word?
     where Word.RawValue == String {
-        let words = Word.allCases.map(\.rawValue)
-        return word(key, among: words).flatMap { Word(rawValue: $0) }
+        members[key].flatMap { word($0, at: path(of: key)) }
+    }
+
+    private func word<Word: RawRepresentable & CaseIterable>(
+        _ value: ConfigurationValue, at path: @autoclosure () -> String
+    ) -> Word? where Word.RawValue == String {
+        if case .text(let text) = value, let word = Word(rawValue: text) { return word }
+        return word(value, at: path(), among: Word.allCases.map(\.rawValue)).flatMap { Word(rawValue: $0) }
     }
 
     public func word(_ key: String, among words: [String]) -> String? {
@@ -148,19 +164,19 @@ extension ConfigurationObject {
     public func words<Word: RawRepresentable & CaseIterable>(
         _ key: String, of what: String, as: Word.Type = Word.self
     ) -> [Word]? where Word.RawValue == String {
-        let words = Word.allCases.map(\.rawValue)
-        return list(key, of: what) { word($0, at: $1, among: words).flatMap { Word(rawValue: $0) } }
+        list(key, of: what) { word($0, at: $1) }
     }
 
-    private func word(_ value: ConfigurationValue, at path: String, among words: [String]) -> String? {
+    private func word(_ value: ConfigurationValue, at path: @autoclosure () -> String, among words: [String]) -> String?
+    {
         if case .text(let text) = value {
             if words.contains(text) { return text }
             if let near = nearestName(to: text, among: words) {
-                report.add("\(path) is \(value); did you mean \"\(near)\"?")
+                report.add("\(path()) is \(value); did you mean \"\(near)\"?")
                 return nil
             }
         }
-        report.add("\(path) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+        report.add("\(path()) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
         return nil
     }
 

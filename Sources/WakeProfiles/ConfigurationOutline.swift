@@ -115,7 +115,7 @@ struct ConfigurationOutline {
         let start = position
         let word = takeWord()
         guard let first = word.first, !first.isDigit else { throw fault("expected a key, found \(found)") }
-        guard !word.contains(where: "+-.".utf8.contains) else {
+        guard !word.contains(where: \.isSignOrPoint) else {
             throw fault("the key \(String(decoding: word, as: UTF8.self)) needs quotes", at: start)
         }
         // Which letters beyond ASCII may stand in a name is the decoder's to know.
@@ -161,7 +161,7 @@ struct ConfigurationOutline {
         case "null": return .null
         default: break
         }
-        guard let first = word.utf8.first, first.isDigit || "+-.".utf8.contains(first) else {
+        guard let first = word.utf8.first, first.isDigit || first.isSignOrPoint else {
             throw fault("\(word) is not a value; a text needs quotes, \"\(word)\"", at: start)
         }
         if let number = ConfigurationValue(plainNumber: word) { return number }
@@ -228,6 +228,9 @@ extension UInt8 {
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     fileprivate var isWordPart: Bool {
         isDigit || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) || self >= 0x80
-            || "_$+-.".utf8.contains(self)
+            || isSignOrPoint || self == UInt8(ascii: "_") || self == UInt8(ascii: "$")
+    }
+    fileprivate var isSignOrPoint: Bool {
+        self == UInt8(ascii: "+") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
     }
 }

@@ -3,8 +3,6 @@ import WakeModel
 
 struct FieldCursor {
     private let bytes: [UInt8]
-    private let keys: [UInt8]
-    private let words: [[Int64: [UInt8]]]
     private var position = 0
     private(set) var slots = FieldProgram.Slots()
     var json: [UInt8] = []
@@ -12,10 +10,8 @@ struct FieldCursor {
     private let firstField: Int
 
     /// Takes `json` over until whoever runs it takes it back: moved and not copied.
-    init(bytes: [UInt8], keys: [UInt8], words: [[Int64: [UInt8]]], appendingTo json: inout [UInt8]) {
+    init(bytes: [UInt8], appendingTo json: inout [UInt8]) {
         self.bytes = bytes
-        self.keys = keys
-        self.words = words
         firstField = json.count + 1
         swap(&self.json, &json)
         self.json.append(UInt8(ascii: "{"))
@@ -23,34 +19,34 @@ struct FieldCursor {
 
     var left: Int { bytes.count - position }
 
-    mutating func openField(_ output: FieldProgram.Output?) {
+    mutating func openField(_ output: FieldProgram.Output?, of program: FieldProgram) {
         guard let output else { return }
         if json.count > firstField { json.append(UInt8(ascii: ",")) }
-        json.append(contentsOf: keys[output.key])
+        json.append(contentsOf: program.keys[output.key])
     }
 
     /// The repeated tail: one element after the other until nothing is left.
-    mutating func takeAll(_ step: FieldProgram.Step) throws(DecodeFault) {
-        openField(step.output)
+    mutating func takeAll(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
+        openField(step.output, of: program)
         if step.output != nil { json.append(UInt8(ascii: "[")) }
         var isFirst = true
         while left > 0 {
             if !isFirst, step.output != nil { json.append(UInt8(ascii: ",")) }
             isFirst = false
-            try take(step)
+            try take(step, of: program)
         }
         if step.output != nil { json.append(UInt8(ascii: "]")) }
     }
 
     /// Reads one value and writes it, where the step has an output; its key stands already.
-    mutating func take(_ step: FieldProgram.Step) throws(DecodeFault) {
+    mutating func take(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
         switch step.source {
         case .integer(let width, let isSigned, let isBigEndian):
             let raw = try unsigned(width, isBigEndian: isBigEndian)
             let unused = 64 - 8 * width
-            finish(step, isSigned ? Int64(bitPattern: raw << unused) >> unused : Int64(bitPattern: raw))
+            finish(step, isSigned ? Int64(bitPattern: raw << unused) >> unused : Int64(bitPattern: raw), program)
         case .bits(let slot, let shift, let mask):
-            finish(step, slots[slot] >> shift & mask)
+            finish(step, slots[slot] >> shift & mask, program)
         case .shortFloat(let isBigEndian):
             let raw = try unsigned(2, isBigEndian: isBigEndian)
             write(MedicalFloat(short: UInt16(truncatingIfNeeded: raw)), step.output?.form)
@@ -79,14 +75,18 @@ struct FieldCursor {
         return value
     }
 
-    private mutating func finish(_ step: FieldProgram.Step, _ value: Int64) {
+    private mutating func finish(_ step: FieldProgram.Step, _ value: Int64, _ program: FieldProgram) {
         if let slot = step.slot { slots[slot] = value }
         guard let output = step.output else { return }
         switch output.form {
-        case .plain: json.appendWhole(value)
+        case .plain: json.appendDecimal(value, pointBefore: 0)
         case .boolean: json.append(contentsOf: value != 0 ? "true".utf8 : "false".utf8)
         case .words(let table):
-            if let word = words[table][value] { json.append(contentsOf: word) } else { json.appendWhole(value) }
+            if let word = program.words[table][value] {
+                json.append(contentsOf: word)
+            } else {
+                json.appendDecimal(value, pointBefore: 0)
+            }
         case .scaled(let numerator, let denominator, let decimals, let power):
             appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)
         }
@@ -108,7 +108,7 @@ struct FieldCursor {
     private mutating func appendRounded(_ value: Double, decimals: Int, power: Double) {
         let shifted = (value * power).rounded()
         if shifted.magnitude < 9e15 {
-            json.appendDecimal(Int64(shifted), pointBefore: decimals)
+            json.appendShortest(Int64(shifted), pointBefore: decimals)
         } else {
             // Past the whole numbers a Double holds there are no decimals left to round.
             json.append(contentsOf: (value.isFinite ? value.description : "null").utf8)

@@ -113,8 +113,8 @@ struct FieldDocument {
         guard let list = object.object("bits", keys: nil) else { return [] }
         let width = (kind.integerWidth ?? 0) * 8
         return list.keys.compactMap { name in
-            let expected = "a bit number or a range such as \"4-6\" below \(width)"
-            let range = list.read(name, expected: expected) { value -> ClosedRange<Int>? in
+            let range = list.read(name, expected: "a bit number or a range such as \"4-6\" below \(width)") {
+                value -> ClosedRange<Int>? in
                 guard let range = Self.bitRange(value), range.upperBound < width else { return nil }
                 return range
             }
@@ -136,7 +136,7 @@ struct FieldDocument {
     /// A key that means nothing for the type is a slip, and would be one in silence.
     private func checkKeysFitType() {
         func refuse(_ key: String, unless fits: Bool, _ reason: String) {
-            if object.has(key), !fits {
+            if !fits, object.has(key) {
                 object.report.add("\(object.path(of: key)) does not fit type \"\(kind.rawValue)\"; \(reason)")
             }
         }

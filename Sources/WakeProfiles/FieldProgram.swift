@@ -114,14 +114,15 @@ struct FieldProgram: Hashable, Sendable {
     /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; what was appended
     /// by then stands.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) {
-        var cursor = FieldCursor(bytes: bytes, keys: keys, words: words, appendingTo: &json)
+        var cursor = FieldCursor(bytes: bytes, appendingTo: &json)
         defer { json = cursor.json }
-        for step in steps where step.condition?.holds(in: cursor.slots) ?? true {
-            if step.repeats {
-                try cursor.takeAll(step)
+        // In place: a step is large.
+        for index in steps.indices where steps[index].condition?.holds(in: cursor.slots) ?? true {
+            if steps[index].repeats {
+                try cursor.takeAll(steps[index], of: self)
             } else {
-                cursor.openField(step.output)
-                try cursor.take(step)
+                cursor.openField(steps[index].output, of: self)
+                try cursor.take(steps[index], of: self)
             }
         }
         if cursor.left > 0 { throw DecodeFault.trailing(count: cursor.left) }

@@ -40,47 +40,24 @@ extension [UInt8] {
         if number.mantissa == 0 {
             append(UInt8(ascii: "0"))
         } else if (-12...(-1)).contains(number.exponent) {
-            appendDecimal(number.mantissa, pointBefore: -number.exponent)
+            appendShortest(number.mantissa, pointBefore: -number.exponent)
         } else if (0...9).contains(number.exponent) {
-            appendWhole(number.mantissa)
+            appendDecimal(number.mantissa, pointBefore: 0)
             append(contentsOf: repeatElement(UInt8(ascii: "0"), count: number.exponent))
         } else {
-            appendWhole(number.mantissa)
+            appendDecimal(number.mantissa, pointBefore: 0)
             append(UInt8(ascii: "e"))
-            appendWhole(Int64(number.exponent))
+            appendDecimal(Int64(number.exponent), pointBefore: 0)
         }
     }
 
     /// Appends `value` / 10^`decimals` with the zeros at its end cut: 832 and 3 give `0.832`, 1500 and 3 give `1.5`.
-    mutating func appendDecimal(_ value: Int64, pointBefore decimals: Int) {
-        var (rest, decimals) = (value.magnitude, decimals)
+    mutating func appendShortest(_ value: Int64, pointBefore decimals: Int) {
+        var (rest, decimals) = (value, decimals)
         while decimals > 0, rest.isMultiple(of: 10) {
             rest /= 10
             decimals -= 1
         }
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var power: UInt64 = 1
-        for _ in 0..<decimals { power *= 10 }
-        appendDigits(rest / power, from: 1)
-        guard decimals > 0 else { return }
-        append(UInt8(ascii: "."))
-        appendDigits(rest % power, from: power / 10)
-    }
-
-    /// Appends a whole number.
-    mutating func appendWhole(_ value: Int64) {
-        if value < 0 { append(UInt8(ascii: "-")) }
-        appendDigits(value.magnitude, from: 1)
-    }
-
-    /// Digits from the highest down, at least to the place of `divisor`: nothing is turned round or moved afterwards,
-    /// for that costs more than all the rest of a decode.
-    private mutating func appendDigits(_ value: UInt64, from divisor: UInt64) {
-        var divisor = divisor
-        while value / divisor > 9 { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
-            divisor /= 10
-        }
+        appendDecimal(rest, pointBefore: decimals)
     }
 }

@@ -19,9 +19,7 @@ public struct ProfileLibrary: Sendable {
 
     /// What has changed or gone stays where its index says: a device that is there goes on with it.
     private var profiles: [Profile] = []
-    /// Those of the profiles, apart, so that decoding touches nothing else.
-    private var programs: [[ChannelProgram]] = []
-    private var advertisements: [AdvertisementProgram] = []
+    private var decoders: [ProfileDecoder] = []
     /// Those that devices get from now on.
     private var byName: [String: ProfileIndex] = [:]
     /// By name, the text that was read and where: what is read again is known to be the same.
@@ -88,8 +86,7 @@ public struct ProfileLibrary: Sendable {
     private mutating func add(_ profile: Profile) {
         byName[profile.name] = ProfileIndex(rawValue: profiles.count)
         profiles.append(profile)
-        programs.append(profile.programs)
-        advertisements.append(profile.advertisement)
+        decoders.append(ProfileDecoder(profile))
     }
 
     private mutating func arrange() {
@@ -134,22 +131,13 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// Writes the value of `bytes` as one JSON object. False, and nothing written, where the profile makes no value
-    /// of the channel. Throws, and writes nothing, where the bytes are not what the profile says.
+    /// What makes values of the profile's bytes, for whoever asks with every event.
+    public func decoder(_ index: ProfileIndex) -> ProfileDecoder { decoders[index.rawValue] }
+
+    /// See ``ProfileDecoder/decode(_:from:into:)``.
     public func decode(
         _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
     ) throws(DecodeFault) -> Bool {
-        if channel == .advertisement {
-            return try writer.fragment { json throws(DecodeFault) in
-                try advertisements[profile.rawValue].run(over: bytes, into: &json)
-            }
-        }
-        // Half a message may well look like one.
-        if case .fragment(let fragment) = channel { throw .fragment(fragment) }
-        let found = programs[profile.rawValue]
-        for index in found.indices where found[index].channel == channel {
-            return try writer.fragment { json throws(DecodeFault) in try found[index].run(over: bytes, into: &json) }
-        }
-        return false
+        try decoder(profile).decode(bytes, from: channel, into: &writer)
     }
 }

@@ -23,8 +23,8 @@ private func line(
     EventLine(
         event, of: DeviceText(of: strap), sequence: Sequence(42), attempt: 1, isRedelivered: redelivered,
         budget: budget,
-        idPrefix: "j7-",
-        value: value.map { Array($0.utf8)[...] }, undecodable: undecodable
+        start: EventLineStart(idPrefix: "j7-"),
+        value: value.map { Array($0.utf8) }, undecodable: undecodable
     ).write(into: &writer)
     return String(decoding: writer.bytes, as: UTF8.self)
 }

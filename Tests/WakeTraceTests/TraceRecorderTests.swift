@@ -15,8 +15,11 @@ private func line(_ device: TraceDevice, _ kind: DeviceEvent.Kind, at time: Wall
     let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
     let event = DeviceEvent(device: DeviceID(rawValue: 0), kind: kind, stamp: stamp)
     var writer = JSONWriter()
-    EventLine(event, of: DeviceText(of: known), sequence: Sequence(1), attempt: 1, budget: .seconds(9), idPrefix: "j1-")
-        .write(into: &writer)
+    EventLine(
+        event, of: DeviceText(of: known), sequence: Sequence(1), attempt: 1, budget: .seconds(9),
+        start: EventLineStart(idPrefix: "j1-")
+    )
+    .write(into: &writer)
     return writer.bytes.dropLast()
 }
 

@@ -9,14 +9,16 @@ final class Catalog {
         let text: DeviceText
         /// As it read when the device came.
         let profile: ProfileIndex?
+        let decoder: ProfileDecoder?
         /// Nil before the first word of its link.
         fileprivate(set) var isConnected: Bool?
         fileprivate(set) var lastData: WallTime?
 
-        init(_ device: Device, _ profile: ProfileIndex?, after known: DeviceEntry?) {
+        init(_ device: Device, _ profile: ProfileIndex?, _ decoder: ProfileDecoder?, after known: DeviceEntry?) {
             self.device = device
             text = DeviceText(of: device)
             self.profile = profile
+            self.decoder = decoder
             isConnected = known?.isConnected
             lastData = known?.lastData
         }
@@ -45,7 +47,7 @@ final class Catalog {
     func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         let index = Int(id.rawValue)
         while devices.count <= index { devices.append(nil) }
-        devices[index] = DeviceEntry(device, profile, after: devices[index])
+        devices[index] = DeviceEntry(device, profile, profile.map { profiles.decoder($0) }, after: devices[index])
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {

@@ -9,7 +9,7 @@ final class LineComposer {
     private let journal: Journal
     private let clock: () -> WallTime
     /// `j7-`, or `replay-`: what the ids of events begin with.
-    let idPrefix: String
+    private let start: EventLineStart
     private let noticePrefix: String
     private var noticeCount: UInt64 = 0
     /// What a launched process is told of its past.
@@ -20,7 +20,7 @@ final class LineComposer {
     init(catalog: Catalog, journal: Journal, idPrefix: String, clock: @escaping () -> WallTime) {
         self.catalog = catalog
         self.journal = journal
-        self.idPrefix = idPrefix
+        start = EventLineStart(idPrefix: idPrefix)
         self.clock = clock
         // Ids of notices are counted from the bridge's start, so its instant makes them unique over restarts.
         noticePrefix = idPrefix == Self.replayPrefix ? "\(idPrefix)n" : "\(idPrefix)n\(clock().microseconds)-"
@@ -50,12 +50,11 @@ final class LineComposer {
     func compose(unowed event: DeviceEvent) -> [UInt8] {
         guard let entry = catalog.entry(event.device) else { return [] }
         noticeCount += 1
+        let decoded = decode(event, entry.decoder)
         var line = EventLine(
-            event, of: entry.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero, idPrefix: noticePrefix)
+            event, of: entry.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero,
+            start: EventLineStart(idPrefix: noticePrefix), value: decoded.value, undecodable: decoded.fault)
         line.isOwed = false
-        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
-            decode(bytes, channel, profile, into: &line)
-        }
         var writer = JSONWriter()
         line.write(into: &writer)
         return writer.bytes
@@ -87,23 +86,21 @@ final class LineComposer {
         into writer: inout JSONWriter
     ) {
         guard let entry = catalog.entry(event.device) else { return }
-        var line = EventLine(
+        let decoded = decode(event, entry.decoder)
+        EventLine(
             event, of: entry.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
-            idPrefix: idPrefix)
-        if case .data(let channel, let bytes) = event.kind, let profile = entry.profile {
-            decode(bytes, channel, profile, into: &line)
-        }
-        line.write(into: &writer)
+            start: start, value: decoded.value, undecodable: decoded.fault
+        ).write(into: &writer)
     }
 
-    private func decode(_ bytes: [UInt8], _ channel: Channel, _ profile: ProfileIndex, into line: inout EventLine) {
+    /// The value of what a device said, or why the profile that should know it does not.
+    private func decode(_ event: DeviceEvent, _ decoder: ProfileDecoder?) -> (value: [UInt8]?, fault: String?) {
+        guard case .data(let channel, let bytes) = event.kind, let decoder else { return (nil, nil) }
         value.removeAll()
         do {
-            if try catalog.profiles.decode(bytes, from: channel, profile: profile, into: &value) {
-                line.value = value.bytes[...]
-            }
+            return (try decoder.decode(bytes, from: channel, into: &value) ? value.bytes : nil, nil)
         } catch {
-            line.undecodable = error.description
+            return (nil, error.description)
         }
     }
 

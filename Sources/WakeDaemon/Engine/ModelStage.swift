@@ -55,7 +55,7 @@ final class ModelStage: Stage {
     private func say(_ input: Input, after delay: TimeSpan) {
         let due = engine.clock.now().monotonic + delay
         // Nearly always: confirmations and answers are due in the order in which they were caused.
-        guard let last = pending.last, last.due > due else { return pending.append((due, input)) }
+        guard let last = pending.indices.last, pending[last].due > due else { return pending.append((due, input)) }
         var index = pending.count
         while index > next, pending[index - 1].due > due { index -= 1 }
         pending.insert((due, input), at: index)

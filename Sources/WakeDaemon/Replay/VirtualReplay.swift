@@ -79,11 +79,11 @@ public final class VirtualReplay {
             let now = clock.now()
             if let due = stage.nextDue, due <= now.monotonic {
                 stage.speak(at: now.monotonic)
-            } else if let operation = upcoming, Instant.zero + operation.offset <= now.monotonic {
+            } else if let offset = upcoming?.offset, Instant.zero + offset <= now.monotonic, let operation = upcoming {
                 take(operation)
                 count += 1
                 upcoming = next(&broken)
-            } else if let next = nextInstant(stage, upcoming) {
+            } else if let next = nextInstant(stage, upcoming?.offset) {
                 clock.advance(to: next)
                 // To ask costs less than a turn in which nothing is due.
                 guard engine.isDue(at: clock.now()) else { continue }
@@ -108,10 +108,10 @@ public final class VirtualReplay {
     }
 
     /// Nil when nothing will happen any more.
-    private func nextInstant(_ stage: ModelStage, _ upcoming: TraceOperation?) -> Instant? {
+    private func nextInstant(_ stage: ModelStage, _ upcoming: TimeSpan?) -> Instant? {
         var next = Instant.earlier(engine.nextMonotonicDeadline, engine.nextBoottimeDeadline)
         next = .earlier(next, stage.nextDue)
-        return .earlier(next, upcoming.map { Instant.zero + $0.offset })
+        return .earlier(next, upcoming.map { Instant.zero + $0 })
     }
 
     private func take(_ operation: TraceOperation) {
