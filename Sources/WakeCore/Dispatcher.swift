@@ -48,7 +48,7 @@ public struct Dispatcher: Sendable {
 
     private mutating func take(_ input: Input, _ step: inout Step) {
         switch input {
-        case .device(let id, let device): introduce(device, id)
+        case .device(let id, let device): introduce(device, id, &step)
         case .configure(let id, let settings, let isStopped, let restarts):
             configure(id, settings, isStopped: isStopped, restarts: restarts, &step)
         case .remove(let id): remove(id, &step)
@@ -97,11 +97,13 @@ public struct Dispatcher: Sendable {
     }
 
     /// What was recovered before its device was known is owed on its subscription's terms from here on.
-    private mutating func introduce(_ device: Device, _ id: DeviceID) {
+    private mutating func introduce(_ device: Device, _ id: DeviceID, _ step: inout Step) {
         for slot in routes.set(device, id) {
-            let subscription = routes.subscription(of: handlers[slot].id, for: id)
-            handlers[slot].queue.reroute(id, handlers[slot].terms(of: subscription))
-            marks.set(handlers[slot].marks, for: slot)
+            // Who watches it no more is owed what he has on the terms that it came on.
+            guard let subscription = routes.subscription(of: handlers[slot].id, for: id) else { continue }
+            change(handlers[slot].id, &step) { handler, _ in
+                handler.queue.reroute(id, handler.terms(of: subscription))
+            }
         }
     }
 

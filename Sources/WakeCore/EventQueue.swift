@@ -41,10 +41,14 @@ struct EventQueue: Sendable {
             guard taken.isEmpty || size <= byteLimit, let event = lanes[lane].popFirst() else { break }
             account(event, lane, -1)
             lanes.refile(lane)
+            noteExpiry(of: lane)
             taken.append(event)
         }
         return taken
     }
+
+    /// Who stands first now may be older than who went: recovered and revived events keep the time they came.
+    private mutating func noteExpiry(of lane: Int) { expiresAt = Instant.earlier(expiresAt, lanes[lane].firstExpiry) }
 
     private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
         count += sign
@@ -138,7 +142,7 @@ extension EventQueue {
             while let event = remove(from: index, { $0.removeFirstExpired(at: boottime) }) { expired.append(event) }
             expiresAt = Instant.earlier(expiresAt, lanes[index].firstExpiry)
         }
-        return expired
+        return expired.sorted { $0.sequence < $1.sequence }
     }
 
     /// Past so many connects, disconnects and attentions only the last state of each device is kept.
@@ -175,6 +179,7 @@ extension EventQueue {
         guard let lane, let event = body(&lanes[lane]) else { return nil }
         account(event, lane, -1)
         lanes.refile(lane)
+        noteExpiry(of: lane)
         return event
     }
 

@@ -105,12 +105,22 @@ final class EventStore {
         // The log first: without its database it is nobody's, the database without its log would be told as cut.
         TurnLog.move(from: path, to: aside)
         Opening.move(path, to: aside)
-        try? reopen()
-        try? takeUpTurns()
+        do {
+            try reopen()
+            try takeUpTurns()
+        } catch { (fault, database) = (error.description, nil) }
         return aside
     }
 
     func shut() { (database, log) = (nil, nil) }
+
+    /// The file was begun anew although there was one.
+    func noteMissing() {
+        wasDamaged = true
+        tell(
+            "the journal \(path) is not the one that was written; it was begun anew, check who removed it, and its disk"
+        )
+    }
 
     func acceptDamage() {
         wasDamaged = false
@@ -229,7 +239,10 @@ final class EventStore {
 
     private func remember() {
         for one in logged.events.events { recent.append(one.event, as: one.seq) }
-        for case .append(let seq, let event, _) in turn { recent.append(event, as: seq) }
+        for verb in turn {
+            if case .append(let seq, let event, _) = verb { recent.append(event, as: seq) }
+            if case .update(let seq, let event) = verb { recent.update(event, as: seq) }
+        }
     }
 
     /// The fact that says which generation of the log goes on from the database.
@@ -262,11 +275,13 @@ final class EventStore {
             // A later number may have been given in the same turn.
             if seq > cursor.seq { cursor = Cursor(seq: seq, wall: event.stamp.wall) }
         case .update(let seq, let event):
+            recent.update(event, as: seq)
             if held.events.update(event, as: seq) || logged.events.update(event, as: seq) { return }
         case .acknowledge(let range, let handler):
             let count = logged.events.acknowledge(range, by: handler) + held.events.acknowledge(range, by: handler)
             if count > range.upperBound.rawValue - range.lowerBound.rawValue, !mayHoldAttempts { return }
-        case .attempts, .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
+        case .attempts: mayHoldAttempts = true
+        case .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
         }
         if fault == nil { logged.add(verb) } else { held.add(verb) }
     }

@@ -55,6 +55,7 @@ public final class Journal {
         start = StartFacts(disk: disk, run: run, file: numberFile?.contents)
         adoptIdentities()
         tellDamagedFacts()
+        if disk.database != nil, start.disk["origin"] == nil, start.run["origin"] != nil { disk.noteMissing() }
         listening = start.listening
         id = numberJournal()
         origin = start.disk["origin"] ?? start.run["origin"] ?? String(UInt64.random(in: 1 ... .max), radix: 16)

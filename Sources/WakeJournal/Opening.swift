@@ -121,7 +121,8 @@ enum Salvage {
     /// How many events and notes were saved. What is not as it was written is left out when it is read from the new file.
     static func copy(from damaged: String, to fresh: Database) -> Int {
         guard let source = try? Database(path: damaged, strength: .normal) else { return 0 }
-        try? fresh.execute("BEGIN IMMEDIATE")
+        // As much as a file of any size holds need not fit memory.
+        try? fresh.execute("PRAGMA cache_spill=ON; BEGIN IMMEDIATE")
         var count = 0
         for table in tables {
             count = 0
@@ -130,7 +131,7 @@ enum Salvage {
                 if isWhole { break }
             }
         }
-        try? fresh.execute("DELETE FROM facts WHERE name='closed'; COMMIT")
+        try? fresh.execute("DELETE FROM facts WHERE name='closed'; COMMIT; PRAGMA cache_spill=OFF")
         return count
     }
 

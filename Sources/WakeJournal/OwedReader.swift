@@ -145,10 +145,13 @@ struct OwedReader {
 extension EventStore {
     /// What was told is taken out: at the next start it must not be told again.
     func apply(_ remedies: [String], notesToo: Bool) {
-        for remedy in remedies { try? database?.execute(remedy) }
+        guard let database else { return }
+        // In the transaction that tells of it: taken out before, a death in between would leave nothing to tell.
+        if !database.isInTransaction, (try? begin(database)) == nil { return }
+        for remedy in remedies { try? database.execute(remedy) }
         guard notesToo else { return }
         let sound = storedNotes().sound
-        try? database?.execute("DELETE FROM events WHERE seq<=0")
+        try? database.execute("DELETE FROM events WHERE seq<=0")
         for one in sound { note(one.key, one.value) }
         state(cursor)
     }

@@ -15,6 +15,8 @@ extension Journal {
         placeNumbers(survey, at: now ?? .now, into: &recovery)
         // What lies in the hole is used up, whether or not it was given; a later loss is one of later numbers.
         newest.seq = max(newest.seq, Sequence(recovery.next.rawValue - 1))
+        // Neither the rows that said so nor the hole need to be there at the next start.
+        for store in stores { store.state(newest) }
         isRecovered = true
         // What memory lost is in the hole now.
         forgetMemory()
@@ -44,7 +46,7 @@ extension Journal {
     }
 
     private func holes(_ survey: Survey) -> [ClosedRange<UInt64>] {
-        guard !start.isFirstLife else { return [] }
+        guard !start.isFirstLife || stores.contains(where: \.wasDamaged) else { return [] }
         let upper = upperBound(survey)
         var firsts: [UInt64] = []
         if start.closed == nil, let first = start.firstInMemory { firsts.append(first) }

@@ -88,15 +88,25 @@ extension EventStore {
             }
             // Cuts the WAL first: on a full file system it may be the only room there is.
             try? database.checkpoint()
+            noteWhatIsHeld()
             try writeAll(to: database)
         } catch {
             rollBack()
             if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
             return false
         }
-        for one in held.events.events { noteHeld(one.seq, isShared: true) }
+        // What it said of the log that was there was told with the fault.
+        LogIndex.dismissWitness(of: path)
         (fault, held, wasThere) = (nil, Unwritten(), true)
         return true
+    }
+
+    private func noteWhatIsHeld() {
+        for one in held.events.events {
+            noteHeld(one.seq, isShared: true)
+            noteTold(one.event)
+        }
+        for event in held.updates.values { noteTold(event) }
     }
 
     private func openAgain() throws(JournalError) {

@@ -54,10 +54,12 @@ extension Journal {
 
     /// What a file damaged in mid-life lost is told at the next start, when it is known what is missing.
     private func keepHole(of store: EventStore) {
-        let first = min(start.oldest(store.which), newest.seq.rawValue)
+        let known = [holeBegin, start.untold?.lowerBound].compactMap { $0 }.min() ?? .max
+        let first = min(start.oldest(store.which), newest.seq.rawValue, known)
         state("untold", "\(max(first, 1)) \(max(newest.seq.rawValue, 1))")
         hasUntold = false
-        store.acceptDamage()
+        for store in stores { if let outcome = store.commit(), outcome != .committed { untold.append(outcome) } }
+        if store.fault == nil { store.acceptDamage() }
     }
 
     /// Everything is in the databases again, so a crash from here on need not skip to the end of the reservation.

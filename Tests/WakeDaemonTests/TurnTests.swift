@@ -56,7 +56,8 @@ struct TurnTests {
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let engine = Engine(journal: journal, clock: clock, from: journal.recover().next, limits: .none)
         defer { journal.close(clean: true) }
-        let stage = SlowStage(clock, isSlow: moment == .inWriting)
+        let stage = SlowStage(clock, isSlow: moment == .inWriting || moment == .inWritingToOthers)
+        if moment == .inWritingToOthers { stage.didWrite = { [unowned engine] in engine.feed(.tick) } }
         engine.stage = stage
         let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
         engine.feed(.device(DeviceID(rawValue: 1), device))
@@ -67,8 +68,9 @@ struct TurnTests {
         engine.completeTurn()
         let beat = DeviceEvent.Kind.data(.report(0), [7])
         engine.feed(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: clock.stamp())))
-        if moment == .beforeWriting { clock.advance(by: .seconds(9)) }
-        if moment == .inWriting { engine.completeTurn() }
+        if moment == .beforeWriting || moment == .beforeAnotherEvent { clock.advance(by: .seconds(9)) }
+        if moment == .beforeAnotherEvent { engine.feed(.tick, at: clock.stamp()) }
+        if stage.isSlow { engine.completeTurn() }
         engine.feed(.tick)
         engine.completeTurn()
         #expect(stage.deliveries == 1)
@@ -78,7 +80,17 @@ struct TurnTests {
         return stage.notices
     }
 
-    private enum Moment { case beforeWriting, inWriting, afterWriting }
+    private enum Moment { case beforeWriting, beforeAnotherEvent, inWriting, inWritingToOthers, afterWriting }
+
+    @Test("what is fed before a batch is written does not take from its time either")
+    func countsFromWritingWhatIsFed() throws {
+        #expect(try told(whenStandingStill: .beforeAnotherEvent) == [])
+    }
+
+    @Test("nor does what the writing itself feeds")
+    func countsFromWritingWhatItFeeds() throws {
+        #expect(try told(whenStandingStill: .inWritingToOthers) == [])
+    }
 
     @Test("a bridge that stands still before a batch is written takes nothing from its time")
     func countsFromWriting() throws {
@@ -99,7 +111,8 @@ struct TurnTests {
 /// Takes nine seconds to write a delivery, where it is slow.
 private final class SlowStage: Stage {
     private let clock: VirtualClock
-    private let isSlow: Bool
+    let isSlow: Bool
+    var didWrite: () -> Void = {}
     private(set) var deliveries = 0
     private(set) var notices: [Notice] = []
 
@@ -110,6 +123,7 @@ private final class SlowStage: Stage {
         case .deliver:
             deliveries += 1
             if isSlow { clock.advance(by: .seconds(9)) }
+            didWrite()
         case .notify(_, _, let notice): notices.append(notice)
         default: break
         }

@@ -46,8 +46,10 @@ public final class Engine {
     private var isCompleting = false
     private var isKeptTogether = false
     private var feedsInTurn = 0
-    /// To whom something was written in this turn.
+    /// To whom something is written in this turn.
     private var given: [Recipient] = []
+    /// Until when their time has not begun.
+    private var givenAt = Instant.zero
     private var lastAppended: Sequence
     private var turnBegan = Instant.zero
     /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
@@ -109,6 +111,14 @@ public final class Engine {
 
     /// Effects are moved from one place to the next and not copied: turned round once, they come off the end in their order.
     private func step(_ input: Input, at stamp: Stamp) {
+        if !given.isEmpty, stamp.moment.monotonic - max(turnBegan, givenAt) > Self.turnLength {
+            givenAt = stamp.moment.monotonic
+            take(.given(given), at: stamp)
+        }
+        take(input, at: stamp)
+    }
+
+    private func take(_ input: Input, at stamp: Stamp) {
         core.step(input, at: stamp, into: &effects)
         while let effect = effects.popLast() { turned.append(effect) }
         while let effect = turned.popLast() { record(effect, at: stamp) }
@@ -121,30 +131,26 @@ public final class Engine {
         repeat {
             feedsInTurn = 0
             commit()
+            let count = given.count
             // Taken out, not borrowed: what the stage feeds while it acts adds to `outward`.
             var performing = spare
             spare = []
             while let effect = outward.popLast() { performing.append(effect) }
-            while let effect = performing.popLast() { perform(effect, on: stage) }
+            while let effect = performing.popLast() { stage?.perform(effect) }
             spare = performing
-            countFromWriting()
+            countFromWriting(count)
         } while !outward.isEmpty
         isCompleting = false
         isTurnRequested = false
         keepHouse()
     }
 
-    private func perform(_ effect: consuming Effect, on stage: (any Stage)?) {
-        if case .deliver(let handler, let epoch, _) = effect { given.append(Recipient(handler, epoch)) }
-        stage?.perform(effect)
-    }
-
-    /// Mostly a turn takes no time that anybody would miss.
-    private func countFromWriting() {
+    /// The first `count` have what they are given. Mostly a turn takes no time that anybody would miss.
+    private func countFromWriting(_ count: Int) {
         guard !given.isEmpty else { return }
         let stamp = clock.stamp()
-        if isOverdue(at: stamp.moment) { step(.given(given), at: stamp) }
-        given.removeAll(keepingCapacity: true)
+        if isOverdue(at: stamp.moment) { take(.given(given), at: stamp) }
+        given.removeFirst(count)
     }
 
     private func record(_ effect: consuming Effect, at stamp: Stamp) {
@@ -166,7 +172,10 @@ public final class Engine {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
-        case .launch, .deliver, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
+        case .deliver(let handler, let epoch, _):
+            given.append(Recipient(handler, epoch))
+            outward.append(effect)
+        case .launch, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
             .discard,
             .perform:
             outward.append(effect)

@@ -43,6 +43,8 @@ final class ReplyReader {
     /// Its other side was closed.
     private var hasEnded = false
     private var isOver = false
+    /// A line is being told, and what it causes may ask to hear more: that has to wait, or lines would change places.
+    private var isTelling = false
 
     init(of raw: Int32, on loop: EventLoop, space: ReadSpace, speaker: any ReplySpeaker) throws(SystemError) {
         self.space = space
@@ -80,7 +82,7 @@ final class ReplyReader {
     }
 
     /// Does not wait for the loop to find that something was said.
-    func hear() { if !isWaiting { listen() } }
+    func hear() { if !isWaiting, !isTelling { listen() } }
 
     /// It runs, or is about to: what it says is listened to again.
     func wake() {
@@ -128,9 +130,15 @@ final class ReplyReader {
             }
             guard let line = splitter.next() else { return true }
             allowance.pay(now: now)
-            speaker.said(line)
+            tell(line)
         }
         return false
+    }
+
+    private func tell(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
+        isTelling = true
+        speaker.said(line)
+        isTelling = false
     }
 
     private func waitForRefill(from now: Instant) {
@@ -179,7 +187,7 @@ final class ReplyReader {
         let now = SystemClock.monotonic()
         while !isOver, let line = splitter.next() {
             allowance.pay(now: now)
-            speaker.said(line)
+            tell(line)
         }
     }
 
@@ -192,7 +200,7 @@ final class ReplyReader {
             return count
         case .wouldBlock: return nil
         case .endOfFile, .closed:
-            if let rest = splitter.finish() { speaker.said(rest) }
+            if let rest = splitter.finish() { tell(rest) }
             hasEnded = true
             watch?.disable()
             return nil

@@ -1,0 +1,91 @@
+// Numbers, gaps and evidence over several lives: what one life knows only from what it read, the next one must know too.
+import Glibc
+import Testing
+import WakeModel
+
+@testable import WakeJournal
+
+struct NumberStories {
+    let scratch = Scratch()
+
+    @Test(
+        "No number is given again when what proved it was acknowledged in a life that gave none itself",
+        arguments: [Durability.run, .disk])
+    func acknowledgedLater(durability: Durability) throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3, durability)
+        _ = journal?.commit()
+        journal = nil
+        journal = try scratch.journal()
+        _ = journal?.recover()
+        journal?.acknowledge((1...3).map { Sequence($0) }, by: a)
+        _ = journal?.commit()
+        journal = nil
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.next == Sequence(4) && recovery.lost == nil && recovery.owed.isEmpty)
+    }
+
+    @Test("No number of a hole is given again after a life in which nobody was left to be told of it")
+    func toldToNobody() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...1, .ram)
+        _ = journal?.commit()
+        journal = nil
+        journal = try scratch.journal()
+        let next = try #require(journal?.recover().next)
+        journal?.noteLossesTold()
+        _ = journal?.commit()
+        journal = nil
+        #expect(try scratch.journal().recover().next >= next)
+    }
+
+    @Test("A gap that grows in the turn that it is written in is given as it grew", arguments: [Durability.run, .disk])
+    func grownAtOnce(durability: Durability) throws {
+        let journal = try scratch.ready()
+        func gap(_ count: UInt64) -> DeviceEvent {
+            let time = WallTime(microseconds: 9)
+            var event = data([])
+            event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
+            return event
+        }
+        // What the log does not take, so that the turn goes into the database at once.
+        _ = journal.deviceID(for: Device(source: "/d/2", alias: "two", profile: nil, mode: .externalAccessory))
+        journal.append(gap(1), as: Sequence(1), owedTo: [a], durability: durability)
+        journal.update(gap(5), as: Sequence(1))
+        _ = journal.commit()
+        #expect(journal.event(Sequence(1)) == gap(5))
+    }
+
+    @Test("Damage that was taken out by a start that died before it told of it is told by the next")
+    func remediesDie() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...9, .disk)
+        _ = journal?.compact()
+        journal = nil
+        try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq=5")
+        journal = try scratch.journal()
+        let disk = try #require(journal?.disk)
+        var reader = OwedReader(disk)
+        reader.read()
+        #expect(reader.outcome.remedies.count == 1)
+        disk.apply(reader.outcome.remedies, notesToo: false)
+        disk.shut()
+        journal = nil
+        let lost = try #require(try scratch.journal().recover().lost)
+        #expect(lost.first <= Sequence(5) && Sequence(5) <= lost.last)
+    }
+
+    @Test("A state database that is gone, or empty, is told as lost", arguments: ["rm", "truncate -s 0"])
+    func stateIsGone(command: String) throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...9, .disk)
+        journal?.append(10...12, .run)
+        _ = journal?.compact()
+        journal = nil
+        shell("rm -f \(scratch.disk)-*; \(command) \(scratch.disk)")
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [10, 11, 12])
+        #expect(recovery.lost.map { $0.first == Sequence(1) && $0.last >= Sequence(9) } == true)
+        #expect(recovery.losses.contains { $0.sentence.contains("is not the one that was written") })
+    }
+}
