@@ -1,0 +1,71 @@
+// What is queued when the terms change, or when what stands behind is older than what stood before it.
+import Testing
+import WakeModel
+
+@testable import WakeCore
+
+@Suite("Terms of what is queued")
+struct TermsStories {
+    private let stamp = Stamp(
+        moment: Moment(monotonic: Instant(nanoseconds: 1_000_000_000), boottime: Instant(nanoseconds: 1_000_000_000)),
+        wall: WallTime(microseconds: 0))
+
+    private func device(_ alias: String) -> Input {
+        .device(
+            DeviceID(rawValue: 1),
+            Device(source: "/bluetooth/1", alias: alias, profile: "scale", mode: .bluetoothCentral))
+    }
+
+    /// One that watches a device without being woken by it, and has an event of it; `others` are watched too.
+    private func sleeper(_ others: [Subscription] = []) -> Dispatcher {
+        var core = Dispatcher(from: Sequence(1), limits: .none)
+        var effects: [Effect] = []
+        var settings = HandlerSettings()
+        settings.modes = [.bluetoothCentral]
+        var quiet = Subscription(profile: "scale", device: "kitchen")
+        quiet.wakes = false
+        settings.subscriptions = [quiet] + others
+        core.step(
+            .configure(HandlerID(rawValue: 1), settings, isStopped: false, restarts: false), at: stamp, into: &effects)
+        core.step(device("kitchen"), at: stamp, into: &effects)
+        let weight = DeviceEvent(device: DeviceID(rawValue: 1), kind: .data(.serial, [1]), stamp: stamp)
+        core.step(.event(weight), at: stamp, into: &effects)
+        #expect(core.standings(at: stamp.moment).first?.queuedCount == 1)
+        return core
+    }
+
+    @Test("a device that is renamed leaves what it sent to who watched it by the old name as it was: it wakes nobody")
+    func renamedAway() {
+        var core = sleeper()
+        var effects: [Effect] = []
+        core.step(device("bath"), at: stamp, into: &effects)
+        #expect(core.isSettled)
+        #expect(effects.isEmpty)
+    }
+
+    @Test("a device that is renamed to what wakes its handler wakes it for what it sent before")
+    func renamedToWaking() {
+        var core = sleeper([Subscription(profile: "scale", device: "bath")])
+        var effects: [Effect] = []
+        core.step(device("bath"), at: stamp, into: &effects)
+        #expect(effects.contains { if case .launch = $0 { true } else { false } })
+    }
+
+    @Test("an event that is older than the one before it is let go in its time once that one is taken")
+    func olderBehind() {
+        var queue = EventQueue()
+        var terms = Terms()
+        terms.retention = .seconds(3_600)
+        let hour = Instant(nanoseconds: 3_600_000_000_000)
+        func event(_ number: UInt64, arrived: Instant) -> QueuedEvent {
+            QueuedEvent(
+                sequence: Sequence(number), device: DeviceID(rawValue: 1), kind: .data(.serial), size: 1, due: .zero,
+                arrived: arrived, wall: WallTime(microseconds: 0), durability: .run)
+        }
+        queue.insert(event(1, arrived: hour), terms)
+        queue.insert(event(2, arrived: hour - .seconds(3_000)), terms)
+        #expect(queue.removeExpired(at: hour + .seconds(601)).isEmpty, "the first of a device stands before it")
+        #expect(queue.take(limit: 1, byteLimit: 1_000).map(\.sequence) == [Sequence(1)])
+        #expect(queue.removeExpired(at: hour + .seconds(602)).map(\.sequence) == [Sequence(2)])
+    }
+}
