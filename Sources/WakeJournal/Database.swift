@@ -44,9 +44,7 @@ final class Database {
 
     private static func makePrivate(_ path: String) throws(SQLiteFailure) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw SQLiteFailure(code: SQLITE_CANTOPEN, message: String(cString: strerror(errno)), errno: errno)
-        }
+        guard descriptor >= 0 else { throw .notOpened(errno: errno) }
         fchmod(descriptor, 0o600)
         close(descriptor)
     }

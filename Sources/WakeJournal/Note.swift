@@ -40,8 +40,6 @@ struct Note {
 struct NoteBook {
     private(set) var entries: [(key: Note.Key, value: [UInt8])] = []
 
-    subscript(key: Note.Key) -> [UInt8]? { entries.first { $0.key == key }?.value }
-
     mutating func set(_ key: Note.Key, to value: [UInt8]) {
         if let place = entries.firstIndex(where: { $0.key == key }) {
             entries[place].value = value

@@ -11,6 +11,11 @@ struct SQLiteFailure: Error {
 
     static let corrupt = SQLITE_CORRUPT
 
+    /// A file beside SQLite's that the system would not open.
+    static func notOpened(errno: Int32) -> SQLiteFailure {
+        SQLiteFailure(code: SQLITE_CANTOPEN, message: String(cString: strerror(errno)), errno: errno)
+    }
+
     /// The file itself is damaged; waiting or making room will not help.
     var isCorruption: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
     /// No file can be opened at present, which says nothing of this one.

@@ -1,7 +1,7 @@
 // The file of turns beside a database: what a turn asks for is appended in one write, and reaches the database when there is time.
 import Glibc
 
-/// A commit of SQLite costs a frozen handler's wake as much again as the kernel does; one write costs a tenth of that, and
+/// A commit of SQLite costs a frozen handler's wake as much again as the kernel does; one write costs a quarter of that, and
 /// outlives the bridge as surely. The file's room is taken when it is made, so a file system that fills up later does not
 /// stop it, and what lies behind the last record is zero, so a cut or a flipped bit shows.
 ///
@@ -16,15 +16,10 @@ final class TurnLog {
         var isWhole = false
     }
 
-    struct Failure: Error {
-        var errno: Int32
-        var isLackOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
-    }
-
     private static let headerSize = 64
     private static let magic = Array("WkBrTrn1".utf8)
 
-    let capacity: Int
+    private let capacity: Int
     private(set) var generation: UInt64
     private let descriptor: Int32
     /// Where the next record goes; nil until ``begin(_:)`` in this life.
@@ -41,9 +36,9 @@ final class TurnLog {
 
     /// Opens the file beside the database, or makes one of that many bytes. `content` is what an earlier life left in it,
     /// which stays as it is until ``begin(_:)``; `log` is nil where there is no room for a new one.
-    static func open(_ database: String, capacity: Int) throws(Failure) -> (log: TurnLog?, content: Content) {
+    static func open(_ database: String, capacity: Int) throws(SQLiteFailure) -> (log: TurnLog?, content: Content) {
         let descriptor = Glibc.open(path(beside: database), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure(errno: errno) }
+        guard descriptor >= 0 else { throw .notOpened(errno: errno) }
         let size = max(0, lseek(descriptor, 0, SEEK_END))
         let content = Content(readAll(descriptor, size))
         let generation = content.generation ?? UInt64.random(in: 1...UInt64(UInt32.max))

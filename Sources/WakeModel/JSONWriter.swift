@@ -188,32 +188,33 @@ extension JSONWriter {
 extension [UInt8] {
     /// Appends a number in decimal without making a string.
     public mutating func appendDecimal(_ value: some BinaryInteger) {
-        var rest = UInt64(value.magnitude)
         if value < 0 { append(UInt8(ascii: "-")) }
-        var width = 1
-        var limit: UInt64 = 10
-        while width < 20, rest >= limit {
-            width += 1
-            limit = width < 20 ? limit * 10 : .max
-        }
-        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: width))
-        var place = count - 1
-        while rest > 0 {
-            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-            place -= 1
-        }
+        let rest = UInt64(value.magnitude)
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: rest.decimalWidth))
+        fillDigits(rest, before: count)
     }
 
     /// Appends `value` / 10^`decimals` with all its decimals: 832 and 3 give `0.832`.
     public mutating func appendDecimal(_ value: Int64, pointBefore decimals: Int) {
         guard decimals > 0 else { return appendDecimal(value) }
         if value < 0 { append(UInt8(ascii: "-")) }
-        let first = count
-        appendDecimal(value.magnitude)
-        let missing = decimals + 1 - (count - first)
-        if missing > 0 { insert(contentsOf: repeatElement(UInt8(ascii: "0"), count: missing), at: first) }
-        insert(UInt8(ascii: "."), at: count - decimals)
+        let width = Swift.max(value.magnitude.decimalWidth, decimals + 1)
+        append(contentsOf: repeatElement(UInt8(ascii: "0"), count: width + 1))
+        let whole = fillDigits(value.magnitude, before: count, upTo: decimals)
+        self[count - 1 - decimals] = UInt8(ascii: ".")
+        fillDigits(whole, before: count - 1 - decimals)
+    }
+
+    /// Over the zeros that stand there: nothing is moved afterwards. Returns what is left after so many digits.
+    @discardableResult
+    private mutating func fillDigits(_ value: UInt64, before end: Int, upTo limit: Int = 20) -> UInt64 {
+        var (rest, place) = (value, end)
+        while rest > 0, end - place < limit {
+            place -= 1
+            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        return rest
     }
 
     /// Appends a quoted JSON string; control characters, quotes and backslashes are escaped (RFC 8259, 7).
@@ -257,5 +258,17 @@ extension Collection<UInt8> {
             special |= byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f ? 1 : 0
         }
         return special == 0
+    }
+}
+
+extension UInt64 {
+    /// Digits in decimal, at least one.
+    fileprivate var decimalWidth: Int {
+        var (width, limit) = (1, UInt64(10))
+        while width < 20, self >= limit {
+            width += 1
+            limit = width < 20 ? limit * 10 : .max
+        }
+        return width
     }
 }

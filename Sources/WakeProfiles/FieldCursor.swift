@@ -79,13 +79,13 @@ struct FieldCursor {
         if let slot = step.slot { slots[slot] = value }
         guard let output = step.output else { return }
         switch output.form {
-        case .plain: json.appendDecimal(value, pointBefore: 0)
+        case .plain: json.appendDecimal(value)
         case .boolean: json.append(contentsOf: value != 0 ? "true".utf8 : "false".utf8)
         case .words(let table):
             if let word = program.words[table][value] {
                 json.append(contentsOf: word)
             } else {
-                json.appendDecimal(value, pointBefore: 0)
+                json.appendDecimal(value)
             }
         case .scaled(let numerator, let denominator, let decimals, let power):
             appendRounded(Double(value) * numerator / denominator, decimals: decimals, power: power)

@@ -42,12 +42,12 @@ extension [UInt8] {
         } else if (-12...(-1)).contains(number.exponent) {
             appendShortest(number.mantissa, pointBefore: -number.exponent)
         } else if (0...9).contains(number.exponent) {
-            appendDecimal(number.mantissa, pointBefore: 0)
+            appendDecimal(number.mantissa)
             append(contentsOf: repeatElement(UInt8(ascii: "0"), count: number.exponent))
         } else {
-            appendDecimal(number.mantissa, pointBefore: 0)
+            appendDecimal(number.mantissa)
             append(UInt8(ascii: "e"))
-            appendDecimal(Int64(number.exponent), pointBefore: 0)
+            appendDecimal(Int64(number.exponent))
         }
     }
 

@@ -133,11 +133,4 @@ public struct ProfileLibrary: Sendable {
 
     /// What makes values of the profile's bytes, for whoever asks with every event.
     public func decoder(_ index: ProfileIndex) -> ProfileDecoder { decoders[index.rawValue] }
-
-    /// See ``ProfileDecoder/decode(_:from:into:)``.
-    public func decode(
-        _ bytes: [UInt8], from channel: Channel, profile: ProfileIndex, into writer: inout JSONWriter
-    ) throws(DecodeFault) -> Bool {
-        try decoder(profile).decode(bytes, from: channel, into: &writer)
-    }
 }

@@ -14,7 +14,13 @@ enum Run {
     static let seed = environment("BREAK_SEED").flatMap(UInt64.init) ?? UInt64.random(in: 0..<1_000_000)
 
     static let themes: [Theme] = {
-        let wanted = environment("BREAK_THEMES")?.split(separator: " ").compactMap { Theme(rawValue: String($0)) }
+        let wanted = environment("BREAK_THEMES")?.split(separator: " ").map { word in
+            guard let theme = Theme(rawValue: String(word)) else {
+                let known = Theme.allCases.map(\.rawValue).joined(separator: " ")
+                fatalError("BREAK_THEMES names \"\(word)\", which is no theme; take some of: \(known)")
+            }
+            return theme
+        }
         return (wanted ?? Theme.allCases).filter { theme in
             guard let reason = hindrance(theme) else { return true }
             say("break: SKIPPED: \(theme.rawValue): \(reason)")

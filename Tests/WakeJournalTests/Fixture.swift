@@ -70,6 +70,14 @@ func data(_ bytes: [UInt8], device: DeviceID = DeviceID(rawValue: 1)) -> DeviceE
         device: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
 }
 
+/// Of a storm that took so many.
+func gap(_ count: UInt64) -> DeviceEvent {
+    let time = WallTime(microseconds: 9)
+    var event = data([])
+    event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
+    return event
+}
+
 func bytes(of path: String) -> [UInt8] {
     guard let file = fopen(path, "r") else { return [] }
     defer { fclose(file) }

@@ -210,12 +210,6 @@ struct JournalTests {
     @Test("A gap that grew, counts given back and the replay position come back in the state of their commit")
     func smallState() throws {
         var journal: Journal? = try ready()
-        let time = WallTime(microseconds: 9)
-        func gap(_ count: UInt64) -> DeviceEvent {
-            var event = data([])
-            event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
-            return event
-        }
         journal?.append(gap(1), as: Sequence(1), owedTo: [a], durability: .run)
         journal?.setReplayPosition(source: "t.trace", line: 7)
         journal?.giveBack(Sequence(1), by: a, attempts: 3, charges: 2)

@@ -42,12 +42,6 @@ struct NumberStories {
     @Test("A gap that grows in the turn that it is written in is given as it grew", arguments: [Durability.run, .disk])
     func grownAtOnce(durability: Durability) throws {
         let journal = try scratch.ready()
-        func gap(_ count: UInt64) -> DeviceEvent {
-            let time = WallTime(microseconds: 9)
-            var event = data([])
-            event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
-            return event
-        }
         // What the log does not take, so that the turn goes into the database at once.
         _ = journal.deviceID(for: Device(source: "/d/2", alias: "two", profile: nil, mode: .externalAccessory))
         journal.append(gap(1), as: Sequence(1), owedTo: [a], durability: durability)

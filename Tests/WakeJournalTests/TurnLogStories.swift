@@ -8,13 +8,6 @@ import WakeModel
 struct TurnLogStories {
     let scratch = Scratch()
 
-    private func gap(_ count: UInt64) -> DeviceEvent {
-        let time = WallTime(microseconds: 9)
-        var event = data([])
-        event.kind = .gap(Gap(cause: .storm, count: count, first: nil, last: nil, from: time, to: time))
-        return event
-    }
-
     @Test("A gap that grew after it came into the database is told as it grew, at once and after a death")
     func grownGap() throws {
         var journal: Journal? = try scratch.ready()

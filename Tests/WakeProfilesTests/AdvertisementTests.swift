@@ -26,7 +26,7 @@ struct AdvertisementTests {
         let bytes = try #require([UInt8](hexadecimal: hexadecimal))
         var writer = JSONWriter()
         do {
-            guard try library.decode(bytes, from: .advertisement, profile: index, into: &writer) else {
+            guard try library.decoder(index).decode(bytes, from: .advertisement, into: &writer) else {
                 #expect(writer.bytes.isEmpty)
                 return nil
             }
@@ -86,7 +86,7 @@ struct AdvertisementTests {
         let library = ProfileLibrary.load(try shippedSources()).library
         let strap = try #require(library.index(named: "heart-rate-monitor"))
         var writer = JSONWriter()
-        #expect(try !library.decode([1], from: .advertisement, profile: strap, into: &writer))
+        #expect(try !library.decoder(strap).decode([1], from: .advertisement, into: &writer))
     }
 
     @Test("no bytes crash it, and what they decode to is JSON")
@@ -104,7 +104,7 @@ struct AdvertisementTests {
         for _ in 0..<20_000 {
             let bytes = (0..<random(12)).map { _ in alphabet[random(alphabet.count)] }
             var writer = JSONWriter()
-            guard (try? library.decode(bytes, from: .advertisement, profile: index, into: &writer)) == true else {
+            guard (try? library.decoder(index).decode(bytes, from: .advertisement, into: &writer)) == true else {
                 #expect(writer.bytes.isEmpty)
                 continue
             }

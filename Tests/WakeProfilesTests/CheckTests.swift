@@ -14,7 +14,7 @@ private func decoded(_ bytes: [UInt8], _ channel: Channel, _ streams: String) th
     let index = try #require(library.index(named: "p"))
     var writer = JSONWriter()
     do {
-        guard try library.decode(bytes, from: channel, profile: index, into: &writer) else { return nil }
+        guard try library.decoder(index).decode(bytes, from: channel, into: &writer) else { return nil }
         return String(decoding: writer.bytes, as: UTF8.self)
     } catch {
         #expect(writer.bytes.isEmpty, "a fault must leave nothing written")

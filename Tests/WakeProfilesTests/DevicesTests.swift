@@ -26,7 +26,7 @@ func decoded(_ hexadecimal: String, _ uuid: String, by name: String) throws -> S
     let channel = Channel.characteristic(try #require(BluetoothUUID(uuid)))
     var writer = JSONWriter()
     do {
-        guard try library.decode(bytes, from: channel, profile: index, into: &writer) else {
+        guard try library.decoder(index).decode(bytes, from: channel, into: &writer) else {
             #expect(writer.bytes.isEmpty)
             return nil
         }
@@ -82,7 +82,7 @@ struct DevicesTests {
         #expect(library[index].accessory == expected)
         var writer = JSONWriter()
         let message: [UInt8] = [0xaa, 0x55, 2, 4, 0xe8, 3, 0, 0, 0xf0]
-        #expect(try library.decode(message, from: .serial, profile: index, into: &writer))
+        #expect(try library.decoder(index).decode(message, from: .serial, into: &writer))
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"type":"settled","weight_g":1000}"#)
     }
 
@@ -162,7 +162,7 @@ struct DevicesTests {
                 for _ in 0..<20_000 {
                     let bytes = (0..<Int(random() % 40)).map { _ in UInt8(truncatingIfNeeded: random() >> 20) }
                     var writer = JSONWriter()
-                    guard let done = try? library.decode(bytes, from: channel, profile: index, into: &writer), done
+                    guard let done = try? library.decoder(index).decode(bytes, from: channel, into: &writer), done
                     else { continue }
                     decodes += 1
                     _ = try JSONValue(parsing: writer.bytes)

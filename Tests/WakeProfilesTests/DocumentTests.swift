@@ -138,10 +138,10 @@ struct DocumentTests {
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("value")
-        #expect(try library.decode([1, 2], from: .report(3), profile: index, into: &writer))
+        #expect(try library.decoder(index).decode([1, 2], from: .report(3), into: &writer))
         writer.field("raw", "0102")
         writer.endObject()
         #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"value":{"grams":513},"raw":"0102"}"#)
-        #expect(try !library.decode([1, 2], from: .serial, profile: index, into: &writer))
+        #expect(try !library.decoder(index).decode([1, 2], from: .serial, into: &writer))
     }
 }

@@ -20,8 +20,7 @@ func value(of fields: String, _ hexadecimal: String) throws -> String {
     var writer = JSONWriter()
     let bytes = try #require([UInt8](hexadecimal: hexadecimal))
     do {
-        _ = try library.decode(
-            bytes, from: .characteristic(BluetoothUUID(short: 0x2a37)), profile: index, into: &writer)
+        _ = try library.decoder(index).decode(bytes, from: .characteristic(BluetoothUUID(short: 0x2a37)), into: &writer)
         _ = try JSONValue(parsing: writer.bytes)
         return String(decoding: writer.bytes, as: UTF8.self)
     } catch let fault as DecodeFault {

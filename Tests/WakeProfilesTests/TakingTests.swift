@@ -15,7 +15,7 @@ private func source(_ name: String, _ field: String, broken: Bool = false) -> Pr
 private func decoded(_ library: ProfileLibrary, _ index: ProfileIndex) throws -> String {
     var writer = JSONWriter()
     let channel = Channel.characteristic(BluetoothUUID(short: 0x2a37))
-    _ = try library.decode([7], from: channel, profile: index, into: &writer)
+    _ = try library.decoder(index).decode([7], from: channel, into: &writer)
     return String(decoding: writer.bytes, as: UTF8.self)
 }
 

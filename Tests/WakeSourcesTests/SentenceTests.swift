@@ -23,7 +23,7 @@ struct SentenceTests {
         let (library, index) = try receiver()
         var writer = JSONWriter()
         do {
-            let isDecoded = try library.decode(bytes, from: .serial, profile: index, into: &writer)
+            let isDecoded = try library.decoder(index).decode(bytes, from: .serial, into: &writer)
             return isDecoded ? String(decoding: writer.bytes, as: UTF8.self) : "nothing"
         } catch { return error.description }
     }
