@@ -48,7 +48,9 @@ struct EventQueue: Sendable {
     }
 
     /// Who stands first now may be older than who went: recovered and revived events keep the time they came.
-    private mutating func noteExpiry(of lane: Int) { expiresAt = Instant.earlier(expiresAt, lanes[lane].firstExpiry) }
+    private mutating func noteExpiry(of lane: Int) {
+        if expiresAt != nil { expiresAt = Instant.earlier(expiresAt, lanes[lane].firstExpiry) }
+    }
 
     private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
         count += sign

@@ -111,15 +111,19 @@ public final class Engine {
 
     /// Effects are moved from one place to the next and not copied: turned round once, they come off the end in their order.
     private func step(_ input: Input, at stamp: Stamp) {
-        if !given.isEmpty, stamp.moment.monotonic - max(turnBegan, givenAt) > Self.turnLength {
-            givenAt = stamp.moment.monotonic
-            take(.given(given), at: stamp)
-        }
-        take(input, at: stamp)
+        if !given.isEmpty, stamp.moment.monotonic - max(turnBegan, givenAt) > Self.turnLength { beginTime(at: stamp) }
+        core.step(input, at: stamp, into: &effects)
+        recordEffects(at: stamp)
     }
 
-    private func take(_ input: Input, at stamp: Stamp) {
-        core.step(input, at: stamp, into: &effects)
+    /// Of whoever something is written to in this turn.
+    private func beginTime(at stamp: Stamp) {
+        givenAt = stamp.moment.monotonic
+        core.step(.given(given), at: stamp, into: &effects)
+        recordEffects(at: stamp)
+    }
+
+    private func recordEffects(at stamp: Stamp) {
         while let effect = effects.popLast() { turned.append(effect) }
         while let effect = turned.popLast() { record(effect, at: stamp) }
     }
@@ -149,7 +153,7 @@ public final class Engine {
     private func countFromWriting(_ count: Int) {
         guard !given.isEmpty else { return }
         let stamp = clock.stamp()
-        if isOverdue(at: stamp.moment) { take(.given(given), at: stamp) }
+        if isOverdue(at: stamp.moment) { beginTime(at: stamp) }
         given.removeFirst(count)
     }
 
