@@ -13,6 +13,7 @@ import dbus
 
 import capture
 import dongle
+from written import whole_lines
 
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 
@@ -48,6 +49,10 @@ class Process:
         with open(self.said, errors="replace") as file:
             return file.read()
 
+    def lines(self):
+        """Those that it has said to their end."""
+        return [line.decode(errors="replace") for line in whole_lines(self.said)]
+
 
 def forked(body, said):
     """The process that runs `body`, with its output in the file `said`."""
@@ -80,7 +85,7 @@ class Strap:
         body = importlib.import_module(kind).main
         words = ["--dir", folder, "--number", str(number), *map(str, options)]
         self.pid = forked(lambda: body(words), os.path.join(folder, f"strap{number}.err"))
-        if not until(lambda: os.path.exists(self.log) and "ready" in open(self.log).read(), 60):
+        if not until(lambda: os.path.exists(self.log) and self.entries("ready"), 60):
             raise RuntimeError(f"strap {number} did not come up; see strap{number}.err")
 
     def tell(self, line):
@@ -92,11 +97,10 @@ class Strap:
     def entries(self, *words):
         """(seconds, word, fields) of its log; only those of `words` where some are named."""
         found = []
-        with open(self.log) as file:
-            for line in file:
-                parts = line.split()
-                if len(parts) > 1 and line.endswith("\n") and (not words or parts[1] in words):
-                    found.append((float(parts[0]), parts[1], dict(p.split("=", 1) for p in parts[2:] if "=" in p)))
+        for line in whole_lines(self.log):
+            parts = line.decode().split()
+            if len(parts) > 1 and (not words or parts[1] in words):
+                found.append((float(parts[0]), parts[1], dict(p.split("=", 1) for p in parts[2:] if "=" in p)))
         return found
 
     def kill(self):

@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from air import Process, until
+from written import whole_lines
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -86,13 +87,10 @@ class Bridge:
         """Each line is read once: a long run has thousands of them, and is asked often."""
         path = os.path.join(self.folder, "heard.log")
         if os.path.exists(path):
-            with open(path, "rb") as file:
-                file.seek(self.read)
-                for line in file:
-                    if line.endswith(b"\n"):
-                        self.read += len(line)
-                        at, event = line.split(b" ", 1)
-                        self.lines.append(Heard(float(at), json.loads(event)))
+            for line in whole_lines(path, self.read):
+                self.read += len(line)
+                at, event = line.split(b" ", 1)
+                self.lines.append(Heard(float(at), json.loads(event)))
         return [one for one in self.lines if not kinds or one.kind in kinds]
 
     def beats(self, since=0, of=None):

@@ -12,7 +12,7 @@ class Udev:
     def told(self, action=None, node=None, since=0):
         """(instant, action, the last part of the path), of one action and one node where they are named."""
         found = []
-        for line in self.process.text().splitlines():
+        for line in self.process.lines():
             if line.startswith("UDEV ") and "[" in line:
                 at, words = float(line.split("[")[1].split("]")[0]), line.split("]")[1].split()
                 name = words[1].rsplit("/", 1)[1]

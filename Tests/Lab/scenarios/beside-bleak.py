@@ -38,7 +38,7 @@ def run(lab):
     for at, opcode, _, packet in capture.records(os.path.join(lab.folder, "air.btsnoop")):
         if opcode == 5 and len(packet) >= 15 and packet[8] == 0x1B and packet[11:13] == b"\x16\x48":
             began[packet[13] | packet[14] << 8] = at - bridge.wall
-    theirs = {int(n): float(at) for word, at, n in (line.split() for line in bleak.text().splitlines()
+    theirs = {int(n): float(at) for word, at, n in (line.split() for line in bleak.lines()
                                                     if line.startswith("beat")) if word == "beat"}
     ours, times = {}, {}
     for one in bridge.beats():

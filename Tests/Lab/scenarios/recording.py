@@ -4,6 +4,7 @@ import signal
 import time
 
 from lab import until
+from written import whole_lines
 
 # The shipped recording is made with more (record.sh).
 SECONDS = float(os.environ.get("LAB_RECORDING", "20"))
@@ -25,8 +26,8 @@ def run(lab):
         return [fields["value"] for _, _, fields in strap.entries("notify") if "value" in fields]
 
     def written(word):
-        with open(file) as lines:
-            return [line.split() for line in lines if f" {word}" in line and line.startswith("+")]
+        lines = [line.decode() for line in whole_lines(file)]
+        return [line.split() for line in lines if f" {word}" in line and line.startswith("+")]
 
     strap.tell("appear")
     lab.eventually("a beat stands in the recording", lambda: written("data 2a37"), 40)
