@@ -17,7 +17,8 @@ let package = Package(
         // Takes headers of libbluetooth-dev alone, and links nothing of it.
         .target(name: "CBluetooth"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        // Takes the header of libmicrohttpd-dev, and loads the library when it is needed.
+        .target(name: "CMicrohttpd"),
         .systemLibrary(name: "CWords"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
@@ -96,7 +97,8 @@ let package = Package(
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
         .target(name: "BenchmarkReport", dependencies: ["WakeModel"], path: "Tests/Benchmarks/Report"),
         .testTarget(
-            name: "BenchmarkTests", dependencies: ["BenchmarkReport", "TestBench", "WakeModel", "WakeSystem"],
+            name: "BenchmarkTests",
+            dependencies: ["BenchmarkProbe", "BenchmarkReport", "TestBench", "WakeModel", "WakeSystem"],
             path: "Tests/Benchmarks/Tests"),
         .executableTarget(
             name: "Benchmarks",
@@ -134,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "WakeHandlerTests",
             dependencies: ["TestBench", "WakeHandler", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler"]),
-        .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher"]),
+        .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
         .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),
     ]

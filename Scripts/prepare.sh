@@ -38,7 +38,7 @@ TEXT
 
 need gcc command -v gcc
 need libc6-dev test -e /usr/include/stdlib.h
-need g++ links libstdc++.so
+need g++ links libstdc++.a
 need pkg-config command -v pkg-config
 need libsystemd-dev pkg-config --exists libsystemd
 need libudev-dev pkg-config --exists libudev

@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-// What is done here is a few calls deep; the stack is not touched beyond that.
-#define STACK (256 * 1024)
+// What is done here is a few calls deep, but for what a library does while it is loaded. A page that is not touched takes no memory.
+#define STACK (1024 * 1024)
 
 struct work {
     void (*body)(void *);

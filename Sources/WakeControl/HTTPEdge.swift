@@ -2,6 +2,7 @@
 import CMicrohttpd
 import Glibc
 import WakeLoop
+import WakeSystem
 
 /// One HTTP server on one listening socket. Runs only when it is told to, and calls back only while it runs.
 final class HTTPEdge {
@@ -24,11 +25,14 @@ final class HTTPEdge {
     /// Called when it must be run again though its descriptor stays silent: the library does not tell that by itself.
     var onWake: (() -> Void)?
 
-    /// Nil where the library will not start: the process is out of memory or of descriptors.
-    init?(
+    /// Loads the library, once: nothing else of it may be called before. Nil, or why it cannot be had. On any thread.
+    static func load() -> String? { wake_http_load().map { String(cString: $0) } }
+
+    /// Throws where the library will not start: the process is out of memory or of descriptors.
+    init(
         listening: Int32, loop: EventLoop, admission: Admission, limits: Limits = Limits(),
         handle: @escaping (ControlRequest) -> ControlResponse
-    ) {
+    ) throws(SystemError) {
         self.limits = limits
         self.admission = admission
         self.handle = handle
@@ -46,7 +50,10 @@ final class HTTPEdge {
                 guard let edge = HTTPEdge.from(owner), let connection else { return }
                 edge.connection(connection, hasStarted: wake_http_has_started(code))
             })
-        guard daemon != nil else { return nil }
+        guard daemon != nil else {
+            throw SystemError(
+                "serve HTTP on", "the control socket", .noSpace, advice: "look at the limits on memory and open files")
+        }
     }
 
     deinit { stop() }
@@ -56,7 +63,7 @@ final class HTTPEdge {
     /// Does what is ready and returns the milliseconds after which it must be run again in any case; nil for never.
     func run() -> Int64? {
         guard let daemon else { return nil }
-        MHD_run(daemon)
+        wake_http_run(daemon)
         let left = wake_http_timeout_ms(daemon)
         return left < 0 ? nil : left
     }
@@ -67,9 +74,8 @@ final class HTTPEdge {
         onWake = nil
         for transmission in transmissions.values { transmission.cut() }
         // The library insists on having seen every suspended connection resumed before it is stopped.
-        MHD_run(daemon)
-        _ = MHD_quiesce_daemon(daemon)
-        MHD_stop_daemon(daemon)
+        wake_http_run(daemon)
+        wake_http_stop(daemon)
         self.daemon = nil
     }
 
@@ -274,14 +280,14 @@ private final class Transmission {
     private func suspend() {
         guard !isSuspended, !isFinished else { return }
         isSuspended = true
-        MHD_suspend_connection(connection)
+        wake_http_suspend(connection)
         stream.wake = { [weak self] in self?.resume() }
     }
 
     private func resume() {
         guard isSuspended, !isFinished else { return }
         isSuspended = false
-        MHD_resume_connection(connection)
+        wake_http_resume(connection)
         onWake()
     }
 }

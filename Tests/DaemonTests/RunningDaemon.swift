@@ -54,6 +54,12 @@ final class RunningDaemon {
         try #require(wait { try tool("status").exit == 0 }, "\(log)")
     }
 
+    /// Starts it and waits until it says that it is ready.
+    func startUnasked() throws {
+        child = try launch([])
+        try #require(wait { log.contains("ready: ") }, "\(log)")
+    }
+
     /// Runs it where it should not start: its exit status, and what it said.
     func startInVain(_ words: String...) throws -> (exit: Int32, talk: String) {
         let mark = log.utf8.count

@@ -50,7 +50,6 @@ public final class Daemon {
         lock = try LockFile(at: options.runtimeDirectory + "/wakebridged.lock")
         try Directory.create(options.stateDirectory)
         stateLock = try LockFile(at: options.stateDirectory + "/wakebridged.lock")
-        TemporaryGround.clearDead()
         settings = try Self.settings(options)
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
@@ -85,7 +84,8 @@ public final class Daemon {
         ServiceState.ready()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
-        MemoryPressure.releaseStartup()
+        // What dead replays left is in nobody's way, /tmp may be long, and of what was left somebody may take his time to die.
+        _ = try? Errand { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
         devices?.end()
@@ -216,6 +216,7 @@ public final class Daemon {
         server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
             ControlCall.answer(request) { answers.answer($0) }
         }
+        server?.didBegin = { MemoryPressure.releaseStartup() }
     }
 
     private func watchSignals() throws(SystemError) {

@@ -1,5 +1,7 @@
 // GNU libmicrohttpd as Swift may call it: its variadic calls with the options this project uses, its macros as
-// functions, and who is at the other end of a Unix socket. Everything is static inline; nothing here keeps state.
+// functions, and who is at the other end of a Unix socket.
+// Only its header is compiled in: the library brings TLS and eight more, much of a start, so loading.c loads it when there is time.
+// Nothing below may be called before wake_http_load() has returned null.
 #pragma once
 #include <errno.h>
 #include <microhttpd.h>
@@ -23,11 +25,27 @@
 #define WAKE_HTTP_STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT
 #endif
 
-/// A server on `listening`, driven from outside through its epoll descriptor. It closes `listening` when it stops.
+// What is called of the library, by name.
+#define WAKE_HTTP_CALLS(EACH) \
+    EACH(MHD_start_daemon) EACH(MHD_run) EACH(MHD_quiesce_daemon) EACH(MHD_stop_daemon) EACH(MHD_get_daemon_info) \
+    EACH(MHD_get_connection_info) EACH(MHD_get_timeout) EACH(MHD_add_response_header) EACH(MHD_queue_response) \
+    EACH(MHD_destroy_response) EACH(MHD_create_response_from_buffer) EACH(MHD_create_response_from_callback) \
+    EACH(MHD_lookup_connection_value) EACH(MHD_get_connection_values) EACH(MHD_suspend_connection) \
+    EACH(MHD_resume_connection)
+
+#define WAKE_HTTP_POINTER(name) __typeof__(name) *name;
+struct wake_http_calls { WAKE_HTTP_CALLS(WAKE_HTTP_POINTER) };
+#undef WAKE_HTTP_POINTER
+extern struct wake_http_calls wake_http_calls;
+
+/// Loads the library, once. Null, or why it cannot be had, in a text that holds until the next call.
+const char *wake_http_load(void);
+
+/// A server on `listening`, driven from outside through its epoll descriptor.
 static inline struct MHD_Daemon *
 wake_http_start(int listening, unsigned int connections, void *owner, MHD_AccessHandlerCallback request,
                 MHD_RequestCompletedCallback completed, MHD_NotifyConnectionCallback connection) {
-    return MHD_start_daemon(
+    return wake_http_calls.MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, request, owner,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket) listening,
         MHD_OPTION_NOTIFY_COMPLETED, completed, owner,
@@ -39,33 +57,50 @@ wake_http_start(int listening, unsigned int connections, void *owner, MHD_Access
         MHD_OPTION_END);
 }
 
+/// Does what is ready.
+static inline void wake_http_run(struct MHD_Daemon *daemon) { wake_http_calls.MHD_run(daemon); }
+
+/// Ends every connection and leaves the listening socket open.
+static inline void wake_http_stop(struct MHD_Daemon *daemon) {
+    wake_http_calls.MHD_quiesce_daemon(daemon);
+    wake_http_calls.MHD_stop_daemon(daemon);
+}
+
+static inline void wake_http_suspend(struct MHD_Connection *connection) {
+    wake_http_calls.MHD_suspend_connection(connection);
+}
+static inline void wake_http_resume(struct MHD_Connection *connection) {
+    wake_http_calls.MHD_resume_connection(connection);
+}
+
 /// The descriptor that turns readable when the server has something to do; -1 where the library has no epoll.
 static inline int wake_http_epoll_descriptor(struct MHD_Daemon *daemon) {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    const union MHD_DaemonInfo *info = wake_http_calls.MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info == NULL ? -1 : info->listen_fd;
 }
 
 /// The socket of one connection, which stays the library's; -1 where it has gone.
 static inline int wake_http_connection_descriptor(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info =
+        wake_http_calls.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;
 }
 
 /// Milliseconds until the server must be run even if its descriptor stays silent; -1 for never.
 static inline int64_t wake_http_timeout_ms(struct MHD_Daemon *daemon) {
     MHD_UNSIGNED_LONG_LONG left = 0;
-    if (MHD_get_timeout(daemon, &left) != MHD_YES) return -1;
+    if (wake_http_calls.MHD_get_timeout(daemon, &left) != MHD_YES) return -1;
     return left > 3600000 ? 3600000 : (int64_t) left;
 }
 
 static inline bool wake_http_queue(struct MHD_Connection *connection, unsigned int status, const char *type,
                                    const char *allow, struct MHD_Response *response) {
     if (response == NULL) return false;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-    if (allow != NULL) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
-    bool queued = MHD_queue_response(connection, status, response) == MHD_YES;
-    MHD_destroy_response(response);
+    wake_http_calls.MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    wake_http_calls.MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    if (allow != NULL) wake_http_calls.MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
+    bool queued = wake_http_calls.MHD_queue_response(connection, status, response) == MHD_YES;
+    wake_http_calls.MHD_destroy_response(response);
     return queued;
 }
 
@@ -73,7 +108,7 @@ static inline bool wake_http_queue(struct MHD_Connection *connection, unsigned i
 static inline bool wake_http_answer(struct MHD_Connection *connection, unsigned int status, const char *type,
                                     const char *allow, const void *bytes, size_t count) {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(count, (void *) bytes, MHD_RESPMEM_MUST_COPY);
+        wake_http_calls.MHD_create_response_from_buffer(count, (void *) bytes, MHD_RESPMEM_MUST_COPY);
     return wake_http_queue(connection, status, type, allow, response);
 }
 
@@ -81,7 +116,7 @@ static inline bool wake_http_answer(struct MHD_Connection *connection, unsigned 
 static inline bool wake_http_stream(struct MHD_Connection *connection, const char *type, void *source,
                                     MHD_ContentReaderCallback reader, MHD_ContentReaderFreeCallback release) {
     struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, reader, source, release);
+        wake_http_calls.MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, reader, source, release);
     if (response == NULL) release(source);
     return wake_http_queue(connection, MHD_HTTP_OK, type, NULL, response);
 }
@@ -92,10 +127,10 @@ static inline bool wake_http_has_started(enum MHD_ConnectionNotificationCode cod
     return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 static inline const char *wake_http_header(struct MHD_Connection *connection, const char *name) {
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+    return wake_http_calls.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 static inline void wake_http_each_parameter(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *sink) {
-    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, sink);
+    wake_http_calls.MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, each, sink);
 }
 static inline ssize_t wake_http_end_of_stream(void) { return MHD_CONTENT_READER_END_OF_STREAM; }
 
