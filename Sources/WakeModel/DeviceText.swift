@@ -9,20 +9,21 @@ public final class DeviceText: Sendable {
     /// The member that names the profile; empty where none matched.
     let profile: [UInt8]
 
-    public init(of device: Device) {
+    /// - Parameter member: that of its profile, where one was made before: the devices of one profile share it.
+    public init(of device: Device, member: [UInt8]? = nil) {
         source = device.source
         alias = device.alias
-        dataHead = Self.head(of: "wakebridge.device.data", from: device.source, about: device.alias)
-        profile = device.profile.map(Self.member) ?? []
+        dataHead = Self.head(of: "wakebridge.device.data", from: device.source, about: device.alias).inItsOwnRoom
+        profile = member ?? device.profile.map(Self.member) ?? []
     }
 
     /// From behind the number in the id to before the time of an event of this type.
     func head(of type: String) -> [UInt8] { Self.head(of: type, from: source, about: alias) }
 
-    private static func member(profile: String) -> [UInt8] {
+    public static func member(profile: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.field("profile", profile)
-        return writer.bytes
+        return writer.bytes.inItsOwnRoom
     }
 
     private static func head(of type: String, from source: String, about alias: String) -> [UInt8] {
@@ -34,4 +35,9 @@ public final class DeviceText: Sendable {
         writer.verbatim(",\"time\":")
         return writer.bytes
     }
+}
+
+extension [UInt8] {
+    /// A copy with room for no more: a writer has taken some for a whole line, which would be kept for each device.
+    fileprivate var inItsOwnRoom: [UInt8] { map { $0 } }
 }

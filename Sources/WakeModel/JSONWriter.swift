@@ -9,9 +9,6 @@ public struct JSONWriter: Sendable {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Goes on after what `bytes` holds, which must be whole lines.
-    public init(appendingTo bytes: consuming [UInt8]) { self.bytes = bytes }
-
     public mutating func beginObject() { open("{") }
     public mutating func endObject() { close("}") }
     public mutating func beginArray() { open("[") }
@@ -35,9 +32,12 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Forgets what was written and keeps its memory.
-    public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+    /// In bytes.
+    public var count: Int { bytes.count }
+
+    /// Forgets what was written and keeps its memory, where that is no more than so many bytes.
+    public mutating func removeAll(keepingUpTo limit: Int = .max) {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= limit)
         needsComma = false
     }
 
@@ -218,7 +218,7 @@ extension [UInt8] {
     }
 
     /// Appends a quoted JSON string; control characters, quotes and backslashes are escaped (RFC 8259, 7).
-    mutating func appendJSONString(_ text: String.UTF8View) {
+    public mutating func appendJSONString(_ text: String.UTF8View) {
         append(UInt8(ascii: "\""))
         let isWritten = text.withContiguousStorageIfAvailable { bytes in
             // Nearly every text is plain, and is found so without a branch a byte.

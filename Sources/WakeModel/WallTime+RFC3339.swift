@@ -50,8 +50,10 @@ extension [UInt8] {
     }
 
     private mutating func put(_ value: Int64, width: Int, before end: Int) {
-        var rest = UInt64(bitPattern: value)
-        for place in stride(from: end - 1, through: end - width, by: -1) {
+        var rest = UInt32(truncatingIfNeeded: value)
+        var place = end
+        while place > end - width {
+            place -= 1
             self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         }

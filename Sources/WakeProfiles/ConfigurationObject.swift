@@ -4,16 +4,15 @@ import WakeModel
 /// Reads keys of one JSON5 object. A key outside the list is reported when the object is opened, a value of a wrong
 /// type or range when it is read; either way the walk goes on, so that a person sees all faults together.
 public struct ConfigurationObject {
-    /// Where the object stands: `watch[0]`; empty for the document itself.
-    public let path: String
+    private let place: ConfigurationPath
     public let report: ConfigurationReport
-    private let members: [String: ConfigurationValue]
+    private let members: ConfigurationMembers
 
     /// Opens the document itself. Nil, and reported, where it is no object.
     public init?(document text: [UInt8], keys: [String], required: [String] = [], report: ConfigurationReport) {
         do {
             let value = try ConfigurationValue(parsing: text, file: report.file)
-            self.init(value, path: "", keys: keys, required: required, report: report)
+            self.init(value, at: .document, keys: keys, required: required, report: report)
         } catch {
             report.add(error.sentence)
             return nil
@@ -22,21 +21,23 @@ public struct ConfigurationObject {
 
     /// `keys` nil takes any key, for objects whose keys are the user's own words.
     init?(
-        _ value: ConfigurationValue, path: String, keys: [String]?, required: [String] = [], report: ConfigurationReport
+        _ value: ConfigurationValue, at place: ConfigurationPath, keys: [String]?, required: [String] = [],
+        report: ConfigurationReport
     ) {
         guard case .object(let members) = value else {
+            let path = place.description
             report.add("\(path.isEmpty ? "the file" : path) is \(value), expected an object, {…}")
             return nil
         }
-        self.path = path
+        self.place = place
         self.report = report
         self.members = members
         if let keys { refuseUnknown(keys) }
-        for key in required where members[key] == nil { report.add("\(self.path(of: key)) is missing") }
+        for key in required where !members.has(key) { report.add("\(self.path(of: key)) is missing") }
     }
 
     private func refuseUnknown(_ known: [String]) {
-        for key in members.keys.filter({ !known.contains($0) }).sorted() {
+        for key in members.unknown(to: known).sorted() {
             let place = path.isEmpty ? "" : " in \(path)"
             let near = nearestName(to: key, among: known).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "known keys are \(known.joined(separator: ", "))"
@@ -44,11 +45,13 @@ public struct ConfigurationObject {
         }
     }
 
-    public func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+    /// Where the object stands: `watch[0]`; empty for the document itself.
+    public var path: String { place.description }
+    public func path(of key: String) -> String { place.member(key).description }
 
     /// In alphabetical order, so that reports read the same every time.
     public var keys: [String] { members.keys.sorted() }
-    public func has(_ key: String) -> Bool { members[key] != nil }
+    public func has(_ key: String) -> Bool { members.has(key) }
     func value(_ key: String) -> ConfigurationValue? { members[key] }
 
     /// Reports that the value of `key` is not what was expected.
@@ -147,18 +150,18 @@ extension ConfigurationObject {
     /// One of the words of an enumeration.
     public func word<Word: RawRepresentable & CaseIterable>(_ key: String, as: Word.Type = Word.self) -> Word?
     where Word.RawValue == String {
-        members[key].flatMap { word($0, at: path(of: key)) }
+        members[key].flatMap { word($0, at: place.member(key)) }
     }
 
     private func word<Word: RawRepresentable & CaseIterable>(
-        _ value: ConfigurationValue, at path: @autoclosure () -> String
+        _ value: ConfigurationValue, at place: @autoclosure () -> ConfigurationPath
     ) -> Word? where Word.RawValue == String {
         if case .text(let text) = value, let word = Word(rawValue: text) { return word }
-        return word(value, at: path(), among: Word.allCases.map(\.rawValue)).flatMap { Word(rawValue: $0) }
+        return word(value, at: place(), among: Word.allCases.map(\.rawValue)).flatMap { Word(rawValue: $0) }
     }
 
     public func word(_ key: String, among words: [String]) -> String? {
-        members[key].flatMap { word($0, at: path(of: key), among: words) }
+        members[key].flatMap { word($0, at: place.member(key), among: words) }
     }
 
     public func words<Word: RawRepresentable & CaseIterable>(
@@ -167,27 +170,29 @@ extension ConfigurationObject {
         list(key, of: what) { word($0, at: $1) }
     }
 
-    private func word(_ value: ConfigurationValue, at path: @autoclosure () -> String, among words: [String]) -> String?
-    {
+    private func word(
+        _ value: ConfigurationValue, at place: @autoclosure () -> ConfigurationPath, among words: [String]
+    ) -> String? {
         if case .text(let text) = value {
             if words.contains(text) { return text }
             if let near = nearestName(to: text, among: words) {
-                report.add("\(path()) is \(value); did you mean \"\(near)\"?")
+                report.add("\(place()) is \(value); did you mean \"\(near)\"?")
                 return nil
             }
         }
-        report.add("\(path()) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+        report.add("\(place()) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
         return nil
     }
 
     /// A list, each element read by `element`, which is told its path.
     public func list<Element>(
-        _ key: String, of what: String, _ element: (ConfigurationValue, String) -> Element?
+        _ key: String, of what: String, _ element: (ConfigurationValue, ConfigurationPath) -> Element?
     ) -> [Element]? {
         let values = read(key, expected: "a list of \(what)") { value in
             if case .list(let values) = value { values } else { nil }
         }
-        return values?.enumerated().compactMap { element($1, "\(path(of: key))[\($0)]") }
+        let place = place.member(key)
+        return values?.enumerated().compactMap { element($1, .element(place, $0)) }
     }
 
     public func texts(_ key: String) -> [String]? {
@@ -199,15 +204,15 @@ extension ConfigurationObject {
     }
 
     public func objects(_ key: String, keys: [String], required: [String] = []) -> [ConfigurationObject]? {
-        list(key, of: "objects") { value, path in
-            ConfigurationObject(value, path: path, keys: keys, required: required, report: report)
+        list(key, of: "objects") { value, place in
+            ConfigurationObject(value, at: place, keys: keys, required: required, report: report)
         }
     }
 
     /// `keys` nil takes any key.
     public func object(_ key: String, keys: [String]?, required: [String] = []) -> ConfigurationObject? {
         members[key].flatMap {
-            ConfigurationObject($0, path: path(of: key), keys: keys, required: required, report: report)
+            ConfigurationObject($0, at: place.member(key), keys: keys, required: required, report: report)
         }
     }
 }

@@ -72,17 +72,17 @@ struct ConfigurationOutline {
     }
 
     private mutating func object() throws(Fault) -> ConfigurationValue {
-        var members: [String: ConfigurationValue] = [:]
+        var members = ConfigurationMembers()
         try skipSpace()
         while next != UInt8(ascii: "}") {
             let start = position
             let key = String(decoding: try key(), as: UTF8.self)
-            if members[key] != nil { throw fault("key \"\(key)\" comes twice; keep one", at: start) }
+            if members.has(key) { throw fault("key \"\(key)\" comes twice; keep one", at: start) }
             try skipSpace()
             guard next == UInt8(ascii: ":") else { throw fault("expected ':' after key \"\(key)\", found \(found)") }
             position += 1
             try skipSpace()
-            members[key] = try value()
+            members.append(key, try value())
             try separator(before: UInt8(ascii: "}"))
         }
         position += 1

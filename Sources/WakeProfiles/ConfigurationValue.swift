@@ -9,7 +9,7 @@ public enum ConfigurationValue: Hashable, Sendable {
     case number(Double)
     case text(String)
     case list([ConfigurationValue])
-    case object([String: ConfigurationValue])
+    case object(ConfigurationMembers)
 
     /// Larger files are refused unread.
     public static let largestFile = 1 << 20
@@ -97,8 +97,10 @@ extension ConfigurationValue: Decodable {
             return .list(values)
         }
         let object = try decoder.container(keyedBy: Key.self)
-        var members: [String: ConfigurationValue] = [:]
-        for key in object.allKeys { members[key.stringValue] = try object.decode(ConfigurationValue.self, forKey: key) }
+        var members = ConfigurationMembers()
+        for key in object.allKeys {
+            members.append(key.stringValue, try object.decode(ConfigurationValue.self, forKey: key))
+        }
         return .object(members)
     }
 }

@@ -20,7 +20,8 @@ struct FieldCompiler {
 
     private var program = FieldProgram()
     private var names: [String] = []
-    private var known: [String: Known] = [:]
+    /// A handful: looking through them is quicker than hashing a name.
+    private var known: [Known] = []
     private var slotsUsed = 0
 
     /// Nil where anything was reported.
@@ -63,12 +64,11 @@ struct FieldCompiler {
     }
 
     private mutating func remember(_ field: FieldDocument) {
-        if known[field.name] == nil {
-            known[field.name] = Known(document: field, steps: [program.steps.count])
-        } else {
-            known[field.name]?.steps.append(program.steps.count)
+        guard let place = place(of: field.name) else {
+            return known.append(Known(document: field, steps: [program.steps.count]))
         }
-        guard known[field.name]?.slot != nil else { return }
+        known[place].steps.append(program.steps.count)
+        guard known[place].slot != nil else { return }
         field.object.report.add("\(field.object.path) shares its name with a field that a condition above speaks of")
     }
 
@@ -130,15 +130,21 @@ extension FieldCompiler {
         }
         let key = object.has("unless") ? "unless" : "if"
         guard let text = object.text(key) else { return nil }
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let reference = resolve(parts[0], key: key, in: object) else { return nil }
+        let (subject, comparand) = Self.cut(text, at: UInt8(ascii: "="))
+        guard let reference = resolve(subject, key: key, in: object) else { return nil }
         var condition = FieldProgram.Condition(
             slot: reference.slot, shift: reference.shift, mask: reference.mask, isNegated: key == "unless")
-        if parts.count == 2 {
-            guard let value = value(parts[1], of: reference, key: key, in: object) else { return nil }
+        if let comparand {
+            guard let value = value(comparand, of: reference, key: key, in: object) else { return nil }
             condition.equals = value
         }
         return condition
+    }
+
+    /// At the first such byte, if there is one.
+    private static func cut(_ text: String, at byte: UInt8) -> (head: String, tail: String?) {
+        guard let place = text.utf8.firstIndex(of: byte) else { return (text, nil) }
+        return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
     }
 
     private func value(_ text: String, of reference: Reference, key: String, in object: ConfigurationObject) -> Int64? {
@@ -152,39 +158,40 @@ extension FieldCompiler {
 
     /// `name` or `name.group` of a whole-number field further up; gives it a slot at its first mention.
     private mutating func resolve(_ text: String, key: String, in object: ConfigurationObject) -> Reference? {
-        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let field = known[parts[0]], field.document.kind.isWhole, !field.document.repeats else {
-            let near = nearestName(to: parts[0], among: known.keys.sorted()).map { "did you mean \"\($0)\"?" }
+        let (name, part) = Self.cut(text, at: UInt8(ascii: "."))
+        guard let place = place(of: name), known[place].document.kind.isWhole, !known[place].document.repeats else {
+            let names = known.map(\.document.name).sorted()
+            let near = nearestName(to: name, among: names).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "name one that stands above it"
             object.report.add(
-                "\(object.path(of: key)) speaks of \"\(parts[0])\", which is no whole-number field above; \(advice)")
+                "\(object.path(of: key)) speaks of \"\(name)\", which is no whole-number field above; \(advice)")
             return nil
         }
-        guard let slot = field.slot ?? takeSlot(for: parts[0]) else {
+        guard let slot = known[place].slot ?? takeSlot(for: place) else {
             object.report.add(
                 "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
             return nil
         }
-        guard parts.count == 2 else {
-            return Reference(slot: slot, shift: 0, mask: -1, values: field.document.values)
-        }
-        guard let group = field.document.groups.first(where: { $0.name == parts[1] }) else {
-            let groups = field.document.groups.map(\.name)
-            let near = nearestName(to: parts[1], among: groups).map { "did you mean \"\(parts[0]).\($0)\"?" }
+        guard let part else { return Reference(slot: slot, shift: 0, mask: -1, values: known[place].document.values) }
+        guard let group = known[place].document.groups.first(where: { $0.name == part }) else {
+            let groups = known[place].document.groups.map(\.name)
+            let near = nearestName(to: part, among: groups).map { "did you mean \"\(name).\($0)\"?" }
             let advice = near ?? "its bits are \(groups.joined(separator: ", "))"
             object.report.add(
-                "\(object.path(of: key)) speaks of \"\(text)\", which \(parts[0]) does not name; \(advice)")
+                "\(object.path(of: key)) speaks of \"\(text)\", which \(name) does not name; \(advice)")
             return nil
         }
         return Reference(slot: slot, shift: group.lowest, mask: group.mask, values: [:])
     }
 
-    private mutating func takeSlot(for name: String) -> Int? {
+    private func place(of name: String) -> Int? { known.firstIndex { $0.document.name == name } }
+
+    private mutating func takeSlot(for place: Int) -> Int? {
         guard slotsUsed < FieldProgram.slotCount else { return nil }
         let slot = slotsUsed
         slotsUsed += 1
-        known[name]?.slot = slot
-        for step in known[name]?.steps ?? [] { program.steps[step].slot = slot }
+        known[place].slot = slot
+        for step in known[place].steps { program.steps[step].slot = slot }
         return slot
     }
 }

@@ -123,10 +123,7 @@ struct FieldCursor {
         guard let string = String(validating: text, as: UTF8.self) else {
             throw DecodeFault.notText(offset: range.lowerBound)
         }
-        guard isShown else { return }
-        var writer = JSONWriter(appendingTo: json)
-        writer.string(string)
-        json = writer.bytes
+        if isShown { json.appendJSONString(string.utf8) }
     }
 
     private mutating func takeBytes(_ length: Int, isShown: Bool) throws(DecodeFault) {

@@ -71,7 +71,7 @@ public struct ProfileLibrary: Sendable {
     }
 
     private mutating func take(_ source: Source, _ changes: inout Changes) {
-        let text = (hash: source.text.hashValue, file: source.file)
+        let text = (hash: Self.hash(of: source.text), file: source.file)
         guard texts[source.name]?.hash != text.hash else {
             texts[source.name] = text
             return
@@ -81,6 +81,18 @@ public struct ProfileLibrary: Sendable {
             texts[source.name] = text
             changes.taken.append(source.name)
         } catch { changes.errors += error.all }
+    }
+
+    /// Eight bytes at a time: byte by byte the hashes of all texts would take longer than reading them.
+    private static func hash(of text: [UInt8]) -> Int {
+        var hasher = Hasher()
+        hasher.combine(text.count)
+        for start in stride(from: 0, to: text.count, by: 8) {
+            var word: UInt64 = 0
+            for byte in text[start..<min(start + 8, text.count)] { word = word << 8 | UInt64(byte) }
+            hasher.combine(word)
+        }
+        return hasher.finalize()
     }
 
     private mutating func add(_ profile: Profile) {

@@ -39,12 +39,16 @@ public struct Account: Hashable, Sendable {
         groups = try Account.groups(of: name, primary: group)
     }
 
-    private static func groups(of name: String, primary: UInt32) throws(SystemError) -> [UInt32] {
-        // NGROUPS_MAX, the kernel's own limit.
-        var groups = [UInt32](repeating: 0, count: 65_536)
-        let count = try attemptC { clinux_groups_of(name, primary, &groups, groups.count) }
-            .get("list the groups of", "user \"\(name)\"")
-        return Array(groups.prefix(count))
+    /// Nearly everybody is in a few; for as many as there may be, room is taken only where they are needed.
+    static func groups(of name: String, primary: UInt32, room: Int = 64) throws(SystemError) -> [UInt32] {
+        var groups = [UInt32](repeating: 0, count: room)
+        var answer = attemptC { clinux_groups_of(name, primary, &groups, groups.count) }
+        if case .failure(Errno(code: ERANGE)) = answer {
+            // NGROUPS_MAX, the kernel's own limit.
+            groups = [UInt32](repeating: 0, count: 65_536)
+            answer = attemptC { clinux_groups_of(name, primary, &groups, groups.count) }
+        }
+        return Array(groups.prefix(try answer.get("list the groups of", "user \"\(name)\"")))
     }
 
     private static func text(in bytes: UnsafeRawBufferPointer) -> String {

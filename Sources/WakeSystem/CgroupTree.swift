@@ -125,12 +125,13 @@ public struct CgroupTree: Sendable {
 
     /// The first mount of type cgroup2: `/sys/fs/cgroup`, or `/sys/fs/cgroup/unified` beside version 1.
     static func cgroup2Mount(in mountinfo: String) -> (root: String, point: String)? {
-        for line in mountinfo.split(separator: "\n") {
-            let fields = line.split(separator: " ")
-            guard let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count, fields[dash + 1] == "cgroup2",
-                fields.count > 5
+        // By bytes: by characters it would take as long as all profiles where many file systems are mounted.
+        for line in mountinfo.utf8.split(separator: UInt8(ascii: "\n")) {
+            let fields = line.split(separator: UInt8(ascii: " "))
+            guard let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash + 1 < fields.count,
+                fields[dash + 1].elementsEqual("cgroup2".utf8), fields.count > 5
             else { continue }
-            return (String(fields[3]), unescape(fields[4]))
+            return (String(Substring(fields[3])), unescape(Substring(fields[4])))
         }
         return nil
     }

@@ -13,12 +13,30 @@ struct DocumentTests {
     func json5() throws {
         let text = "\u{feff}{ // a\n a: 'x', \"b\": +1, c: 0x10, d: .5, /* e */ e: [1, 2,], f: null, }\n"
         let value = try ConfigurationValue(parsing: Array(text.utf8), file: "f")
-        let expected: [String: ConfigurationValue] = [
+        var expected = ConfigurationMembers()
+        let members: KeyValuePairs<String, ConfigurationValue> = [
             "a": .text("x"), "b": .integer(1), "c": .integer(16), "d": .number(0.5),
             "e": .list([.integer(1), .integer(2)]),
             "f": .null,
         ]
+        for (key, member) in members.reversed() { expected.append(key, member) }
         #expect(value == .object(expected))
+    }
+
+    @Test("of an object with few members or with many each is found by its key, and a key that comes twice is refused")
+    func members() throws {
+        for count in [1, 15, 16, 17, 400] {
+            let pairs = (0..<count).map { "k\($0): \($0)" }
+            let text = "{ \(pairs.joined(separator: ", ")) }"
+            guard case .object(let members) = try ConfigurationValue(parsing: Array(text.utf8), file: "f") else {
+                Issue.record("\(text) is no object")
+                return
+            }
+            #expect((0..<count).allSatisfy { members["k\($0)"] == .integer(Int64($0)) })
+            #expect(!members.has("k\(count)") && members.keys.count == count)
+            let twice = Array("{ \((pairs + ["k\(count - 1): 0"]).joined(separator: ", ")) }".utf8)
+            #expect(throws: ConfigurationError.self) { try ConfigurationValue(parsing: twice, file: "f") }
+        }
     }
 
     @Test("a file that is not UTF-8 is refused by name")

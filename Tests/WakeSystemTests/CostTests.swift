@@ -26,6 +26,8 @@ import WakeModel
         try child.container.thaw()
         var (write, confirm, thaw, answer): ([Int64], [Int64], [Int64], [Int64]) = ([], [], [], [])
         var looks: [Int64] = []
+        var lockLooks: [Int64] = []
+        let locks = try FileLocks()
         var reply = [UInt8](repeating: 0, count: 8)
         for _ in 0..<500 {
             let start = SystemClock.monotonic()
@@ -33,6 +35,7 @@ import WakeModel
             while try !child.container.events().isFrozen {}
             confirm.append((SystemClock.monotonic() - start).nanoseconds)
             looks.append(try time { _ = try child.container.events() })
+            lockLooks.append(try time { _ = try locks.inspect(processes: [child.pid]) })
             _ = try child.input?.write([1])
             let begin = SystemClock.monotonic()
             thaw.append(try time { try child.container.thaw() })
@@ -42,6 +45,7 @@ import WakeModel
         report("freeze written", write)
         report("freeze until cgroup.events says frozen", confirm)
         report("one look at cgroup.events", looks)
+        report("one look for locks of one process without any", lockLooks)
         report("thaw written", thaw)
         report("thaw until a Python handler's answer is read", answer)
         try finish(child)

@@ -210,9 +210,10 @@ extension HandlerManifest {
 
     /// Two subscriptions to the same thing could differ in policy, and nobody could say which holds.
     private func refuseDoubles(_ report: ConfigurationReport) {
-        var seen: Set<[String?]> = []
+        struct Watched: Hashable { var profile: String, device: String? }
+        var seen: Set<Watched> = []
         for subscription in settings.subscriptions
-        where !seen.insert([subscription.profile, subscription.device]).inserted {
+        where !seen.insert(Watched(profile: subscription.profile, device: subscription.device)).inserted {
             let device = subscription.device.map { " of device \"\($0)\"" } ?? ""
             report.add("watch names profile \"\(subscription.profile)\"\(device) twice; keep one")
         }

@@ -15,6 +15,8 @@ final class ManifestFolder {
     private var broken: [String: [String]] = [:]
     /// Files that could not be read just now, by handler id; the folder itself under an empty one.
     private var unreadable: [String: String] = [:]
+    /// Looked up in the reading that is under way: most handlers are one user's, and the data base of groups may be long.
+    private var accounts: [AccountName: Result<Account, SystemError>] = [:]
     private let directory: DirectoryWatch
     private var watch: Watch?
     private var settle: Timer?
@@ -53,6 +55,8 @@ final class ManifestFolder {
     /// Reads the folder and says what is new, other or gone since the last reading.
     func read(knowing profiles: ProfileLibrary) -> Changes {
         guard let current = look() else { return Changes() }
+        // Users may be made and removed between two readings.
+        defer { accounts = [:] }
         let changes = known.changes(to: current)
         known = current
         for id in changes.removed { broken[id] = nil }
@@ -79,7 +83,7 @@ final class ManifestFolder {
     ) throws(ConfigurationErrors) -> HandlerManifest {
         var manifest = try HandlerManifest(
             id: id, file: "\(path)/\(id).json5", text: text, isRoot: geteuid() == 0, defaults: defaults.timers)
-        let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount()
+        let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount { account($0) }
         guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         manifest.exec = manifest.command(in: path)
         for index in manifest.settings.subscriptions.indices
@@ -87,6 +91,13 @@ final class ManifestFolder {
             manifest.settings.subscriptions[index].retention = defaults.journal.retention
         }
         return manifest
+    }
+
+    private func account(_ name: AccountName) -> Result<Account, SystemError> {
+        if let known = accounts[name] { return known }
+        let found = Result { () throws(SystemError) in try Account(named: name.user, group: name.group) }
+        accounts[name] = found
+        return found
     }
 
     /// Nil where the folder itself cannot be read. A file that cannot be is told, and counts as it was read last:
@@ -118,16 +129,22 @@ final class ManifestFolder {
     }
 }
 
+/// Who a manifest says that its handler runs as.
+struct AccountName: Hashable {
+    var user: String
+    var group: String?
+}
+
 extension HandlerManifest {
     /// A user or group that is not on this machine, or that we may not become.
-    func faultsOfAccount() -> [ConfigurationError] {
+    func faultsOfAccount(_ find: (AccountName) -> Result<Account, SystemError>) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
         guard let user else {
             if group != nil { report.add("group goes with user; add user, or remove group") }
             return report.errors
         }
         do {
-            let account = try Account(named: user, group: group)
+            let account = try find(AccountName(user: user, group: group)).get()
             if geteuid() != 0, !account.isCurrent || group != nil {
                 report.add(
                     "user is \"\(user)\", and only root can run a handler as another; remove user and group, or run wakebridged as root"
