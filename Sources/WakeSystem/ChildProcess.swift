@@ -105,13 +105,22 @@ public struct ChildProcess: ~Copyable {
     }
 
     /// Ends a child that nobody will follow, with its container. It is still suspended, so it has no children, and SIGKILL
-    /// takes it at once; what does not go within a moment is left to the next sweep.
+    /// takes it at once, or on a machine that is out of breath when its turn comes: nobody waits for that.
     public borrowing func abandon() {
         try? signal(SIGKILL)
         var end = pollfd(fd: pidfd.raw, events: Int16(POLLIN), revents: 0)
-        _ = poll(&end, 1, 50)
+        if poll(&end, 1, 50) == 0 { return seeOff() }
         _ = try? reap()
         _ = container.remove()
+    }
+
+    /// What does not go at all is left to the next sweep.
+    private borrowing func seeOff() {
+        let (pid, leaf) = (pid, container.leaf)
+        try? WorkThread.begin {
+            waitpid(pid, nil, 0)
+            if let leaf { rmdir(leaf) }
+        }
     }
 
     /// Whether the program could be executed, as far as is known now.

@@ -1,4 +1,5 @@
 // Whether a set of processes may be suspended: one that holds a file lock stops everybody who wants it.
+import CLinux
 import Glibc
 
 /// The kernel's table of locks, kept open. Locks in shared memory (futexes) are not in it and cannot be seen.
@@ -36,28 +37,13 @@ public struct FileLocks: ~Copyable {
         }
     }
 
-    /// False where every descriptor of the process says that there is none; true also where we may not look.
+    /// False where every descriptor of the process says that there is none, and where it is gone, for then nothing is held any
+    /// more; true also where we may not look.
     private static func mayHoldLocks(_ pid: Int32) -> Bool {
-        let folder = "/proc/\(pid)/fdinfo"
-        do throws(SystemError) {
-            for name in try Directory.names(in: folder) where showsLock(try File.bytes(at: "\(folder)/\(name)")) {
-                return true
-            }
-            return false
-        } catch {
-            // Gone means that nothing is held any more.
-            return error.errno != .noEntry && error.errno != .noSuchProcess
+        switch clinux_shows_lock(pid) {
+        case 0, -ENOENT, -ESRCH: false
+        default: true
         }
-    }
-
-    private static func showsLock(_ description: [UInt8]) -> Bool {
-        var start = 0
-        while start < description.count {
-            if description[start...].starts(with: "lock:".utf8) { return true }
-            guard let end = description[start...].firstIndex(of: UInt8(ascii: "\n")) else { return false }
-            start = end + 1
-        }
-        return false
     }
 
     private static func isAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || Errno.last != .noSuchProcess) }

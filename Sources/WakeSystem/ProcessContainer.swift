@@ -108,6 +108,14 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
+    /// The path of its cgroup, where it has one.
+    var leaf: String? {
+        switch self {
+        case .cgroup(let leaf): leaf.path
+        case .processGroup: nil
+        }
+    }
+
     /// Where a child is to be born; -1 where it makes its own group.
     borrowing func birthplace() -> Int32 {
         switch self {

@@ -50,8 +50,8 @@ import WakeSystem
         _ = try child.container.events()
         changes = 0
         try child.container.freeze()
-        #expect(try loop.turn { changes > 0 } == true)
-        #expect(try child.container.events().isFrozen)
+        // Word of the thaw may come as late as now, and the proof of the freeze after it.
+        #expect(try loop.turn { changes > 0 && (try? child.container.events().isFrozen) == true } == true)
 
         usleep(20_000)
         _ = try child.container.events()

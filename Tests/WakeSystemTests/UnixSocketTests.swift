@@ -68,6 +68,8 @@ import WakeModel
         let root = try Account(named: "root")
         #expect(root.user == 0 && root.groups.contains(0))
         #expect(try Account(named: "nobody", group: "daemon").groups.contains(1))
+        #expect(
+            try Account.groups(of: "root", primary: 0, room: 0) == root.groups, "more than there was room for at first")
         #expect {
             _ = try Account(named: "no-such-user")
         } throws: { error in

@@ -48,6 +48,9 @@ struct clinux_datagram {
 /// Receives one datagram without waiting, and returns how many bytes of it there are. Descriptors in it are closed.
 int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram);
 
+/// 1 where a descriptor of the process shows a lock, 0 where none does.
+int clinux_shows_lock(pid_t process);
+
 // ---- Signals and processes --------------------------------------------------------------------------------------
 
 extern const int clinux_sigpipe;
