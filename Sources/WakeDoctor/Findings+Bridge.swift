@@ -21,7 +21,9 @@ extension Facts {
         case .silent(let socket):
             return [
                 Finding(
-                    .fault, .bridgeSilent, "wakebridged at \(socket) does not answer", why, restartBridge)
+                    .fault, .bridgeSilent, "wakebridged at \(socket) does not answer",
+                    "Whether handlers are woken cannot be told; the last lines of its log say what holds it up.",
+                    restartBridge)
             ]
         case .refused(let sentence):
             return [Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))]

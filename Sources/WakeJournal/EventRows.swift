@@ -98,6 +98,36 @@ extension EventStore {
         } catch { return .damaged(failure: error) }
     }
 
+    /// Like ``find(_:)``, for one of a batch: those behind it, up to `last`, are read with it, because each question by itself
+    /// costs SQLite's locks.
+    func find(_ seq: Sequence, before last: Sequence) -> Found {
+        if fetched.range?.contains(seq) != true, seq < last, span?.contains(seq) == true { fetch(seq...last) }
+        guard fetched.range?.contains(seq) == true else { return find(seq) }
+        return fetched.events[seq].map { .found(owner: 0, $0) } ?? .absent
+    }
+
+    /// Nothing where any of them is not what was written: which one that is shows when it is asked for by itself.
+    private func fetch(_ range: ClosedRange<Sequence>) {
+        fetched = FetchedEvents()
+        guard let statement = try? database?.statement(.fetch) else { return }
+        statement.bind(1, range.lowerBound.rawValue)
+        statement.bind(2, range.upperBound.rawValue)
+        defer { statement.reset() }
+        var events = RecentEvents(bound: .max)
+        var end = range.upperBound
+        do {
+            while try statement.step() {
+                guard let found = record.decode(statement) else { return }
+                events.append(found.event, as: found.seq)
+                end = found.seq
+                if events.bytes > Self.fetchedBytes { break }
+            }
+        } catch { return }
+        fetched = FetchedEvents(range: range.lowerBound...end, events: events)
+    }
+
+    private static let fetchedBytes = 64 << 10
+
     /// An event that is not in the database yet, or came there last.
     func inMemory(_ seq: Sequence) -> DeviceEvent? {
         for verb in turn.reversed() {

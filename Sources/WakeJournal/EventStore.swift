@@ -47,14 +47,16 @@ final class EventStore {
     let logCapacity: Int
     /// The log has turns that the database has not.
     var hasLogged = false
-    private var buffer = TurnBuffer()
+    var buffer = TurnBuffer()
     /// What came into the database last, for delivery without a read.
     private(set) var recent = RecentEvents(bound: 256 << 10)
+    /// Forgotten whenever the database changes.
+    var fetched = FetchedEvents()
 
     /// The newest number given to an event of this file, as far as this turn.
     var cursor = Cursor.none
     /// The newest number that a note in the file knows; an event that still stands there is its own witness.
-    private var stated = Sequence(0)
+    var stated = Sequence(0)
     var mustState = false
     /// Numbers this file may hold for two or more handlers, and those it may hold attempts for; they spare the hot path statements.
     private var shared: ClosedRange<Sequence>?
@@ -69,6 +71,8 @@ final class EventStore {
     var wasThere = true
     /// Its log, or SQLite's, holds less than was committed to it, if this is still the same boot.
     var isCut = false
+    /// The oldest number that a log may have held which cannot be read from its beginning.
+    var firstCarried: UInt64?
     /// The file is not the one that was written: what it should hold is told as lost.
     private(set) var wasDamaged = false
     /// Damage met and not told yet.
@@ -183,35 +187,10 @@ final class EventStore {
     func commit() -> CommitOutcome? {
         guard fault == nil, isDirty else { return nil }
         if !carried.isEmpty { takeCarried() }
-        if appendToLog() { return .committed }
-        return commitToDatabase()
+        return commitToLog() ?? commitToDatabase()
     }
 
-    private func appendToLog() -> Bool {
-        guard let log, log.isBegun, buffer.encode(turn, notes, at: cursor, of: log.generation), log.append(buffer.bytes)
-        else {
-            return false
-        }
-        for verb in turn { keep(verb) }
-        for note in notes.entries { logged.set(note.key, to: note.value) }
-        hasLogged = true
-        endTurn()
-        return true
-    }
-
-    /// What the log has goes into the database, so that the log can begin anew. Nil when there was nothing.
-    func settle() -> CommitOutcome? {
-        guard fault == nil, logCapacity > 0 else { return nil }
-        if log == nil { log = (try? TurnLog.open(path, capacity: logCapacity))?.log }
-        guard hasLogged || log?.isBegun == false else { return nil }
-        let outcome = commitToDatabase()
-        if outcome == .committed, mayHoldAttempts, let count = try? database?.integer("SELECT count(*) FROM attempts") {
-            mayHoldAttempts = count > 0
-        }
-        return outcome
-    }
-
-    private func commitToDatabase() -> CommitOutcome {
+    func commitToDatabase() -> CommitOutcome {
         do {
             if let database { try writeAll(to: database) } else { endTurn() }
             return .committed
@@ -224,9 +203,10 @@ final class EventStore {
         try write(held, to: database)
         for verb in turn { try write(verb, to: database) }
         for (key, value) in notes.entries { try write(key, value, to: database) }
+        fetched = FetchedEvents()
         let isStated = mustState || hasLogged || !notes.entries.isEmpty || !held.isEmpty
         if isStated { try write(.cursor, [], to: database) }
-        let generation = log.map { $0.generation &+ 1 }
+        let generation = log.map { $0.newest &+ 1 }
         if logCapacity > 0 { try writeFact(Self.logName, generation.map(String.init) ?? "", to: database) }
         try database.statement(.commit).run()
         if isStated { stated = cursor.seq }
@@ -245,7 +225,8 @@ final class EventStore {
         }
     }
 
-    /// The fact that says which generation of the log goes on from the database.
+    /// The fact that says which generation of the log goes on from the database, and with which number it begins where it took
+    /// that over from the one before it.
     static let logName = "turns"
 
     /// Begins a transaction with what the log has.
@@ -256,9 +237,13 @@ final class EventStore {
     }
 
     private func write(_ unwritten: Unwritten, to database: Database) throws(SQLiteFailure) {
+        try writeAllButEvents(of: unwritten, to: database)
+        for one in unwritten.events.events { try write(.append(one.seq, one.event, one.owners), to: database) }
+    }
+
+    func writeAllButEvents(of unwritten: Unwritten, to database: Database) throws(SQLiteFailure) {
         for (seq, event) in unwritten.updates { try write(.update(seq, event), to: database) }
         for verb in unwritten.backlog { try write(verb, to: database) }
-        for one in unwritten.events.events { try write(.append(one.seq, one.event, one.owners), to: database) }
         for (key, value) in unwritten.notes { try write(key, value, to: database) }
     }
 

@@ -99,7 +99,7 @@ extension EventStore {
         var found: [Note] = []
         var damaged = 0
         var record = EventRecord()
-        each("SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq<=0") {
+        each("SELECT \(Query.eventColumns) FROM events WHERE seq<=0") {
             row in
             if let note = record.decodeNote(row) { found.append(note) } else { damaged += 1 }
         }

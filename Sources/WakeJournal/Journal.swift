@@ -163,12 +163,12 @@ public final class Journal {
     }
 
     /// The event as it was appended. Nil when nobody owes it any more, or when its record is damaged, which the next
-    /// ``commit()`` tells once.
-    public func event(_ seq: Sequence) -> DeviceEvent? {
+    /// ``commit()`` tells once. Of a batch `last` is the last that is asked for.
+    public func event(_ seq: Sequence, before last: Sequence = Sequence(0)) -> DeviceEvent? {
         if let event = ram[seq] { return event }
         for store in stores {
             if let event = store.inMemory(seq) { return event }
-            switch store.find(seq) {
+            switch store.find(seq, before: last) {
             case .absent: continue
             case .found(_, let event): return event
             case .damaged(let failure): noteUnreadable(seq, in: store, failure)

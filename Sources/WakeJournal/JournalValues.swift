@@ -8,8 +8,9 @@ public struct JournalSettings: Sendable {
     public var stateDirectory: String?
     /// Sequence numbers reserved at a time, at least 1.
     public var reservation = 4_096
-    /// Bytes of the file that takes the turns of the run database before it does; 0 for none.
-    public var turnLogBytes = 256 << 10
+    /// Bytes of each half of the file that takes the turns of the run database before it does; 0 for none. Up to half of one
+    /// may be owed before what waits goes into the database, event by event: some 7,000 events of a few bytes.
+    public var turnLogBytes = 1 << 20
     /// Bytes both files may have before there is ``Compaction/excess``.
     public var maxBytes = 256 << 20
 

@@ -31,21 +31,42 @@ struct TurnBuffer {
 
     /// False for what a log does not take: what is as rare as a new device belongs into the database at once.
     mutating func encode(_ turn: [Verb], _ notes: NoteBook, at cursor: Cursor, of generation: UInt64) -> Bool {
-        bytes.removeAll(keepingCapacity: true)
-        bytes.appendLittleEndian(UInt64(0))
-        bytes.appendLittleEndian(cursor.seq.rawValue)
-        bytes.appendLittleEndian(cursor.wall.microseconds)
+        begin(at: cursor)
+        return encodeRest(turn, notes, of: generation)
+    }
+
+    /// The same, behind events as they are owed now: one record, so that none of it is read without the rest. False where the
+    /// events take more than `limit` bytes.
+    mutating func encode(
+        _ owed: RamStore, limit: Int, before turn: [Verb], _ notes: NoteBook, at cursor: Cursor, of generation: UInt64
+    ) -> Bool {
+        begin(at: cursor)
+        for one in owed.events {
+            guard encode(.append(one.seq, one.event, one.owners)), bytes.count <= limit else { return false }
+        }
+        return encodeRest(turn, notes, of: generation)
+    }
+
+    private mutating func encodeRest(_ turn: [Verb], _ notes: NoteBook, of generation: UInt64) -> Bool {
         for verb in turn { guard encode(verb) else { return false } }
         for note in notes.entries {
             bytes.append(6)
             bytes.appendLittleEndian(note.key.rawValue)
             append(note.value)
         }
-        seal(UInt32(truncatingIfNeeded: generation))
+        seal(generation)
         return true
     }
 
-    private mutating func seal(_ seed: UInt32) {
+    private mutating func begin(at cursor: Cursor) {
+        bytes.removeAll(keepingCapacity: true)
+        bytes.appendLittleEndian(UInt64(0))
+        bytes.appendLittleEndian(cursor.seq.rawValue)
+        bytes.appendLittleEndian(cursor.wall.microseconds)
+    }
+
+    private mutating func seal(_ generation: UInt64) {
+        let seed = UInt32(truncatingIfNeeded: generation)
         let size = UInt32(bytes.count - LoggedTurn.prefixSize)
         let check = CRC32.standard.check(bytes, from: LoggedTurn.prefixSize, seed: seed)
         for place in 0..<4 {
@@ -107,6 +128,11 @@ struct TurnBuffer {
 }
 
 extension LoggedTurn {
+    /// Something other than zeros says how long a record is.
+    static func begins(_ bytes: [UInt8], at place: Int) -> Bool {
+        bytes[min(place, bytes.count)...].prefix(4).contains { $0 != 0 }
+    }
+
     /// The record that begins at `place` and where it ends; nil where none stands there that is what was written.
     static func read(_ bytes: [UInt8], at place: Int, of generation: UInt64) -> (turn: LoggedTurn, end: Int)? {
         var prefix = ByteReader(bytes: bytes, from: place)

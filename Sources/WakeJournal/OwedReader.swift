@@ -100,8 +100,7 @@ struct OwedReader {
     private mutating func readEvents(_ database: Database) throws(SQLiteFailure) {
         var record = EventRecord()
         let rows = try database.prepare(
-            "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq>0 ORDER BY seq"
-        )
+            "SELECT \(Query.eventColumns) FROM events WHERE seq>0 ORDER BY seq")
         while try rows.step() {
             guard let (seq, owner, event) = record.decode(rows) else {
                 outcome.damagedEvents += 1

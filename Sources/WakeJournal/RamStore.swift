@@ -151,6 +151,12 @@ struct RecentEvents {
     }
 }
 
+/// What a database holds between two numbers.
+struct FetchedEvents {
+    var range: ClosedRange<Sequence>?
+    var events = RecentEvents(bound: 0)
+}
+
 extension DeviceEvent {
     /// Bytes of its payload as the caps count them.
     var payloadSize: Int {

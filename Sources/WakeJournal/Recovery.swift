@@ -20,6 +20,7 @@ extension Journal {
         isRecovered = true
         // What memory lost is in the hole now.
         forgetMemory()
+        beginBoth(&recovery)
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))
         for store in stores { recovery.losses += store.takeUntold() }
         for case .lost(let loss) in commit() { recovery.losses.append(loss) }
@@ -27,6 +28,16 @@ extension Journal {
         // Told in ``Recovery/lost``; what is damaged from now on is another matter.
         for store in stores where store.fault == nil { store.acceptDamage() }
         return recovery
+    }
+
+    /// A reservation that the disk alone knows means that the run database was lost, with all that may have been given since. Where
+    /// there was none to lose, both have begun before there is one.
+    private func beginBoth(_ recovery: inout Recovery) {
+        if start.isFirstLife {
+            for case .lost(let loss) in commit() { recovery.losses.append(loss) }
+        } else if start.run["boot"] == nil, recovery.lost == nil, case .lost(let loss)? = run?.commit() {
+            recovery.losses.append(loss)
+        }
     }
 
     // MARK: Holes
@@ -70,17 +81,19 @@ extension Journal {
 
     /// A reboot takes the runtime directory with it; where it does not, it may take what was not synced yet.
     private func firstLostWithRun(_ survey: Survey) -> UInt64? {
-        guard run != nil else { return nil }
+        guard let run else { return nil }
         if start.run["boot"] == nil {
             guard let closed = start.closed else { return start.oldest(.run) }
             return closed.oldestRun > 0 ? closed.oldestRun : nil
         }
-        return start.run["boot"] != bootID && start.closed == nil ? (survey.newest[.run] ?? 0) + 1 : nil
+        return start.run["boot"] != bootID && start.closed == nil ? firstCut(run, survey) : nil
     }
 
-    /// What stood behind the cut is above all that is left; what nobody was owed any more is no loss.
+    /// What stood behind the last that is left is above it, but for what a log took over that is missing from its beginning;
+    /// what nobody was owed any more is no loss.
     private func firstCut(_ store: EventStore, _ survey: Survey) -> UInt64 {
-        max((survey.newest[store.which] ?? 0) + 1, start.oldest(store.which))
+        let first = (survey.newest[store.which] ?? 0) + 1
+        return max(min(first, store.firstCarried ?? first), start.oldest(store.which))
     }
 
     /// After a reboot the witness may be older than the log.

@@ -26,6 +26,8 @@ enum Schema {
         "ALTER TABLE attempts ADD COLUMN held INTEGER NOT NULL DEFAULT 0",
         // The fact `turns` may name a log that goes on from this database: who does not know it must not pass it over.
         "DELETE FROM facts WHERE name='turns'",
+        // It may also say with which number that log begins: who cannot read that must not pass the log over.
+        "UPDATE facts SET value=value WHERE name='turns'",
     ]
     /// Those that stay small: read at every start, so checked at every start.
     static let smallTables = ["facts", "devices", "handlers", "attempts"]
@@ -59,25 +61,47 @@ enum Schema {
 
     /// A bit that flips in the words that made a table gives it another column, and SQLite finds nothing wrong with that.
     static func verify(_ database: Database) throws(SQLiteFailure) {
-        guard let expected, try columns(of: database) != expected else { return }
+        let found = try tables(of: database)
+        guard found != tables, let madeNow, found != madeNow else { return }
         throw SQLiteFailure(code: SQLiteFailure.corrupt, message: "its tables are not those that were made")
     }
 
-    private static let expected: [String]? = {
+    /// What the steps make, a line a table: each column with its type, whether it must be there (!), and its place in the key.
+    /// Written down, because making them in memory once more took a third of all that a start does with SQLite.
+    static let tables = [
+        "attempts handler INTEGER!1 seq INTEGER!2 attempts INTEGER! charges INTEGER! crc INTEGER! held INTEGER!",
+        "dead_letters seq INTEGER!1 handler INTEGER!2 device INTEGER! kind INTEGER! monotonic INTEGER! "
+            + "boottime INTEGER! wall INTEGER! synced INTEGER! crc INTEGER! payload BLOB! reason TEXT! at INTEGER!",
+        "devices id INTEGER1 source TEXT! alias TEXT! profile TEXT mode TEXT! crc INTEGER!",
+        "events seq INTEGER1 owner INTEGER! device INTEGER! kind INTEGER! monotonic INTEGER! boottime INTEGER! "
+            + "wall INTEGER! synced INTEGER! crc INTEGER! payload BLOB!",
+        "facts name TEXT!1 value TEXT! crc INTEGER!",
+        "handlers id INTEGER1 name TEXT! stopped INTEGER! checkpoint TEXT crc INTEGER!",
+        "owed seq INTEGER!1 handler INTEGER!2 crc INTEGER!",
+    ]
+
+    /// The same from this machine's SQLite, which may tell of them in other words.
+    private static let madeNow: [String]? = {
         guard let fresh = try? Database(path: ":memory:", strength: .normal), (try? migrate(fresh)) != nil else {
             return nil
         }
-        return try? columns(of: fresh)
+        return try? tables(of: fresh)
     }()
 
-    private static func columns(of database: Database) throws(SQLiteFailure) -> [String] {
+    /// In the form of ``tables``.
+    static func tables(of database: Database) throws(SQLiteFailure) -> [String] {
         let rows = try database.prepare(
             """
-            SELECT t.name, c.name, c.type, c."notnull", c.pk FROM sqlite_master t, pragma_table_info(t.name) c
-            WHERE t.type='table' ORDER BY t.name, c.cid
+            SELECT t.name, ' '||c.name||' '||c.type||iif(c."notnull", '!', '')||iif(c.pk, c.pk, '')
+            FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type='table' ORDER BY t.name, c.cid
             """)
-        var found: [String] = []
-        while try rows.step() { found.append((Int32(0)..<5).map { rows.text($0) }.joined(separator: " ")) }
+        var (found, latest): ([String], String) = ([], "")
+        while try rows.step() {
+            let name = rows.text(0)
+            if name != latest { found.append(name) }
+            latest = name
+            found[found.count - 1] += rows.text(1)
+        }
         return found
     }
 
@@ -111,7 +135,10 @@ enum Schema {
 /// Statements that are prepared at first use and kept.
 enum Query: Int, CaseIterable {
     case begin, commit, rollback, append, owe, acknowledgeSole, acknowledgeShared, dropOrphans, forgetAttempts
-    case setAttempts, find, setFact, setDevice, setHandler, bury, unbury
+    case setAttempts, find, fetch, setFact, setDevice, setHandler, bury, unbury
+
+    /// As a row of events is decoded.
+    static let eventColumns = "seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload"
 
     var sql: String {
         switch self {
@@ -126,7 +153,8 @@ enum Query: Int, CaseIterable {
             "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
         case .forgetAttempts: "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
         case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?,?)"
-        case .find: "SELECT seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload FROM events WHERE seq=?"
+        case .find: "SELECT \(Self.eventColumns) FROM events WHERE seq=?"
+        case .fetch: "SELECT \(Self.eventColumns) FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq"
         case .setFact: "INSERT OR REPLACE INTO facts VALUES(?,?,?)"
         case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6)"
         case .setHandler: "INSERT OR REPLACE INTO handlers VALUES(?,?,?,?,?)"

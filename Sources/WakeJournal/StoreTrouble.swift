@@ -8,17 +8,25 @@ extension EventStore {
     /// it found: until then what was left is evidence.
     func takeUpTurns() throws(JournalError) {
         guard logCapacity > 0, let database else { return }
-        let content = try openLog()
+        try openLog()
         guard let word = facts().values[Self.logName] else {
-            // Whether it goes on from the database cannot be known.
-            isCut = isCut || !content.turns.isEmpty
+            // Whether it goes on from the database cannot be known, nor what it took over.
+            let content = log.flatMap { $0.content(of: $0.newest) }
+            if let content, !content.isWhole || !content.turns.isEmpty { (isCut, firstCarried) = (true, 1) }
             return
         }
-        guard let named = UInt64(word) else { return }
-        // The header is written last, so that one below is what an end in between leaves.
-        isCut = isCut || !(content.generation == named ? content.isWhole : content.generation == named &- 1)
-        guard content.generation == named, !content.turns.isEmpty else { return }
-        for turn in content.turns { take(turn) }
+        let numbers = word.split(separator: " ").compactMap { UInt64($0) }
+        guard let named = numbers.first else { return }
+        let first = numbers.count > 1 ? numbers[1] : nil
+        // One that takes nothing over is begun after it was named: one below is what an end in between leaves.
+        let content = log?.content(of: named)
+        isCut = isCut || !(content?.isWhole ?? (first == nil && log?.newest == named &- 1))
+        guard let turns = content?.turns, !turns.isEmpty else {
+            // What took something over was never empty.
+            if let first { (isCut, firstCarried) = (true, first) }
+            return
+        }
+        for turn in turns { take(turn) }
         try beginWithTurns(database)
     }
 
@@ -40,14 +48,9 @@ extension EventStore {
         }
     }
 
-    private func openLog() throws(JournalError) -> TurnLog.Content {
-        do {
-            let opened = try TurnLog.open(path, capacity: logCapacity)
-            log = opened.log
-            return opened.content
-        } catch {
+    private func openLog() throws(JournalError) {
+        do { log = try TurnLog.open(path, capacity: logCapacity) } catch {
             if error.isLackOfDescriptors { throw .noDescriptors(path: TurnLog.path(beside: path)) }
-            return TurnLog.Content()
         }
     }
 
@@ -71,8 +74,11 @@ extension EventStore {
         return .lost(DurabilityLoss(which: which, sentence: sentence))
     }
 
+    /// SQLite may have done so already. What a start read, it read within the transaction that took up the log: without that the
+    /// file holds more again.
     private func rollBack() {
         if database?.isInTransaction == true { try? database?.statement(.rollback).run() }
+        (isRead, mayHoldAttempts) = (false, true)
     }
 
     /// Tries to write what memory holds; true when the database is whole again.

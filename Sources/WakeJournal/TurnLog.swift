@@ -5,28 +5,48 @@ import Glibc
 /// outlives the bridge as surely. The file's room is taken when it is made, so a file system that fills up later does not
 /// stop it, and what lies behind the last record is zero, so a cut or a flipped bit shows.
 ///
-/// The header is 64 bytes: "WkBrTrn1", the generation (u64), the capacity (u64), the check over these (u32). The database
-/// names the generation that goes on from it; what a file of another holds is in the database already.
+/// It has two halves: one that is full hands what is still owed over to the other, and no event that waits becomes a row of the
+/// database by that. A half's header is 64 bytes: "WkBrTrn1", the generation (u64), the half's capacity (u64), the
+/// check over these (u32). The database names the generation that goes on from it; what a half of another holds is in the
+/// database or in that one.
 final class TurnLog {
     struct Content {
-        /// Of the header; nil where it is not what was written.
-        var generation: UInt64?
         var turns: [LoggedTurn] = []
         /// False where something else stands there than was written.
         var isWhole = false
     }
 
+    private struct Half {
+        let place: Int
+        let capacity: Int
+        let generation: UInt64
+    }
+
     private static let headerSize = 64
     private static let magic = Array("WkBrTrn1".utf8)
+    private static let pieceSize = 64 << 10
 
-    private let capacity: Int
-    private(set) var generation: UInt64
+    /// Of a half.
+    let capacity: Int
     private let descriptor: Int32
+    /// What an earlier life left; of another capacity perhaps.
+    private let found: [Half]
+    /// The newest generation of either half.
+    private(set) var newest: UInt64
+    /// The half that it is of. It is always this one that begins anew: were it the other, a generation that lost its header could
+    /// not be told from one that an end has kept from beginning.
+    private var newestHalf = 0
+    /// Of the half that is written to.
+    private(set) var generation: UInt64 = 0
+    private var current = 0
     /// Where the next record goes; nil until ``begin(_:)`` in this life.
     private var end: Int?
     var isBegun: Bool { end != nil }
-    /// What may not be zero ends there.
-    private var used: Int
+    /// How much of each half may not be zero.
+    private var used: [Int]
+    private var hasRoom = false
+    /// Until ``begin(_:)`` in this life the newest generation lies in a half of another capacity.
+    private var hasOtherHalves: Bool
 
     static func path(beside database: String) -> String { database + "-turns" }
 
@@ -34,93 +54,175 @@ final class TurnLog {
         rename(path(beside: database), path(beside: other))
     }
 
-    /// Opens the file beside the database, or makes one of that many bytes. `content` is what an earlier life left in it,
-    /// which stays as it is until ``begin(_:)``; `log` is nil where there is no room for a new one.
-    static func open(_ database: String, capacity: Int) throws(SQLiteFailure) -> (log: TurnLog?, content: Content) {
+    /// Opens the file beside the database, or makes one with halves of that many bytes. What an earlier life left in it stays
+    /// as it is until ``begin(_:)``. Nil where there is no room for a new one.
+    static func open(_ database: String, capacity: Int) throws(SQLiteFailure) -> TurnLog? {
         let descriptor = Glibc.open(path(beside: database), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .notOpened(errno: errno) }
-        let size = max(0, lseek(descriptor, 0, SEEK_END))
-        let content = Content(readAll(descriptor, size))
-        let generation = content.generation ?? UInt64.random(in: 1...UInt64(UInt32.max))
-        let log = TurnLog(descriptor, capacity, generation, used: size)
+        let log = TurnLog(descriptor, capacity)
         // A header from the start, so that an end before the first generation begins does not look like damage.
-        let isReady = size > 0 || (log.takeRoom() && log.writeHeader(generation))
-        return (isReady ? log : nil, content)
+        return !log.found.isEmpty || (log.takeRoom() && log.writeHeader(log.newest)) ? log : nil
     }
 
-    private init(_ descriptor: Int32, _ capacity: Int, _ generation: UInt64, used: Int) {
-        (self.descriptor, self.capacity, self.generation) = (descriptor, capacity, generation)
-        self.used = max(Self.headerSize, min(used, capacity))
+    private init(_ descriptor: Int32, _ capacity: Int) {
+        (self.descriptor, self.capacity) = (descriptor, capacity)
+        found = Self.halves(of: descriptor, capacity)
+        let last = found.max { $0.generation < $1.generation }
+        newest = last?.generation ?? UInt64.random(in: 1...UInt64(UInt32.max))
+        hasOtherHalves = last.map { $0.capacity != capacity } ?? false
+        if let last, !hasOtherHalves { newestHalf = last.place / capacity }
+        let isNew = lseek(descriptor, 0, SEEK_END) == 0
+        used = Array(repeating: isNew ? Self.headerSize : capacity, count: 2)
     }
 
     deinit { close(descriptor) }
 
-    private static func readAll(_ descriptor: Int32, _ size: Int) -> [UInt8] {
-        guard size <= 1 << 28 else { return [] }
-        var bytes = [UInt8](repeating: 0, count: size)
-        let count = pread(descriptor, &bytes, size, 0)
-        return Array(bytes.prefix(max(0, count)))
+    // MARK: What was left
+
+    private static func halves(of descriptor: Int32, _ capacity: Int) -> [Half] {
+        let first = half(of: descriptor, at: 0)
+        let others = Set([capacity, first?.capacity ?? capacity]).map { half(of: descriptor, at: $0) }
+        return ([first] + others).compactMap { $0 }
     }
+
+    private static func half(of descriptor: Int32, at place: Int) -> Half? {
+        let header = read(descriptor, at: place, headerSize)
+        var reader = ByteReader(bytes: header, from: magic.count)
+        guard header.starts(with: magic), let generation = reader.integer(UInt64.self),
+            let capacity = reader.integer(UInt64.self), let check = reader.integer(UInt32.self),
+            CRC32.standard.check(Array(header.prefix(magic.count + 16))) == check
+        else { return nil }
+        return Half(place: place, capacity: Int(clamping: capacity), generation: generation)
+    }
+
+    private static func read(_ descriptor: Int32, at place: Int, _ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let count = pread(descriptor, &bytes, count, off_t(place))
+        bytes.removeLast(bytes.count - max(0, count))
+        return bytes
+    }
+
+    /// What the half of that generation holds; nil where there is none.
+    func content(of generation: UInt64) -> Content? {
+        guard let half = found.first(where: { $0.generation == generation }), half.capacity <= 1 << 28 else {
+            return nil
+        }
+        var (bytes, zeros) = bytes(from: half.place, to: half.place + half.capacity)
+        var content = Content()
+        var place = Self.headerSize
+        while true {
+            if let (turn, next) = LoggedTurn.read(bytes, at: place, of: generation) {
+                content.turns.append(turn)
+                place = next
+            } else if zeros > 0, LoggedTurn.begins(bytes, at: place) {
+                // It may end in them.
+                bytes += [UInt8](repeating: 0, count: zeros)
+                zeros = 0
+            } else {
+                break
+            }
+        }
+        content.isWhole =
+            bytes.count + zeros == half.capacity && bytes[min(place, bytes.count)...].allSatisfy { $0 == 0 }
+        if content.isWhole, half.capacity == capacity { used[half.place / capacity] = place }
+        return content
+    }
+
+    /// Without whole pieces of zeros at the end, and how many these are: most of a log is empty when it is read.
+    private func bytes(from first: Int, to end: Int) -> (bytes: [UInt8], zeros: Int) {
+        var (bytes, zeros, place): ([UInt8], Int, Int) = ([], 0, first)
+        while place < end {
+            let piece = Self.read(descriptor, at: place, min(Self.pieceSize, end - place))
+            guard !piece.isEmpty else { break }
+            place += piece.count
+            if piece.reduce(0, |) == 0 {
+                zeros += piece.count
+            } else {
+                bytes += [UInt8](repeating: 0, count: zeros) + piece
+                zeros = 0
+            }
+        }
+        return (bytes, zeros)
+    }
+
+    // MARK: Writing
+
+    private func start(of half: Int) -> Int { half * capacity }
 
     private func takeRoom() -> Bool {
-        posix_fallocate(descriptor, 0, capacity) == 0 && ftruncate(descriptor, capacity) == 0
+        if !hasRoom {
+            hasRoom =
+                posix_fallocate(descriptor, 0, off_t(2 * capacity)) == 0
+                && ftruncate(descriptor, off_t(2 * capacity)) == 0
+        }
+        return hasRoom
     }
 
-    private func writeHeader(_ generation: UInt64) -> Bool {
+    private func writeHeader(_ generation: UInt64, half: Int = 0) -> Bool {
         var header = Self.magic
         header.appendLittleEndian(generation)
         header.appendLittleEndian(UInt64(capacity))
         header.appendLittleEndian(CRC32.standard.check(header))
         header += [UInt8](repeating: 0, count: Self.headerSize - header.count)
-        return pwrite(descriptor, header, header.count, 0) == header.count
+        return write(header, at: start(of: half))
     }
 
-    /// Empties the file for the generation that the database names from now on. False where that fails: the file must not
+    private func write(_ bytes: [UInt8], at place: Int) -> Bool {
+        pwrite(descriptor, bytes, bytes.count, off_t(place)) == bytes.count
+    }
+
+    /// Empties the half for the generation that the database names from now on. False where that fails: the file must not
     /// be written to then, and is of an earlier generation, so nobody takes it for this one.
     func begin(_ next: UInt64) -> Bool {
-        end = nil
-        guard takeRoom(), zero(Self.headerSize..<used), writeHeader(next) else { return false }
-        (generation, end, used) = (next, Self.headerSize, Self.headerSize)
+        // Else an end in the middle of this would leave none that is one below.
+        if hasOtherHalves { hasOtherHalves = !writeHeader(newest) }
+        (end, newest, current) = (nil, next, newestHalf)
+        guard !hasOtherHalves, takeRoom(), empty(current), writeHeader(next, half: current) else { return false }
+        (generation, end) = (next, start(of: current) + Self.headerSize)
         return true
     }
 
-    private func zero(_ range: Range<Int>) -> Bool {
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let count = min(Self.zeros.count, range.upperBound - place)
-            guard pwrite(descriptor, Self.zeros, count, off_t(place)) == count else { return false }
+    private func empty(_ half: Int) -> Bool {
+        var place = Self.headerSize
+        while place < used[half] {
+            let count = min(Self.zeros.count, used[half] - place)
+            guard pwrite(descriptor, Self.zeros, count, off_t(start(of: half) + place)) == count else { return false }
             place += count
         }
+        used[half] = Self.headerSize
         return true
     }
 
-    private static let zeros = [UInt8](repeating: 0, count: 16 << 10)
+    private static let zeros = [UInt8](repeating: 0, count: pieceSize)
 
-    /// False where there is no room or the write fails; nothing may be appended then before ``begin(_:)``.
-    func append(_ record: [UInt8]) -> Bool {
-        guard let place = end, place + record.count <= capacity else {
-            end = nil
-            return false
-        }
-        used = place + record.count
-        end = pwrite(descriptor, record, record.count, off_t(place)) == record.count ? used : nil
-        return end != nil
+    enum Appending { case done, full, failed }
+
+    /// Where it failed, nothing may be appended before ``begin(_:)``.
+    func append(_ record: [UInt8]) -> Appending {
+        guard let place = end else { return .failed }
+        let next = place + record.count
+        guard next <= start(of: current) + capacity else { return .full }
+        used[current] = next - start(of: current)
+        end = write(record, at: place) ? next : nil
+        return isBegun ? .done : .failed
     }
-}
 
-extension TurnLog.Content {
-    fileprivate init(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes: bytes, from: TurnLog.magic.count)
-        guard bytes.starts(with: TurnLog.magic), let generation = reader.integer(UInt64.self),
-            let capacity = reader.integer(UInt64.self), let check = reader.integer(UInt32.self),
-            CRC32.standard.check(Array(bytes.prefix(TurnLog.magic.count + 16))) == check
-        else { return }
-        self.generation = generation
-        var place = TurnLog.headerSize
-        while let (turn, end) = LoggedTurn.read(bytes, at: place, of: generation) {
-            turns.append(turn)
-            place = end
-        }
-        isWhole = UInt64(bytes.count) == capacity && bytes[place...].allSatisfy { $0 == 0 }
+    // MARK: Handing over
+
+    /// Writes a record into the other half, as the generation that the database is about to name; until
+    /// ``handOver()`` this one goes on. False where it has no room there, or the write fails.
+    func prepare(_ next: UInt64, _ record: [UInt8]) -> Bool {
+        let other = 1 - current
+        guard isBegun, Self.headerSize + record.count <= capacity, empty(other) else { return false }
+        used[other] = Self.headerSize + record.count
+        guard write(record, at: start(of: other) + Self.headerSize) else { return false }
+        (newest, newestHalf) = (next, other)
+        return writeHeader(next, half: other)
+    }
+
+    /// The database has named the generation that was prepared.
+    func handOver() {
+        current = newestHalf
+        (generation, end) = (newest, start(of: current) + used[current])
     }
 }

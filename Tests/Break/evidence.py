@@ -9,7 +9,7 @@ from collections import namedtuple
 import turns
 
 Event = namedtuple("Event", "time key attempt again device kind content process")
-Process = namedtuple("Process", "pid daemon born events answers refused notices beats moods left last given warnings")
+Process = namedtuple("Process", "pid daemon born events saying answers refused notices beats moods left last given warnings")
 
 
 class Round:
@@ -70,16 +70,19 @@ def read_processes(folder, name):
 
 
 def read_process(pid, lines):
-    process = Process(pid, int(lines[0][1]), float(lines[0][2]), [], [], [], [], [], [], [], 0.0, [], [])
+    process = Process(pid, int(lines[0][1]), float(lines[0][2]), [], [], [], [], [], [], [], [], 0.0, [], [])
     late = None
     for words in lines[1:]:
         time = float(words[1])
         process = process._replace(last=time)
+        process.saying.clear()
         if words[0] == "E":
             again = words[5] == "1"
             process.events.append(Event(time, key(words[2], words[3]), int(words[4]), again, *words[6:8],
                                         " ".join(words[8:]), pid))
             process.given.append((time, late or time))
+        elif words[0] == "S":
+            process.saying.append(time)
         elif words[0] == "A":
             process.answers.append((time, int(words[2])))
         elif words[0] == "R":
@@ -106,9 +109,12 @@ def key(_, seq):
     return int(seq)
 
 
-def answered(process, is_oneshot=False):
-    """The keys that the process acknowledged: an answer counts for everything that was given before it and not refused."""
+def answered(process, is_oneshot=False, or_saying=False):
+    """The keys that the process acknowledged: an answer counts for everything that was given before it and not refused. Where it
+    was killed while it said one, nobody knows whether it has."""
     end = process.last if process.left and is_oneshot else process.answers[-1][0] if process.answers else 0
+    if or_saying and process.saying:
+        end = process.last
     done = {event.key for event in process.events if event.time <= end}
     # What was refused may have come again, and been acknowledged then.
     refused = {seq: time for time, seq in process.refused}
@@ -171,7 +177,7 @@ class Journal:
             newest = max(newest, seq if seq > 0 else monotonic)
             if seq > 0:
                 owed |= {(one, seq) for one in ([owner] if owner else shared.get(seq, []))}
-        named = [int(value) for (value,) in database.execute("SELECT value FROM facts WHERE name='turns'") if value]
+        named = [int(value.split()[0]) for (value,) in database.execute("SELECT value FROM facts WHERE name='turns'") if value]
         newest = max(newest, turns.apply(path + "-turns", named[0] if named else None, owed))
         self.newest = max(self.newest, newest)
         self.reach[path.rsplit("/", 1)[1]] = newest

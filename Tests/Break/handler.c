@@ -5,9 +5,10 @@
 //   handler NAME FOLDER           reads events, writes FOLDER/heard-NAME.PID, looks at FOLDER/mood-NAME
 //   handler --contend FILE        waits for an exclusive lock on the file, and prints how many seconds that took
 //
-// The record, times monotonic in seconds:  P daemon time  |  E time id seq attempt redelivered device kind content  |  A time seq
-// |  R time seq (refused)  |  N time notice reason  |  B time (awake, and owes)  |  M time mood  |  X time (leaves)
-// |  L time since (what follows is read only now, and may have been there since then)
+// The record, times monotonic in seconds:  P daemon time  |  E time id seq attempt redelivered device kind content
+// |  S time seq (about to acknowledge)  |  A time seq (acknowledged)  |  R time seq (refused)  |  N time notice reason
+// |  B time (awake, and owes)  |  M time mood  |  X time (leaves)  |  L time since (what follows is read only now, and may have been
+// there since then)
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -211,9 +212,14 @@ static void look(void) {
 
 static void answer(void) {
     char line[64];
-    flush();
-    if (!owed || is("mute") || is("deaf")) return;
+    if (!owed || voice < 0 || is("mute") || is("deaf")) {
+        flush();
+        return;
+    }
     const char *verb = is("nack") ? "nack" : "ack";
+    // A kill may come between the word and its record.
+    if (!is("nack")) note("S %.6f %lu\n", now(), owed);
+    flush();
     snprintf(line, sizeof line, is("nack") ? "{\"%s\":%lu,\"after_s\":0.2}\n" : "{\"%s\":%lu}\n", verb, owed);
     if (!say(line)) return;
     note("%c %.6f %lu\n", is("nack") ? 'R' : 'A', now(), owed);

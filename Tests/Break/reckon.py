@@ -155,10 +155,10 @@ def check_deaths(game):
 
 
 def settled(game, name, moment):
-    """Numbers that the handler acknowledged before that, or was told to be gone at any time."""
+    """Numbers that the handler may have acknowledged before that, or was told to be gone at any time."""
     is_oneshot = game.handlers[name]["oneshot"]
     before = [process for process in game.processes[name] if process.born < moment]
-    done = {one for process in before for one in answered(process, is_oneshot)}
+    done = {one for process in before for one in answered(process, is_oneshot, or_saying=True)}
     for event in game.events(name):
         lost = gaps.span(event) if event.kind == "gap" else None
         if lost:

@@ -6,11 +6,20 @@ import zlib
 HEADER = 64
 
 
-def generation(content):
-    """Which generation the log is; nothing where its header is not what was written."""
-    if content[:8] != b"WkBrTrn1" or zlib.crc32(content[:24]) != struct.unpack_from("<I", content, 24)[0]:
-        return None
-    return struct.unpack_from("<Q", content, 8)[0]
+def halves(content):
+    """The two of the log by their generations; without one whose header is not what was written."""
+    found, places = {}, [0]
+    for place in places:
+        half = content[place:]
+        if half[:8] == b"WkBrTrn1" and zlib.crc32(half[:24]) == struct.unpack_from("<I", half, 24)[0]:
+            number, capacity = struct.unpack_from("<QQ", half, 8)
+            found[number] = half[:capacity]
+            if place == 0:
+                places.append(capacity)
+        elif place == 0:
+            # Where the first does not say, they are of one size.
+            places.append(len(content) // 2)
+    return found
 
 
 def records(content, seed):
@@ -75,10 +84,8 @@ def apply(path, named, owed):
         return 0
     with open(path, "rb") as file:
         content = file.read()
-    if named is None or generation(content) != named:
-        return 0
     newest = 0
-    for record in records(content, named):
+    for record in records(halves(content).get(named, b""), named):
         reader = Reader(record)
         newest = max(newest, reader.take("Qq")[0])
         for verb, what, whom in reader.items():

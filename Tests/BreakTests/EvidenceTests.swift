@@ -7,8 +7,9 @@ import WakeSystem
 @Suite("The reckoning of what handlers recorded")
 struct EvidenceTests {
     /// What is complained of after a round of nick alone, who has a budget of a second, is warned 0.2 s before its end, and left
-    /// these records, a process each. `lost` are beats of the trace that he was not given.
-    private func complaints(_ records: String..., lost: [String] = []) throws -> [String] {
+    /// these records, a process each. `lost` are beats of the trace that he was not given. Killed, the bridge leaves a journal in
+    /// which nobody is owed anything.
+    private func complaints(_ records: String..., lost: [String] = [], isKilled: Bool = false) throws -> [String] {
         let folder = makeDirectory("/tmp/wakebridge-evidence.XXXXXX")
         defer { Directory.removeTree(folder) }
         for name in ["heard", "deaths", "end"] { mkdir("\(folder)/\(name)", 0o755) }
@@ -16,7 +17,8 @@ struct EvidenceTests {
         let facts = "{\"theme\": \"manners\", \"tree\": \"/nowhere\", \"handlers\": {\(nick.description)}}"
         write(facts, to: "\(folder)/round.json")
         write("", to: "\(folder)/daemon.log")
-        write("0.5 start-bridge 1", to: "\(folder)/faults.log")
+        write("0.5 start-bridge 1" + (isKilled ? "\n2.5 kill-bridge 1" : ""), to: "\(folder)/faults.log")
+        if isKilled { try leaveJournal(in: "\(folder)/deaths/1") }
         let beats = (["aa"] + lost).map { "+0.1 3 data 2a37 \($0)" }
         let devices = [3, 4].map { "device \($0) bluetooth C0:F1:F2:F3:F4:0\($0) alias=\"strap-\($0)\"" }
         write(
@@ -26,6 +28,17 @@ struct EvidenceTests {
         }
         let output = try Programs.reckon("round", folder).output
         return output.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("count ") }
+    }
+
+    /// Numbers went up to 9.
+    private func leaveJournal(in folder: String) throws {
+        mkdir(folder, 0o755)
+        let tables = ["handlers(id, name)", "owed(seq, handler)", "dead_letters(seq, handler)", "facts(name, value)"]
+        let sql = (tables + ["events(seq, owner, monotonic)"]).map { "CREATE TABLE \($0);" }.joined()
+        let script =
+            "import sqlite3; sqlite3.connect('\(folder)/run.sqlite').executescript('\(sql)INSERT INTO events VALUES(0, 0, 9)')"
+        let ended = try Child(["python3", "-c", script]).finish()
+        #expect(ended.exit == 0, "\(ended.talk)")
     }
 
     private func write(_ text: String, to path: String) { put(Array("\(text)\n".utf8), at: path) }
@@ -62,6 +75,17 @@ struct EvidenceTests {
         let notices = ["N 1.9 wakebridge.expiring budget", "N 1.9 wakebridge.resumed owed"]
         #expect(try !isEarly("E 1.0 \(beat)\n\(notices[0])\n\(notices[1])"))
         #expect(try isEarly("E 1.0 \(beat)\n\(notices[1])\n\(notices[0])"))
+    }
+
+    // MARK: Deaths
+
+    @Test("who was killed while it said an answer may have said it, and nobody else may")
+    func cutsAnswerShort() throws {
+        #expect(try complaints("E 1.0 \(beat)\nS 1.1 1", isKilled: true) == [])
+        for record in ["E 1.0 \(beat)", "E 1.0 \(beat)\nS 1.1 1\nB 1.2"] {
+            let complaints = try complaints(record, isKilled: true)
+            #expect(complaints.count == 1 && complaints[0].hasPrefix("I6: nick: [1] were given"), "\(complaints)")
+        }
     }
 
     // MARK: Gaps

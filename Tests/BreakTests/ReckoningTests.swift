@@ -43,7 +43,7 @@ struct ReckoningTests {
         ),
         // What was open when the bridge was killed, and its journal does not know.
         (
-            "sed -i '/^A/d' heard/heard-bulk.*; python3 -c \"\(sql)d.execute('DELETE FROM events WHERE seq>0')\n d.execute('DELETE FROM owed')\n d.commit()\"; rm -f deaths/*/*-turns",
+            "sed -i '/^[AS]/d' heard/heard-bulk.*; python3 -c \"\(sql)d.execute('DELETE FROM events WHERE seq>0')\n d.execute('DELETE FROM owed')\n d.commit()\"; rm -f deaths/*/*-turns",
             "I6"
         ),
         // A bridge that gave what it had not journaled.

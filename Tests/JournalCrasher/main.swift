@@ -1,19 +1,35 @@
-// A journal that dies by kill -9 in the middle of a turn: three events committed and two leased, a fourth left in the open turn.
+// A journal that dies by kill -9 in the middle of a turn: three events committed and two leased, a fourth left in the open turn. With
+// a number of turns behind the directory, each brings one event and acknowledges the third before it, in a log so small that it is
+// full after ten.
 import Glibc
 import WakeJournal
 import WakeModel
 
 let root = CommandLine.arguments[1]
-let settings = JournalSettings(runtimeDirectory: root, stateDirectory: root)
+let turns = CommandLine.arguments.count > 2 ? UInt64(CommandLine.arguments[2]) : nil
+var settings = JournalSettings(runtimeDirectory: root, stateDirectory: root)
+if turns != nil { settings.turnLogBytes = 2_048 }
 let journal = try Journal(opening: settings, bootID: "boot")
 let device = journal.deviceID(for: Device(source: "/d/1", alias: "one", profile: nil, mode: .bluetoothCentral))
 let handler = journal.handlerID(named: "h")
 let next = journal.recover().next.rawValue
-for number in next..<(next + 3) {
+
+@MainActor
+func append(_ number: UInt64, _ bytes: [UInt8]) {
     let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5))
-    let event = DeviceEvent(device: device, kind: .data(.serial, [UInt8(number)]), stamp: stamp)
+    let event = DeviceEvent(device: device, kind: .data(.serial, bytes), stamp: stamp)
     journal.append(event, as: Sequence(number), owedTo: [handler], durability: .run)
 }
+
+if let turns {
+    for number in next..<(next + turns) {
+        append(number, Array(repeating: UInt8(truncatingIfNeeded: number), count: 90))
+        if number > 3 { journal.acknowledge([Sequence(number - 3)], by: handler) }
+        _ = journal.commit()
+    }
+    kill(getpid(), SIGKILL)
+}
+for number in next..<(next + 3) { append(number, [UInt8(number)]) }
 journal.lease([Sequence(next), Sequence(next + 1)], to: handler)
 _ = journal.commit()
 let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 6))

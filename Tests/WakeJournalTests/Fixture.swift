@@ -81,8 +81,10 @@ func gap(_ count: UInt64) -> DeviceEvent {
 func bytes(of path: String) -> [UInt8] {
     guard let file = fopen(path, "r") else { return [] }
     defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let count = fread(&bytes, 1, 1 << 20, file)
+    fseek(file, 0, SEEK_END)
+    var bytes = [UInt8](repeating: 0, count: ftell(file))
+    rewind(file)
+    let count = fread(&bytes, 1, bytes.count, file)
     return Array(bytes.prefix(count))
 }
 
@@ -92,6 +94,13 @@ func overwrite(_ path: String, with bytes: [UInt8]) {
     _ = write(descriptor, bytes, bytes.count)
     ftruncate(descriptor, bytes.count)
     close(descriptor)
+}
+
+/// The program that dies by kill -9 in the middle of a turn.
+func crasher() throws -> String {
+    let program = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
+    let candidates = ["/\(program)/JournalCrasher", ".build/debug/JournalCrasher"]
+    return try #require(candidates.first { access($0, X_OK) == 0 })
 }
 
 extension Journal {

@@ -1,5 +1,6 @@
 // What the journal promises across deaths, damage and full disks, shown with real files.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 
@@ -19,10 +20,40 @@ struct JournalTests {
         #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
     }
 
-    private func crasher() throws -> String {
-        let program = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
-        let candidates = ["/\(program)/JournalCrasher", ".build/debug/JournalCrasher"]
-        return try #require(candidates.first { access($0, X_OK) == 0 })
+    /// What stands before the life that is killed.
+    enum Past { case none, killed, closedAndRebooted }
+
+    @Test(
+        "A kill -9 before any write or sync of a life, and of the one after it, skips no number and tells of no loss",
+        arguments: [(Past.none, 1), (.none, 2), (.killed, 1), (.closedAndRebooted, 1)])
+    func killedBeforeWrites(past: Past, kills: Int) throws {
+        let death = scratch.path + "/death.so"
+        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
+        for writes in 0..<400 {
+            let scratch = Scratch()
+            let first = try prepare(past, scratch)
+            for _ in 0..<kills {
+                shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) \(try crasher()) \(scratch.path)")
+            }
+            let recovery = try scratch.journal().recover()
+            let owed = recovery.owed.values.first?.map(\.sequence.rawValue) ?? []
+            #expect(recovery.lost == nil && owed == Array(first..<recovery.next.rawValue), "before write \(writes)")
+            if owed.count == 3 * (past == .killed ? kills + 1 : kills) { return }
+        }
+        Issue.record("the journal is never whole")
+    }
+
+    /// Returns the oldest number that is owed, or the first to come.
+    private func prepare(_ past: Past, _ scratch: Scratch) throws -> UInt64 {
+        guard past != .none else { return 1 }
+        shell("\(try crasher()) \(scratch.path)")
+        guard past == .closedAndRebooted else { return 1 }
+        let journal = try scratch.journal()
+        let recovery = journal.recover()
+        for (handler, events) in recovery.owed { journal.acknowledge(events.map(\.sequence), by: handler) }
+        journal.close(clean: true)
+        scratch.reboot()
+        return recovery.next.rawValue
     }
 
     @Test("A life that may open no more files does not begin, so nobody is told that what the files hold is lost")

@@ -30,6 +30,44 @@ struct TurnLogStories {
         #expect(later.event(Sequence(1)) == gap(2))
     }
 
+    @Test(
+        "A record that ends in zeros is read to its end, wherever that lies",
+        arguments: [70_000, 65_536, 65_300, 200_000])
+    func endsInZeros(_ length: Int) throws {
+        var journal: Journal? = try scratch.ready()
+        let event = data(Array(repeating: 0, count: length))
+        journal?.append(event, as: Sequence(1), owedTo: [a], durability: .run)
+        _ = journal?.commit()
+        journal = nil
+        journal = try scratch.journal()
+        let recovery = try #require(journal?.recover())
+        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1] && recovery.lost == nil)
+        #expect(journal?.event(Sequence(1)) == event)
+    }
+
+    @Test("An acknowledgement is kept wherever in the log it ends")
+    func endsAnywhere() throws {
+        // A record of one acknowledgement ends in three zeros, of the handler's number, around the first 64 KiB of the log.
+        var met = 0
+        for length in 65_150..<65_250 {
+            let scratch = Scratch()
+            var journal: Journal? = try scratch.ready()
+            journal?.append(1...1)
+            _ = journal?.commit()
+            let event = data(Array(repeating: 7, count: length))
+            journal?.append(event, as: Sequence(2), owedTo: [a], durability: .run)
+            _ = journal?.commit()
+            journal?.acknowledge([Sequence(1)], by: a)
+            _ = journal?.commit()
+            journal = nil
+            let end = (bytes(of: scratch.turns)[..<66_000].lastIndex { $0 != 0 } ?? 0) + 1
+            if end <= 65_536, end + 3 > 65_536 { met += 1 }
+            let recovery = try scratch.journal().recover()
+            #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [2] && recovery.lost == nil, "\(length) bytes")
+        }
+        #expect(met > 0)
+    }
+
     @Test("A number that nobody is owed is not given again, whatever its turn holds and however many follow")
     func givenToNobody() throws {
         var journal: Journal? = try scratch.ready()
@@ -56,7 +94,7 @@ struct TurnLogStories {
 
     @Test("A start on a full file system takes up more than SQLite's cache holds")
     func fullStart() throws {
-        guard shell("mount -t tmpfs -o size=2m none \(scratch.path) 2>/dev/null") == 0 else {
+        guard shell("mount -t tmpfs -o size=4m none \(scratch.path) 2>/dev/null") == 0 else {
             return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
         }
         var journal: Journal? = try scratch.ready()
@@ -71,6 +109,30 @@ struct TurnLogStories {
         let recovery = try #require(journal?.recover())
         #expect(recovery.owed[a]?.count == 400 && recovery.lost == nil)
         #expect((1...400).allSatisfy { journal?.event(Sequence($0)) != nil })
+    }
+
+    @Test("What was acknowledged before a start on a full file system is not owed once there is room again")
+    func fullStartForgets() throws {
+        guard shell("mount -t tmpfs -o size=4m none \(scratch.path) 2>/dev/null") == 0 else {
+            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
+        }
+        var journal: Journal? = try scratch.ready()
+        journal?.append(data([1]), as: Sequence(1), owedTo: [a, b], durability: .run)
+        _ = journal?.compact()
+        for handler in [a, b] { journal?.acknowledge([Sequence(1)], by: handler) }
+        _ = journal?.commit()
+        // As after a kill, SQLite's files stay as they are.
+        let other = try Database(path: scratch.run, strength: .normal)
+        #expect(try other.integer("SELECT count(*) FROM owed") == 2)
+        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        journal = nil
+        journal = try scratch.journal()
+        #expect(journal?.recover().owed.isEmpty == true)
+        #expect(journal?.health.run != .ok)
+        shell("rm \(scratch.path)/filler")
+        journal?.close(clean: true)
+        journal = nil
+        #expect(try scratch.journal().recover().owed.isEmpty)
     }
 
     @Test("A start that finds the database locked does not begin, and loses nothing")

@@ -132,7 +132,7 @@ struct TurnLogTests {
 
     @Test("While the file system is full the log goes on taking turns, and a start on it finds them all")
     func full() throws {
-        guard shell("mount -t tmpfs -o size=1m none \(scratch.path) 2>/dev/null") == 0 else {
+        guard shell("mount -t tmpfs -o size=3m none \(scratch.path) 2>/dev/null") == 0 else {
             return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
         }
         var journal: Journal? = try scratch.ready()

@@ -41,7 +41,8 @@ final class LineComposer {
     /// What is delivered, without a word of the wake.
     func composeLines(of delivery: Delivery, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
-        for event in delivery.events { write(event, budget: delivery.budget, into: &writer) }
+        let last = delivery.events.last?.sequence ?? Sequence(0)
+        for event in delivery.events { write(event, before: last, budget: delivery.budget, into: &writer) }
     }
 
     func compose(_ notice: Notice, into writer: inout JSONWriter) { write(notice, into: &writer) }
@@ -72,12 +73,12 @@ final class LineComposer {
         notice.write(into: &writer, idPrefix: noticePrefix, number: noticeCount, time: clock())
     }
 
-    private func write(_ delivered: DeliveredEvent, budget: TimeSpan, into writer: inout JSONWriter) {
+    private func write(
+        _ delivered: DeliveredEvent, before last: Sequence, budget: TimeSpan, into writer: inout JSONWriter
+    ) {
+        let seq = delivered.sequence
         // What cannot be read any more is told as a gap in its place; the journal tells the operator.
-        guard let event = journal.event(delivered.sequence) ?? journal.remains(of: delivered.sequence, at: clock())
-        else {
-            return
-        }
+        guard let event = journal.event(seq, before: last) ?? journal.remains(of: seq, at: clock()) else { return }
         write(event, delivered.sequence, delivered.attempt, delivered.isRedelivered, budget, into: &writer)
     }
 

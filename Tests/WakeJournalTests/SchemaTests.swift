@@ -1,0 +1,13 @@
+// What is written down of the tables is what the steps make.
+import Testing
+
+@testable import WakeJournal
+
+struct SchemaTests {
+    @Test("the tables that are written down are those that the steps make")
+    func tables() throws {
+        let fresh = try Database(path: ":memory:", strength: .normal)
+        _ = try Schema.migrate(fresh)
+        #expect(try Schema.tables(of: fresh) == Schema.tables)
+    }
+}
