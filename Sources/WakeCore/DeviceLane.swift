@@ -33,6 +33,8 @@ struct QueuedEvent: Sendable {
         case .data, .gap: false
         }
     }
+    /// Whether it may wake. Connects, disconnects and attentions never wait for company.
+    func isDue(at now: Instant) -> Bool { isBarrier || due <= now }
     var isLink: Bool { kind == .connected || kind == .disconnected }
     var isData: Bool { if case .data = kind { true } else { false } }
 
@@ -82,6 +84,8 @@ struct DeviceLane: Sendable {
 
     let device: DeviceID
     let kind: Kind
+    /// Where the device's next lane stands; -1 after the last.
+    var nextOfDevice: Int32 = -1
     var terms: Terms
     /// On CLOCK_BOOTTIME; zero where no nack holds the device back.
     var heldUntil = Instant.zero
@@ -103,7 +107,7 @@ struct DeviceLane: Sendable {
 
     var isEmpty: Bool { head == storage.count }
     var count: Int { storage.count - head }
-    var firstSequence: Sequence? { isEmpty ? nil : storage[head].sequence }
+    var first: QueuedEvent? { isEmpty ? nil : storage[head] }
     var firstSize: Int { isEmpty ? 0 : Int(storage[head].size) }
 
     func isHeld(at boottime: Instant) -> Bool { kind != .urgent && boottime < heldUntil }
@@ -139,7 +143,7 @@ struct DeviceLane: Sendable {
     }
 
     /// The first event that may wake by `now`.
-    func firstDue(at now: Instant) -> QueuedEvent? { storage[head...].first { $0.isBarrier || $0.due <= now } }
+    func firstDue(at now: Instant) -> QueuedEvent? { storage[head...].first { $0.isDue(at: now) } }
 
     mutating func popFirst() -> QueuedEvent? {
         guard head < storage.count else { return nil }

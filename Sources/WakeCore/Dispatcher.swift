@@ -72,7 +72,9 @@ public struct Dispatcher: Sendable {
         case .written(let id, let epoch):
             change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
         case .given(let recipients):
-            for one in recipients { change(one.handler, one.epoch, &step) { $0.countFromWriting($1) } }
+            for one in recipients {
+                change(one.handler, one.epoch, &step) { $0.countFromWriting(at: one.writtenAt ?? $1.now) }
+            }
         case .launchFailed(let id, let epoch, let reason, let isExhausted):
             change(id, epoch, &step) {
                 $0.noteLaunchFailure(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)

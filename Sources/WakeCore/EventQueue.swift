@@ -67,8 +67,21 @@ struct EventQueue: Sendable {
 extension EventQueue {
     var hasWaking: Bool { !lanes.dues.isEmpty || !lanes.heldWaking.isEmpty }
 
-    /// The event for which a handler must be awake now.
+    /// The event for which a handler must be awake now: of all that are due the one with the lowest number.
     func firstWaking(now: Instant) -> QueuedEvent? {
+        guard let least = lanes.dues.least, least <= now.nanoseconds else { return nil }
+        // Nearly always it is the first of all that may be taken.
+        if let place = lanes.ready.leastSlot, lanes[place].terms.wakes, let event = lanes[place].first,
+            event.isDue(at: now)
+        {
+            return event
+        }
+        return firstOfAllWaking(now: now)
+    }
+
+    /// Apart, because a closure that asks the queue has all of it copied for each lane.
+    @inline(never)
+    func firstOfAllWaking(now: Instant) -> QueuedEvent? {
         var best: QueuedEvent?
         lanes.dues.visit(upTo: now.nanoseconds) { place, _ in
             guard let event = lanes[place].firstDue(at: now) else { return }
@@ -91,9 +104,7 @@ extension EventQueue {
         for index in lanes.places(of: device) { lanes.hold(index, until: until) }
     }
 
-    func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool {
-        lanes.places(of: device).contains { lanes[$0].isHeld(at: boottime) }
-    }
+    func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool { lanes.isHeld(device, at: boottime) }
 
     func hasHeld(at boottime: Instant) -> Bool { lanes.held.slots.contains { lanes[$0].isHeld(at: boottime) } }
 
@@ -200,7 +211,7 @@ extension EventQueue {
 // MARK: - Terms
 
 extension EventQueue {
-    func terms(of device: DeviceID) -> Terms { lanes.places(of: device).first.map { lanes[$0].terms } ?? .orphaned }
+    func terms(of device: DeviceID) -> Terms { lanes.firstPlace(of: device).map { lanes[$0].terms } ?? .orphaned }
 
     mutating func reroute(_ device: DeviceID, _ terms: Terms) {
         guard lanes.places(of: device).contains(where: { lanes[$0].terms != terms }) else { return }

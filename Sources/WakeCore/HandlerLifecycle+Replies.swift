@@ -51,9 +51,9 @@ extension HandlerLifecycle {
     }
 
     /// The time for a batch begins when it is written: neither a slow disk nor a machine that stood still takes from it.
-    mutating func countFromWriting(_ step: Step) {
+    mutating func countFromWriting(at instant: Instant) {
         guard phase == .active, hurriedBy == nil, awakeDeadline != nil, budget.tasks.isEmpty else { return }
-        budget.renew(at: step.now, timers)
+        budget.renew(at: instant, timers)
     }
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.

@@ -44,12 +44,16 @@ public enum SystemSleep: Hashable, Sendable {
     case over
 }
 
-/// A process that something was written to.
+/// A process that something is written to.
 public struct Recipient: Hashable, Sendable {
     public var handler: HandlerID
     public var epoch: Epoch
+    /// Nil where it is yet to be, or was a moment ago.
+    public var writtenAt: Instant?
 
-    public init(_ handler: HandlerID, _ epoch: Epoch) { (self.handler, self.epoch) = (handler, epoch) }
+    public init(_ handler: HandlerID, _ epoch: Epoch, writtenAt: Instant? = nil) {
+        (self.handler, self.epoch, self.writtenAt) = (handler, epoch, writtenAt)
+    }
 }
 
 public enum Input: Sendable {

@@ -4,8 +4,9 @@ import WakeModel
 /// What is asked for every event is answered by the top of a heap, so that it costs the same with ten thousand devices.
 struct LaneTable: Sendable {
     private var lanes: [DeviceLane] = []
-    /// By the device's number: where its lanes stand, a few at most.
-    private var placesOfDevice: [[Int]] = []
+    /// By the device's number: where its first lane stands, which names the next; -1 where it has none. An array for each would be
+    /// one more place in memory for every event.
+    private var firstOfDevice: [Int32] = []
     /// Lanes with events that no nack holds back, by their lowest number; and those of them that wake, by when.
     private(set) var ready = SlotHeap()
     private(set) var dues = SlotHeap()
@@ -32,27 +33,58 @@ struct LaneTable: Sendable {
         _modify { yield &lanes[place] }
     }
 
-    func places(of device: DeviceID) -> [Int] {
+    func firstPlace(of device: DeviceID) -> Int? {
         let index = Int(device.rawValue)
-        return index < placesOfDevice.count ? placesOfDevice[index] : []
+        guard index < firstOfDevice.count, firstOfDevice[index] >= 0 else { return nil }
+        return Int(firstOfDevice[index])
     }
 
-    func place(_ kind: DeviceLane.Kind, of device: DeviceID) -> Int? {
-        places(of: device).first { lanes[$0].kind == kind }
+    private func place(after place: Int) -> Int? {
+        lanes[place].nextOfDevice < 0 ? nil : Int(lanes[place].nextOfDevice)
+    }
+
+    func places(of device: DeviceID) -> [Int] {
+        var places: [Int] = []
+        var place = firstPlace(of: device)
+        while let found = place {
+            places.append(found)
+            place = self.place(after: found)
+        }
+        return places
+    }
+
+    func place(_ kind: DeviceLane.Kind, of device: DeviceID) -> Int? { place(of: device) { $0.kind == kind } }
+
+    func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool {
+        place(of: device) { $0.isHeld(at: boottime) } != nil
+    }
+
+    /// `fits` asks the lane alone: what asked the table would have all of it copied.
+    private func place(of device: DeviceID, where fits: (DeviceLane) -> Bool) -> Int? {
+        var place = firstPlace(of: device)
+        while let found = place, !fits(lanes[found]) { place = self.place(after: found) }
+        return place
     }
 
     /// Makes the lane where there is none.
     mutating func place(of event: QueuedEvent, _ terms: Terms) -> Int {
         if let found = place(event.lane, of: event.device) { return found }
         var lane = DeviceLane(device: event.device, kind: event.lane, terms: terms)
-        let others = places(of: event.device)
         // A nack speaks of the device, whichever lanes it has by then.
-        lane.heldUntil = others.first.map { lanes[$0].heldUntil } ?? .zero
-        while placesOfDevice.count <= Int(event.device.rawValue) { placesOfDevice.append([]) }
-        placesOfDevice[Int(event.device.rawValue)].append(lanes.count)
+        lane.heldUntil = firstPlace(of: event.device).map { lanes[$0].heldUntil } ?? .zero
+        chain(lanes.count, to: event.device)
         lanes.append(lane)
         noteKind(of: lane)
         return lanes.count - 1
+    }
+
+    private mutating func chain(_ place: Int, to device: DeviceID) {
+        if let last = places(of: device).last {
+            lanes[last].nextOfDevice = Int32(place)
+        } else {
+            while firstOfDevice.count <= Int(device.rawValue) { firstOfDevice.append(-1) }
+            firstOfDevice[Int(device.rawValue)] = Int32(place)
+        }
     }
 
     private mutating func noteKind(of lane: DeviceLane) {

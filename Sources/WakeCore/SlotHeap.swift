@@ -32,8 +32,7 @@ struct SlotHeap: Sendable {
     private func visit(_ position: Int, _ limit: inout Key, _ body: (Int, inout Key) -> Void) {
         guard position < heap.count, heap[position].key <= limit else { return }
         body(Int(heap[position].slot), &limit)
-        visit(2 * position + 1, &limit, body)
-        visit(2 * position + 2, &limit, body)
+        for child in Self.children(of: position) { visit(child, &limit, body) }
     }
 
     /// The least key above `limit`.
@@ -42,9 +41,12 @@ struct SlotHeap: Sendable {
     private func least(above limit: Key, from position: Int) -> Key? {
         guard position < heap.count else { return nil }
         if heap[position].key > limit { return heap[position].key }
-        let left = least(above: limit, from: 2 * position + 1)
-        guard let right = least(above: limit, from: 2 * position + 2) else { return left }
-        return left.map { min($0, right) } ?? right
+        var least: Key?
+        for child in Self.children(of: position) {
+            guard let found = self.least(above: limit, from: child) else { continue }
+            least = min(least ?? found, found)
+        }
+        return least
     }
 
     mutating func set(_ key: Key?, for slot: Int) {
@@ -75,36 +77,44 @@ struct SlotHeap: Sendable {
         mend(position)
     }
 
-    private mutating func mend(_ position: Int) {
-        let slot = Int(heap[position].slot)
-        siftUp(position)
-        siftDown(Int(positions[slot]))
-    }
+    private mutating func mend(_ position: Int) { siftDown(siftUp(position)) }
 
-    private mutating func siftUp(_ start: Int) {
-        var child = start
-        while child > 0, heap[child].key < heap[(child - 1) / 2].key {
-            exchange(child, (child - 1) / 2)
-            child = (child - 1) / 2
+    /// Returns where it stands then.
+    @discardableResult
+    private mutating func siftUp(_ start: Int) -> Int {
+        let rising = heap[start]
+        var place = start
+        while place > 0, rising.key < heap[Self.parent(of: place)].key {
+            put(heap[Self.parent(of: place)], at: place)
+            place = Self.parent(of: place)
         }
+        if place != start { put(rising, at: place) }
+        return place
     }
 
     private mutating func siftDown(_ start: Int) {
-        var parent = start
-        while true {
-            var least = parent
-            for child in (2 * parent + 1)...(2 * parent + 2) where child < heap.count {
-                if heap[child].key < heap[least].key { least = child }
-            }
-            guard least != parent else { return }
-            exchange(parent, least)
-            parent = least
+        let sinking = heap[start]
+        var place = start
+        while let child = leastChild(of: place), heap[child].key < sinking.key {
+            put(heap[child], at: place)
+            place = child
         }
+        if place != start { put(sinking, at: place) }
     }
 
-    private mutating func exchange(_ left: Int, _ right: Int) {
-        heap.swapAt(left, right)
-        positions[Int(heap[left].slot)] = Int32(left)
-        positions[Int(heap[right].slot)] = Int32(right)
+    private func leastChild(of place: Int) -> Int? {
+        let children = Self.children(of: place).clamped(to: 0..<heap.count)
+        guard var least = children.first else { return nil }
+        for child in children where heap[child].key < heap[least].key { least = child }
+        return least
     }
+
+    private mutating func put(_ entry: (key: Key, slot: Int32), at place: Int) {
+        heap[place] = entry
+        positions[Int(entry.slot)] = Int32(place)
+    }
+
+    /// Four, which lie side by side in one line of a cache or two: half as many levels as with two.
+    private static func children(of place: Int) -> Range<Int> { (4 * place + 1)..<(4 * place + 5) }
+    private static func parent(of place: Int) -> Int { (place - 1) / 4 }
 }

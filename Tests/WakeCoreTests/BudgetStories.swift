@@ -46,6 +46,21 @@ struct BudgetStories {
         story.close()
     }
 
+    @Test("What was written before others were has its time from its own writing on")
+    func countsFromItsOwnWriting() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.seconds(5))
+        let writtenAt = story.now.monotonic - .seconds(2)
+        story.step(.given([Recipient(handler, Epoch(rawValue: 1), writtenAt: writtenAt)]))
+        story.advance(.milliseconds(5_990))
+        #expect(story.state(handler) == .active)
+        story.advance(.milliseconds(20))
+        #expect(story.state(handler) == .expiring)
+        story.close()
+    }
+
     @Test("That it was written changes nothing where nothing is open, nor where an operator asked for the end")
     func countsOnlyWhatIsOpen() {
         let story = Scenario()

@@ -249,8 +249,7 @@ public final class Bridge {
             }
             return .cgroup(try CgroupTree.open(named: options.cgroupName))
         } catch {
-            let isShort = (error as? SystemError)?.errno.isLackOfDescriptors == true
-            guard options.settings.suspension == .auto, !isShort else { throw error }
+            guard options.settings.suspension == .auto, !error.errno.isLackOfDescriptors else { throw error }
             Log("bridge").warning(
                 "\(error.description); handlers are suspended by stop signals instead, which is weaker")
             return .stopSignals

@@ -14,9 +14,12 @@ final class Catalog {
         fileprivate(set) var isConnected: Bool?
         fileprivate(set) var lastData: WallTime?
 
-        init(_ device: Device, _ profile: ProfileIndex?, _ decoder: ProfileDecoder?, after known: DeviceEntry?) {
+        fileprivate init(
+            _ device: Device, _ text: DeviceText, _ profile: ProfileIndex?, _ decoder: ProfileDecoder?,
+            after known: DeviceEntry?
+        ) {
             self.device = device
-            text = DeviceText(of: device)
+            self.text = text
             self.profile = profile
             self.decoder = decoder
             isConnected = known?.isConnected
@@ -26,6 +29,8 @@ final class Catalog {
 
     private(set) var profiles: ProfileLibrary
     private(set) var devices: [DeviceEntry?] = []
+    /// What stands of each profile in the lines of all its devices.
+    private var profileMembers: [String: [UInt8]] = [:]
     private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
@@ -47,7 +52,15 @@ final class Catalog {
     func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         let index = Int(id.rawValue)
         while devices.count <= index { devices.append(nil) }
-        devices[index] = DeviceEntry(device, profile, profile.map { profiles.decoder($0) }, after: devices[index])
+        let decoder = profile.map { profiles.decoder($0) }
+        devices[index] = DeviceEntry(device, text(of: device), profile, decoder, after: devices[index])
+    }
+
+    private func text(of device: Device) -> DeviceText {
+        guard let name = device.profile else { return DeviceText(of: device) }
+        let member = profileMembers[name] ?? DeviceText.member(profile: name)
+        profileMembers[name] = member
+        return DeviceText(of: device, member: member)
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {

@@ -55,6 +55,8 @@ public final class Engine {
     /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let feedsPerTurn = 512
     private static let turnLength = TimeSpan.milliseconds(5)
+    /// So much taken from the time for a batch is less than anybody can tell.
+    private static let missedTime = TimeSpan.milliseconds(1)
     private var commitsSinceUpkeep = 0
     /// Emptying the write-ahead log costs as much as a hundred commits, so it is done once for many.
     private static let commitsPerUpkeep = 1_024
@@ -94,6 +96,9 @@ public final class Engine {
     func completeOverdueTurn() {
         if isTurnRequested, isOverdue(at: clock.now()) { endTurnEarly() }
     }
+
+    /// After work that took long and that nobody waits for: what came due meanwhile is not kept waiting for more of it.
+    func letOut() { if !outward.isEmpty { endTurnEarly() } }
 
     private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - turnBegan > Self.turnLength }
 
@@ -140,7 +145,12 @@ public final class Engine {
             var performing = spare
             spare = []
             while let effect = outward.popLast() { performing.append(effect) }
-            while let effect = performing.popLast() { stage?.perform(effect) }
+            var written = 0
+            while let effect = performing.popLast() {
+                stage?.perform(effect)
+                // Of one alone, the end of the turn tells it.
+                if count > 1, case .deliver = effect { noteWriting(&written) }
+            }
             spare = performing
             countFromWriting(count)
         } while !outward.isEmpty
@@ -149,11 +159,17 @@ public final class Engine {
         keepHouse()
     }
 
+    /// Deliveries are written in the order in which they were given: what the last of many waits for is not the first one's time.
+    private func noteWriting(_ written: inout Int) {
+        given[written].writtenAt = clock.now().monotonic
+        written += 1
+    }
+
     /// The first `count` have what they are given. Mostly a turn takes no time that anybody would miss.
     private func countFromWriting(_ count: Int) {
         guard !given.isEmpty else { return }
         let stamp = clock.stamp()
-        if isOverdue(at: stamp.moment) { beginTime(at: stamp) }
+        if stamp.moment.monotonic - turnBegan > Self.missedTime { beginTime(at: stamp) }
         given.removeFirst(count)
     }
 

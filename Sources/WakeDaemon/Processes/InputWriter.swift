@@ -20,7 +20,8 @@ protocol InputReader: AnyObject {
 final class InputWriter {
     private unowned let reader: any InputReader
     private unowned let loop: EventLoop
-    private var unwritten: [UInt8] = []
+    /// Written to where it is: a second owner of its bytes would make every line cost a copy of its memory.
+    private var lines = JSONWriter(reserving: 0)
     private var written = 0
     private var writtenInAll = 0
     private var closesWhenWritten = false
@@ -37,15 +38,12 @@ final class InputWriter {
 
     /// Notices may be dropped when a handler has not read for long; events never are.
     static let noticeBacklogLimit = 64 << 10
-    var isBackedUp: Bool { unwritten.count - written > Self.noticeBacklogLimit }
+    var isBackedUp: Bool { lines.count - written > Self.noticeBacklogLimit }
+    /// The first line after a launch names every device, and is followed by many that name one.
+    private static let memoryKept = 64 << 10
 
     func write(_ compose: (inout JSONWriter) -> Void) {
-        // Moved out and back, so that one buffer serves every wake.
-        var bytes: [UInt8] = []
-        swap(&bytes, &unwritten)
-        var writer = JSONWriter(appendingTo: bytes)
-        compose(&writer)
-        unwritten = writer.bytes
+        compose(&lines)
         flush()
     }
 
@@ -75,8 +73,8 @@ final class InputWriter {
     func stop() { (watch, firstRead) = (nil, nil) }
 
     private func flush() {
-        while written < unwritten.count {
-            switch reader.writeInput(unwritten, from: written) {
+        while written < lines.count {
+            switch reader.writeInput(lines.bytes, from: written) {
             case .wrote(let count):
                 written += count
                 writtenInAll += count
@@ -89,8 +87,8 @@ final class InputWriter {
     }
 
     private func finishWriting() {
-        guard !unwritten.isEmpty || closesWhenWritten else { return }
-        unwritten.removeAll(keepingCapacity: true)
+        guard lines.count > 0 || closesWhenWritten else { return }
+        lines.removeAll(keepingUpTo: Self.memoryKept)
         written = 0
         watch?.disable()
         reader.inputWasWritten()
@@ -114,7 +112,7 @@ final class InputWriter {
     private func giveUp() {
         patience = nil
         firstRead?.stop()
-        written = unwritten.count
+        written = lines.count
         shut()
     }
 

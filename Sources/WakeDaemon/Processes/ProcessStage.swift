@@ -252,6 +252,7 @@ final class ProcessStage: Stage, ProcessObserver {
 
     func processFroze(_ process: HandlerProcess) {
         engine.feed(.suspended(process.handler, process.epoch, finding(on: process)))
+        engine.letOut()
     }
 
     func process(_ process: HandlerProcess, exited status: ExitStatus) {

@@ -1,0 +1,44 @@
+// What is written to a handler's standard input: in memory that serves every line, and is given back when a line was long.
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+@testable import WakeDaemon
+
+@Suite("What is written to a handler") struct InputWriterTests {
+    /// A handler that reads all at once, and where what it reads stood.
+    private final class Reader: InputReader {
+        private(set) var places: [UInt] = []
+        private(set) var capacities: [Int] = []
+
+        func writeInput(_ bytes: [UInt8], from offset: Int) -> WriteResult? {
+            places.append(bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) })
+            capacities.append(bytes.capacity)
+            return .wrote(bytes.count - offset)
+        }
+
+        func watchInput(_ loop: EventLoop, _ body: @escaping () -> Void) -> Watch? { nil }
+        var unreadInput: Int? { nil }
+        func shutInput() {}
+        func inputWasWritten() {}
+        func deliveryWasWritten() {}
+    }
+
+    @Test("a line is written from the memory of the line before it, however long the first one was")
+    func keepsMemory() throws {
+        let (reader, loop) = (Reader(), try EventLoop())
+        let writer = InputWriter(to: reader, on: loop)
+        writer.write { $0.string(String(repeating: "x", count: 1 << 20)) }
+        var hoard: [[UInt8]] = []
+        for _ in 0..<10 {
+            writer.write {
+                // What a copy would get is in use.
+                hoard.append([UInt8](repeating: 0, count: reader.capacities.last ?? 0))
+                $0.string("short")
+            }
+        }
+        #expect(Set(reader.places[1...]).count == 1)
+        #expect(reader.capacities[0] >= 1 << 20 && reader.capacities[1...].allSatisfy { $0 < 1 << 16 })
+    }
+}
