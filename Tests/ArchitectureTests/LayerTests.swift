@@ -106,11 +106,12 @@ struct LayerTests {
         }
     }
 
-    @Test("the built daemon links neither libcurl nor Foundation nor Dispatch")
+    @Test(
+        "the built daemon links neither libcurl nor libmicrohttpd, which brings TLS along, nor Foundation nor Dispatch")
     func linksLittle() throws {
         let names = try ElfDependencies.names(of: builtPrograms + "/wakebridged")
         #expect(names.contains { $0.hasPrefix("libc.so") }, "\(names)")
-        for unwanted in ["libcurl", "libFoundation.so", "libFoundationNetworking", "libdispatch"] {
+        for unwanted in ["libcurl", "libmicrohttpd", "libFoundation.so", "libFoundationNetworking", "libdispatch"] {
             #expect(!names.contains { $0.hasPrefix(unwanted) }, "\(names)")
         }
     }
