@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 struct benchmark_board *benchmark_board(const char *path)
@@ -40,6 +43,18 @@ uint64_t benchmark_sequence(const struct benchmark_board *board)
 int64_t benchmark_expiring_at(const struct benchmark_board *board)
 {
     return __atomic_load_n(&board->expiring_at, __ATOMIC_ACQUIRE);
+}
+
+int64_t benchmark_woken_at(const struct benchmark_board *board)
+{
+    static const char key[] = "\"time\":\"";
+    const char *found = memmem(board->thaw, sizeof board->thaw, key, sizeof key - 1);
+    struct tm date = {0};
+    const char *fraction = found ? strptime(found + sizeof key - 1, "%Y-%m-%dT%H:%M:%S", &date) : NULL;
+    if (!fraction || *fraction != '.')
+        return 0;
+    int64_t wall = (int64_t)timegm(&date) * 1000000000 + strtoll(fraction + 1, NULL, 10) * 1000;
+    return wall - benchmark_now(CLOCK_REALTIME) + benchmark_now(CLOCK_MONOTONIC);
 }
 int64_t benchmark_stamp(const struct benchmark_board *board, uint64_t sequence)
 {

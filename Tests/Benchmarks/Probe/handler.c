@@ -8,13 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 /// The seq of the last event line in `text`, which ends with a newline; 0 where there is none.
 static uint64_t last_sequence(const char *text, size_t length)
 {
@@ -74,8 +67,10 @@ static size_t take(struct benchmark_board *board, const char *text, size_t lengt
     uint64_t sequence = last_sequence(text, whole);
     if (sequence == 0)
         return whole;
-    if (is_notice(text, whole, "wakebridge.resumed"))
+    if (is_notice(text, whole, "wakebridge.resumed")) {
+        memcpy(board->thaw, text, whole < sizeof board->thaw ? whole : sizeof board->thaw - 1);
         __atomic_add_fetch(&board->resumed, 1, __ATOMIC_RELEASE);
+    }
     note(board, sequence, read_at);
     if (*answers > 0) {
         --*answers;
@@ -90,7 +85,7 @@ void benchmark_handle(struct benchmark_board *board, uint64_t answers)
     size_t held = 0;
     for (;;) {
         ssize_t count = read(0, text + held, sizeof text - held);
-        int64_t read_at = now();
+        int64_t read_at = benchmark_now(CLOCK_MONOTONIC);
         if (count <= 0)
             return;
         held += (size_t)count;

@@ -1,22 +1,13 @@
 // The limit: the calls that the kernel needs for one wake, and nothing else between them.
 #define _GNU_SOURCE
 #include "benchmark_probe.h"
+#include "lines.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-// As long as what the bridge writes for the same event: the notice of the thaw, and the event.
-static const char line[] =
-    "{\"specversion\":\"1.0\",\"id\":\"j1-n1795251722000000-1042\",\"source\":\"/wakebridge\",\"type\":\"wakebridge.resumed\","
-    "\"time\":\"2026-11-21T07:42:46.727125Z\",\"datacontenttype\":\"application/json\",\"data\":{\"frozen_for_ms\":1,"
-    "\"reason\":\"data\",\"open\":[]}}\n"
-    "{\"specversion\":\"1.0\",\"id\":\"j1-1042\",\"source\":\"/bluetooth/C0:F1:F2:F3:F4:01\",\"type\":\"wakebridge.device.data\","
-    "\"subject\":\"chest-strap\",\"time\":\"2026-11-21T07:42:46.727125Z\",\"datacontenttype\":\"application/json\",\"seq\":1042,"
-    "\"attempt\":1,\"budgetms\":10000,\"data\":{\"profile\":\"heart-rate-monitor\",\"characteristic\":\"2a37\","
-    "\"value\":{\"bpm\":60,\"contact\":true,\"rr_s\":[0.992]},\"raw\":\"163cf803\"}}\n";
 
 static int watch(int loop, int descriptor)
 {
@@ -36,7 +27,7 @@ static int wake(const struct benchmark_way *way, int *owed)
     if (count <= 0)
         return (int)count;
     ++*owed;
-    return write(way->input, line, sizeof line - 1) < 0 ? -1 : thaw(way);
+    return write(way->input, event_line, sizeof event_line - 1) < 0 ? -1 : thaw(way);
 }
 
 static int has_unread(const struct benchmark_way *way)

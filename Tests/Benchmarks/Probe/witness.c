@@ -8,13 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static int64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static int is_frozen(int events)
 {
     char text[128];
@@ -52,11 +45,11 @@ int benchmark_watch_freezes(const int *events, int count, int milliseconds, int6
     if (loop < 0)
         return loop;
     int seen = 0;
-    int64_t end = now() + (int64_t)milliseconds * 1000000;
-    while (seen < count && now() < end) {
+    int64_t end = benchmark_now(CLOCK_MONOTONIC) + (int64_t)milliseconds * 1000000;
+    while (seen < count && benchmark_now(CLOCK_MONOTONIC) < end) {
         struct epoll_event told[64];
         int changes = epoll_wait(loop, told, 64, 10);
-        int64_t at = now();
+        int64_t at = benchmark_now(CLOCK_MONOTONIC);
         for (int index = 0; index < changes; index++) {
             uint32_t which = told[index].data.u32;
             int result = look(events[which], at, &stamps[which]);

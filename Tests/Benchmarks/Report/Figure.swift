@@ -9,6 +9,9 @@ public enum Unit: String, Sendable {
     /// How many times another figure of the same run.
     case times = "x"
     case wakeUps = "wake-ups"
+    case instructions
+    case lines
+    case pages
 }
 
 /// What a figure shall be; nothing is asserted, the report says whether it is.

@@ -32,7 +32,9 @@ struct BridgeFolder {
     }
 
     /// The only board, or that of a handler which is looked at for itself.
-    func board(_ number: Int) -> String { hasOwnBoards ? "\(path)/board\(number)" : "\(path)/board0" }
+    func board(_ number: Int) -> String { Self.board(hasOwnBoards ? number : 0, in: path) }
+
+    static func board(_ number: Int, in path: String) -> String { "\(path)/board\(number)" }
 
     /// Handlers of one device hear at once, and would write over each other.
     private var hasOwnBoards: Bool { plan.devices == 1 }
@@ -50,27 +52,32 @@ struct BridgeFolder {
     static func alias(_ number: Int) -> String { number == 0 ? "chest-strap" : "chest-strap-\(number)" }
 }
 
-/// Where a bridge puts its handlers: below our own cgroup, in one named after its runtime directory.
+/// Where handlers are: below our own cgroup, one in each that is there.
 struct HandlerGroups {
-    let path: String?
+    let name: String
 
+    init(named name: String) { self.name = name }
+
+    /// Those of a bridge are in one named after its runtime directory.
     init(runtimeDirectory: String) {
-        let name = "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined()
-        path = (try? CgroupTree.path(named: name)).flatMap { File.exists($0) ? $0 : nil }
+        name = "wakebridge" + runtimeDirectory.map { $0 == "/" ? "-" : String($0) }.joined()
     }
 
-    /// One cgroup.events for each.
-    var events: [String] {
-        path.map { path in ((try? Directory.names(in: path)) ?? []).map { "\(path)/\($0)/cgroup.events" } }?
-            .filter { File.exists($0) } ?? []
+    var path: String? { (try? CgroupTree.path(named: name)).flatMap { File.exists($0) ? $0 : nil } }
+
+    /// Each with its cgroup.events.
+    var members: [(name: String, events: String)] {
+        guard let path else { return [] }
+        return ((try? Directory.names(in: path)) ?? []).map { ($0, "\(path)/\($0)/cgroup.events") }
+            .filter { File.exists($0.1) }
     }
 
-    var frozen: Int { events.count { ((try? File.text(at: $0)) ?? "").contains("frozen 1") } }
+    var frozen: Int { members.count { ((try? File.text(at: $0.events)) ?? "").contains("frozen 1") } }
 
     /// Waits until so many are frozen.
-    static func await(_ count: Int, frozenIn runtimeDirectory: String) throws {
+    func await(frozen count: Int) throws {
         let end = SystemClock.monotonic() + .seconds(30)
-        while HandlerGroups(runtimeDirectory: runtimeDirectory).frozen < count {
+        while frozen < count {
             guard SystemClock.monotonic() < end else { throw Failure("not all of \(count) handlers froze in 30 s") }
             sleep(.milliseconds(50))
         }

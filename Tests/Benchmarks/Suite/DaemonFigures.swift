@@ -41,7 +41,7 @@ struct IdleFigures {
         let daemon = try RunningDaemon(folder, words: ["--replay", folder.trace, "--speed", "max"])
         defer { daemon.end() }
         sleep(.seconds(1))
-        try HandlerGroups.await(Self.count, frozenIn: folder.path + "/run")
+        try HandlerGroups(runtimeDirectory: folder.path + "/run").await(frozen: Self.count)
         sleep(.seconds(3))
         let vigil = Vigil(over: daemon.pid)
         let end = SystemClock.monotonic() + time

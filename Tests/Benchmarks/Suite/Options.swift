@@ -6,7 +6,7 @@ import WakeSystem
 struct Options {
     /// The measurements, in the order in which they are made.
     enum Part: String, CaseIterable {
-        case latency, throughput, scale, budget, replay, start, idle
+        case latency, path, throughput, scale, budget, replay, start, idle
     }
 
     private(set) var parts: [Part] = []
@@ -16,11 +16,13 @@ struct Options {
     private(set) var isJSON = false
     /// Where the tables go as the documentation shows them.
     private(set) var markdownFile: String?
+    /// Where the functions on the way of a wake are listed.
+    private(set) var orderFile: String?
     private var picture: String?
 
     private static let usage = """
         none of \(Part.allCases.map(\.rawValue).joined(separator: ", ")), --rounds N, --events N, --idle SECONDS, \
-        --json, --svg FILE, --markdown FILE, --precedence
+        --json, --svg FILE, --markdown FILE, --order FILE, --precedence
         """
 
     init(_ words: [String]) throws {
@@ -33,6 +35,7 @@ struct Options {
             case "--events": events = try Self.number(of: word, &rest)
             case "--idle": idle = .seconds(Int64(try Self.number(of: word, &rest)))
             case "--svg": picture = try Self.file(of: word, &rest)
+            case "--order": orderFile = try Self.file(of: word, &rest)
             case "--markdown": markdownFile = try Self.file(of: word, &rest)
             default:
                 guard let part = Part(rawValue: word) else { throw Failure("\"\(word)\" is \(Self.usage)") }
@@ -40,6 +43,7 @@ struct Options {
             }
         }
         if parts.isEmpty { parts = Part.allCases }
+        if orderFile != nil, !parts.contains(.path) { throw Failure("--order goes with path") }
     }
 
     /// A whole run draws the picture of the documentation; a part of one draws only where it is told to.

@@ -24,6 +24,11 @@ struct Board {
         let at = benchmark_expiring_at(page)
         return at == 0 ? nil : Instant(nanoseconds: at)
     }
+    /// When the notice of the latest thaw was composed, which is just before it was written; nil of none.
+    var wokenAt: Instant? {
+        let at = benchmark_woken_at(page)
+        return at == 0 ? nil : Instant(nanoseconds: at)
+    }
     /// When the event of that number was read, of the newest 4,096.
     func stamp(_ sequence: UInt64) -> Instant { Instant(nanoseconds: benchmark_stamp(page, sequence)) }
 }

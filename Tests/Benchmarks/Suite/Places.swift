@@ -19,6 +19,9 @@ enum Places {
         throw Failure("the benchmarks must run from the checkout they were built in")
     }
 
+    /// The functions that the release is linked in order of.
+    static func order() throws -> String { try checkout() + "/Scripts/wake.order" }
+
     static func handler() throws -> String { try made("handler") }
     static func event() throws -> String { try made("event") }
     static func peer(_ name: String) throws -> String { try checkout() + "/Tests/Benchmarks/Peers/" + name }

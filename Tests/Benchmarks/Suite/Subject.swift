@@ -61,6 +61,22 @@ final class Subject {
         return (board.readAt - start.nanoseconds, board.resumed > resumed)
     }
 
+    /// What it executes in one wake, once its handler is frozen.
+    func step() throws -> Steps {
+        for _ in 0..<5 {
+            sleep(.milliseconds(50))
+            let reads = board.reads
+            let steps = try Steps(through: pid) { try stimulate() }
+            let end = SystemClock.monotonic() + .seconds(10)
+            while board.reads == reads {
+                guard SystemClock.monotonic() < end else { throw failure("has not woken its handler within 10 s") }
+                sleep(.milliseconds(1))
+            }
+            if let steps { return steps }
+        }
+        throw failure("has not frozen its handler within 50 ms, five times")
+    }
+
     /// Has its device speak once; tells when.
     @discardableResult
     func stimulate() throws -> Instant {

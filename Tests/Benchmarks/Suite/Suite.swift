@@ -47,6 +47,7 @@ struct Suite {
     private func measure(_ part: Options.Part) throws -> Findings {
         switch part {
         case .latency: try Latency(rounds: options.rounds).measure()
+        case .path: try PathFigures(orderFile: options.orderFile).measure()
         case .throughput: try Throughput(events: options.events).measure()
         case .scale: try ScaleFigures().measure()
         case .budget: try BudgetFigures().measure()

@@ -2,8 +2,18 @@
 #pragma once
 
 #include <stdint.h>
+#include <time.h>
+
+/// In nanoseconds.
+static inline int64_t benchmark_now(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
 
 #define BENCHMARK_STAMPS 4096
+#define BENCHMARK_THAW 192
 
 /// Written by one handler or several, read by whoever conducts the measurement. The peers write its first four words.
 struct benchmark_board {
@@ -13,6 +23,7 @@ struct benchmark_board {
     uint64_t sequence;   // seq of the newest event line
     int64_t expiring_at; // when a warning was read last
     int64_t stamps[BENCHMARK_STAMPS]; // by seq, when the read returned that held the event
+    char thaw[BENCHMARK_THAW];        // the beginning of the latest thaw's notice
 };
 
 /// Maps the board in the file at `path`, made where it is missing. NULL with errno set where that fails.
@@ -22,6 +33,8 @@ uint64_t benchmark_reads(const struct benchmark_board *board);
 uint64_t benchmark_resumed(const struct benchmark_board *board);
 uint64_t benchmark_sequence(const struct benchmark_board *board);
 int64_t benchmark_expiring_at(const struct benchmark_board *board);
+/// When the notice of the latest thaw was composed, as it says of itself; on CLOCK_MONOTONIC, and 0 where it does not say.
+int64_t benchmark_woken_at(const struct benchmark_board *board);
 int64_t benchmark_stamp(const struct benchmark_board *board, uint64_t sequence);
 
 /// The null handler: reads lines on descriptor 0, stamps each read, acknowledges the newest event on descriptor 3.
@@ -39,6 +52,20 @@ struct benchmark_way {
 /// Returns at the source's end-of-file, or -errno.
 int benchmark_pass_on(const struct benchmark_way *way);
 
+/// Many handlers: their standard inputs, and their cgroup.freeze open for writing.
+struct benchmark_crowd {
+    int source;
+    int count;
+    const int *inputs;
+    const int *freezers;
+    int64_t warn_after;   // in nanoseconds from the writing of each one's event on
+    int64_t freeze_after;
+    int at_once;          // all of them from the device's word on instead
+};
+/// With each word of the device: thaws all with an event, and then warns and freezes each when that is due, with nothing else
+/// between the calls. Returns at the source's end-of-file, or -errno.
+int benchmark_lead(const struct benchmark_crowd *crowd);
+
 /// What udev's RUN and a systemd template do with each event, and nothing else: starts `words`, whose standard input has
 /// the event line. Returns at the end-of-file of `source`, or -errno.
 int benchmark_start_each(int source, char *const words[]);
@@ -51,3 +78,17 @@ int benchmark_watch_freezes(const int *events, int count, int milliseconds, int6
 int benchmark_take_precedence(void);
 /// Lets this process and its children open as many descriptors as the machine grants. 0 or -errno.
 int benchmark_open_many(void);
+
+/// Stops a process of ours, so that it can be stepped through. 0 or -errno.
+int benchmark_halt(int pid);
+/// Where a process has the kernel's own code for telling the time.
+struct benchmark_clock {
+    uint64_t start;
+    uint64_t end;
+};
+/// Steps through one wake of a process that was stopped and has something to read on descriptor 0: from that read to the write
+/// that thaws, but for what tells the time. `places` gets the address of each instruction; returns how many there are, or
+/// -errno: EAGAIN where it thaws nobody, ENOBUFS for more than `room`, ESRCH where it ends, ENOSYS on processors other than x86-64.
+int64_t benchmark_step(int pid, const struct benchmark_clock *clock, uint64_t *places, int64_t room);
+/// Lets it go on by itself.
+void benchmark_resume(int pid);
