@@ -104,9 +104,10 @@ class Bridge:
         return list({one.event["id"]: one for one in self.heard(*kinds) if one.at >= since and
                      (one.profile == profile or one.event.get("source") in sources)}.values())
 
-    def gaps(self, profile):
-        """From when to when something of such a device may have been lost."""
-        return [(self.instant(one.data["from"]), self.instant(one.data["to"])) for one in self.of(profile, "gap")]
+    def gaps(self, profile, since=0):
+        """From when to when something of such a device may have been lost, of those that were told after `since`."""
+        told = self.of(profile, "gap", since=since)
+        return [(self.instant(one.data["from"]), self.instant(one.data["to"])) for one in told]
 
     def instant(self, text):
         """CLOCK_MONOTONIC seconds of an event's time."""

@@ -23,8 +23,9 @@ class Tally:
         self.lost = [message for _, message in said if message not in events]
 
     @property
-    def is_clean(self):
-        return not (self.lost or self.repeated or self.disorder or self.unsaid)
+    def is_true(self):
+        """Of what was heard."""
+        return not (self.repeated or self.disorder or self.unsaid)
 
     def __str__(self):
         few = {name: getattr(self, name)[:3] for name in ("lost", "repeated", "disorder", "unsaid")}

@@ -1,5 +1,6 @@
 """The visits of an accessory: plugged in it is connected at a handler that sleeps, is heard, and goes with a reason."""
 import struct
+import subprocess
 
 from lab import now, until
 
@@ -58,16 +59,23 @@ class Visit:
             since = [one.kind for one in self.bridge.heard() if self.begun <= one.at <= told.at]
             self.lab.claim(f"{self.name}: its handler slept, and was thawed for it",
                            "resumed" in since and "lab.start" not in since, since)
-        nodes = [f"/dev/{'input/' if name.startswith('event') else ''}{name}"
-                 for name in self.device.host_nodes(self.pattern)]
-        held = [node for node in self.bridge.holds() if node in nodes]
-        self.lab.claim(f"{self.name}: the bridge has its node open", len(held) == 1, (nodes, self.bridge.holds()))
+        # Where udev tells its last unplug only after its plug, the bridge has opened what it then has to open anew.
+        subprocess.run(["udevadm", "settle", "--timeout=20"], check=True)
+        held = until(self.held, 10)
+        self.lab.claim(f"{self.name}: the bridge has its node open", len(held) == 1, (self.nodes(), self.bridge.holds()))
         if self.subject:
             self.lab.claim(f"{self.name}: it comes back under the same alias, on the same node",
                            (told.event["subject"], held) == (self.subject, self.node),
                            (told.event["subject"], held, self.subject, self.node))
         self.subject, self.node = told.event["subject"], held
         return told
+
+    def nodes(self):
+        return [f"/dev/{'input/' if name.startswith('event') else ''}{name}"
+                for name in self.device.host_nodes(self.pattern)]
+
+    def held(self):
+        return [node for node in self.bridge.holds() if node in self.nodes()]
 
     def connections(self):
         return len(self.bridge.of(self.name, "connected"))

@@ -36,6 +36,12 @@ struct LabRun: Sendable {
         /// Why it could not be played here.
         var skips: [String] = []
         var hasEnded = false
+        /// How it failed on a machine that stood still itself, and why it was played again.
+        var excuses: [String] = []
+
+        mutating func beginAnew(because why: String) {
+            self = Outcome(excuses: excuses + ["\(why): \(failures.joined(separator: "; "))"])
+        }
     }
 
     /// What remains of it: `report`, `out`, `console`, and a folder for each scenario that failed.
@@ -112,7 +118,7 @@ struct LabRun: Sendable {
         }
     }
 
-    private static func outcomes(in report: [String]) -> [String: Outcome] {
+    static func outcomes(in report: [String]) -> [String: Outcome] {
         var outcomes: [String: Outcome] = [:]
         var name = "guest"
         for line in report {
@@ -121,13 +127,14 @@ struct LabRun: Sendable {
             switch parts[0] {
             case "SCENARIO": name = String(parts[1].prefix { $0 != ":" })
             case "PASS:": outcomes[name, default: Outcome()].claims.append(parts[1])
-            case "FAIL:": outcomes[name, default: Outcome()].failures.append(parts[1])
+            case "FAIL:", "LOST:": outcomes[name, default: Outcome()].failures.append(parts[1])
             case "FIGURE:": outcomes[name, default: Outcome()].figures.append(parts[1])
             case "SKIP:": outcomes[name, default: Outcome()].skips.append(parts[1])
             case "NOT-YET:": outcomes[name, default: Outcome()].debts.append(parts[1])
             case "END":
                 outcomes[name, default: Outcome()].hasEnded = true
                 outcomes[name, default: Outcome()].figures.append("took \(parts[1].dropFirst(name.count + 1))")
+            case "AGAIN": outcomes[name]?.beginAnew(because: String(parts[1].dropFirst(name.count + 2)))
             default: break
             }
         }

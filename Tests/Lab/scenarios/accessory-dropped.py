@@ -43,7 +43,7 @@ def run(lab):
     begun = flood(lab, visit)
     lab.eventually("what was held before is up, and what was pressed unheard is down",
                    lambda: keys() == {LETTERS[HELD_AFTER]}, 20)
-    told = [*bridge.of("lab-keys", "gap"), *(one for one in visit.heard() if one.at >= begun)]
+    told = [*bridge.of("lab-keys", "gap", since=begun), *(one for one in visit.heard() if one.at >= begun)]
     told = [one.kind for one in sorted(told, key=lambda one: one.event["seq"])]
     lab.claim("the gap comes first, then how the keys stand: no stroke of those in it is told", told == ["gap", "data"],
               told[:9])
@@ -52,8 +52,9 @@ def run(lab):
     visit.says([press(0), *(press(usage if value else 0) for usage, value in typed)],
                expected=[batch(HELD_AFTER, 0), *(batch(usage, value) for usage, value in typed)])
     lab.claim("in the end no key is down", not keys(), keys())
-    lab.claim("the gap is one", len(bridge.gaps("lab-keys")) == 1, bridge.gaps("lab-keys"))
-    begin = bridge.gaps("lab-keys")[0][0]
+    gaps = bridge.gaps("lab-keys", since=begun)
+    lab.claim("the gap is one", len(gaps) == 1, gaps)
+    begin = gaps[0][0]
     lab.claim("it begins where the last key before it was pressed, not before", begin > pressed - 1, pressed - begin)
     visit.goes()
 

@@ -81,7 +81,7 @@ def measure(lab, name, count, message, say):
     tally, gaps = lab.tally(name, said, heard(bridge, name)), bridge.gaps(name)
     lost = set(tally.lost)
     untold = [at for at, data in said if data in lost and not any(begin <= at <= end for begin, end in gaps)]
-    lab.claim(f"{name}: what is lost lies in a gap", not untold, (len(lost), untold[:3], gaps[:3]))
+    lab.account(f"{name}: what is lost lies in a gap", not untold, (len(lost), untold[:3], gaps[:3]))
     lab.claim(f"{name}: no gap is told", not gaps, gaps[:3])
     thaws = [one.at - begun for one in bridge.heard("resumed") if begun <= one.at < begun + spoken]
     lab.claim(f"{name}: one handler, thawed once, was awake for all of it",

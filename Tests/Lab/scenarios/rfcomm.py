@@ -104,7 +104,7 @@ def run(lab):
     # What was under way when the bridge ended the channel is lost with it.
     untold = [line for at, line in missed if not any(begin <= at <= end for begin, end in bridge.gaps(NAME))
               and not any(abs(at - end) <= IN_THE_AIR for end in ended)]
-    lab.claim("what was not heard lies in a gap", not untold, untold)
+    lab.account("what was not heard lies in a gap", not untold, untold)
     lab.tally("lines", [one for one in said if one not in missed], heard("data"))
     lab.figure("lines", f"{len(missed)} in {len(bridge.gaps(NAME))} gaps, or under way when the bridge ended the channel")
 
