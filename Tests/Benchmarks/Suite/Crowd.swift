@@ -87,7 +87,7 @@ final class Crowd {
         let seen = benchmark_watch_freezes(files, Int32(files.count), 5_000, &stamps)
         guard seen == plan.handlers else { throw Failure("\(seen) of \(plan.handlers) handlers were frozen in 5 s") }
         let numbered = zip(groups, stamps).compactMap { group, stamp in
-            CrowdPlan.number(ofGroup: group.name).map { ($0, Instant(nanoseconds: stamp)) }
+            LimitHandler.number(ofGroup: group.name).map { ($0, Instant(nanoseconds: stamp)) }
         }
         return Dictionary(uniqueKeysWithValues: numbered)
     }

@@ -31,41 +31,14 @@ struct CrowdPlan {
     var words: [String] {
         ["\(handlers)", "\(budget.nanoseconds)", "\(warning.nanoseconds)", isAtOnce ? "1" : "0"]
     }
-
-    /// One cgroup a handler, whose name begins with its number.
-    static func number(ofGroup name: String) -> Int? {
-        guard name.first == "h" else { return nil }
-        return Int(name.dropFirst().prefix { $0.isNumber })
-    }
 }
 
 /// The part of the process that leads them, from a device on descriptor 0.
 final class CrowdLimit {
-    /// One handler, silent from the start.
-    private final class Member {
-        var child: ChildProcess
-        let freezer: FileDescriptor
-
-        init(_ number: Int, in tree: CgroupTree, board: String) throws {
-            let leaf = try tree.makeLeaf(named: "h\(number)")
-            freezer = try File.open(leaf.path + "/cgroup.freeze", for: .write)
-            let program = try Places.handler()
-            child = try ChildProcess.spawn(
-                SpawnRequest(executable: program, arguments: [program, board, "0"]), into: .cgroup(leaf))
-        }
-
-        func end() throws {
-            try child.container.kill()
-            var end = pollfd(fd: child.pidfd.raw, events: Int16(POLLIN), revents: 0)
-            poll(&end, 1, 5_000)
-            _ = try child.reap()
-            _ = child.container.remove()
-        }
-    }
-
     private let plan: CrowdPlan
     private let tree: CgroupTree
-    private let members: [Member]
+    /// Silent from the start.
+    private let handlers: [LimitHandler]
 
     /// The folder of the boards, the cgroup's name, the plan.
     init(_ words: [String]) throws {
@@ -73,24 +46,23 @@ final class CrowdLimit {
         self.plan = plan
         tree = try CgroupTree.open(named: name)
         let tree = tree
-        members = try (0..<plan.handlers).map {
-            try Member($0, in: tree, board: BridgeFolder.board($0, in: folder))
+        handlers = try (0..<plan.handlers).map {
+            try LimitHandler($0, in: tree, [BridgeFolder.board($0, in: folder), "0"])
         }
     }
 
     func run() throws {
-        let inputs = members.map { $0.child.inputDescriptor ?? -1 }
-        let freezers = members.map { $0.freezer.raw }
+        let (inputs, freezers) = (handlers.map(\.input), handlers.map(\.freeze))
         let code = inputs.withUnsafeBufferPointer { inputs in
             freezers.withUnsafeBufferPointer { freezers in
                 var crowd = benchmark_crowd(
-                    source: 0, count: Int32(members.count), inputs: inputs.baseAddress,
+                    source: 0, count: Int32(handlers.count), inputs: inputs.baseAddress,
                     freezers: freezers.baseAddress, warn_after: (plan.budget - plan.warning).nanoseconds,
                     freeze_after: plan.budget.nanoseconds, at_once: plan.isAtOnce ? 1 : 0)
                 return benchmark_lead(&crowd)
             }
         }
-        for member in members { try member.end() }
+        for handler in handlers { try handler.end() }
         tree.remove()
         if code < 0 { throw SystemError("lead", "a crowd of handlers", Errno(code: -code)) }
     }

@@ -34,25 +34,18 @@ struct Board {
 }
 
 enum Limit {
-    /// Passes what comes on descriptor 0 on to a handler in a cgroup of its own, until end-of-file.
-    static func run(board: String, cgroup name: String) throws {
+    /// Passes what comes on descriptor 0 on to handlers of one board, to each in turn, until end-of-file.
+    static func run(board: String, cgroup name: String, handlers count: Int) throws {
         let tree = try CgroupTree.open(named: name)
-        let leaf = try tree.makeLeaf(named: "handler")
-        let freezer = try File.open(leaf.path + "/cgroup.freeze", for: .write)
-        let handler = try Places.handler()
-        var child = try ChildProcess.spawn(
-            SpawnRequest(executable: handler, arguments: [handler, board]), into: .cgroup(leaf))
-        var way = benchmark_way(
-            source: 0, input: child.inputDescriptor ?? -1, replies: child.replies.raw, freezer: freezer.raw)
-        let result = benchmark_pass_on(&way)
-        try child.container.thaw()
-        child.closeInput()
-        var end = pollfd(fd: child.pidfd.raw, events: Int16(POLLIN), revents: 0)
-        poll(&end, 1, 5_000)
-        _ = try child.reap()
-        _ = child.container.remove()
+        let handlers = try (0..<count).map { try LimitHandler($0, in: tree, [board]) }
+        let ends = handlers.map { benchmark_end(input: $0.input, replies: $0.replies, freezer: $0.freeze) }
+        let code = ends.withUnsafeBufferPointer { ends in
+            var way = benchmark_way(source: 0, count: Int32(count), ends: ends.baseAddress)
+            return benchmark_pass_on(&way)
+        }
+        for handler in handlers { try handler.end() }
         tree.remove()
-        if result < 0 { throw SystemError("pass on", "what the device says", Errno(code: -result)) }
+        if code < 0 { throw SystemError("pass on", "what the device says", Errno(code: -code)) }
     }
 }
 

@@ -23,6 +23,12 @@ struct ScaleFigures {
             subject = try .bridge(BridgePlan(devices: devices, handlers: handlers), "\(count)")
         }
 
+        /// The kernel's own cost, of as many handlers.
+        init(limitOf handlers: Int) throws {
+            count = handlers
+            subject = try .limit(handlers: handlers)
+        }
+
         /// Every handler is launched before anything is measured.
         func prepare(wakes: Int) throws { try subject.warmUp(wakes: wakes, spacing: .milliseconds(1)) }
 
@@ -98,24 +104,40 @@ struct ScaleFigures {
     }
 
     private func byHandlers() throws -> Growth {
-        var points: [Point] = []
-        defer { for point in points { point.subject.end() } }
+        var (points, limits): ([Point], [Point]) = ([], [])
+        defer { for point in points + limits { point.subject.end() } }
         for count in [1, 10, 100, 1_000] {
+            limits.append(try Point(limitOf: count))
             points.append(try Point(devices: count, handlers: count))
-            try points.last?.prepare(wakes: max(count, 50))
+            for point in [limits, points].compactMap(\.last) { try point.prepare(wakes: max(count, 50)) }
         }
         for _ in 0..<Self.rounds {
-            for point in points { try point.wake(Self.wakes) }
+            for (limit, point) in zip(limits, points) {
+                try limit.wake(Self.wakes)
+                try point.wake(Self.wakes)
+            }
         }
         let section = Section(
             "scale: handlers with a device each",
-            method: "processor time of the bridge an event, `run`; one alone every ms with thaw and freeze",
-            figures("a wake", "handlers", points, \.wakes))
-        return (section, [curve("by handlers", points, \.wakes)], [], points)
+            method: """
+                processor time of the bridge an event, `run`, and of the limit beside it; one alone every ms with thaw and \
+                freeze
+                """,
+            figures("limit, a wake", "handlers", limits, \.wakes, goal: nil)
+                + figures("a wake", "handlers", points, \.wakes) + shares(points, limits))
+        return (section, [curve("by handlers", points, \.wakes), curve("limit", limits, \.wakes)], [], points)
+    }
+
+    /// How much of the growth is not the kernel's.
+    private func shares(_ points: [Point], _ limits: [Point]) -> [Figure] {
+        let ratios = zip(points, limits).map { Quantiles($0.wakes).median / Quantiles($1.wakes).median }
+        let spread = Quantiles(ratios).most / Quantiles(ratios).least
+        return [.valued("a wake / limit, dearest / cheapest", .times, [spread])]
     }
 
     private func figures(
-        _ what: String, _ whose: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>
+        _ what: String, _ whose: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>,
+        goal: Goal? = .atMost(1.2)
     ) -> [Figure] {
         let medians = points.map { Quantiles($0[keyPath: costs]).median }
         let spread = Quantiles(medians).most / Quantiles(medians).least
@@ -123,7 +145,7 @@ struct ScaleFigures {
             let counted =
                 "\(Numbers.grouped(Int64(point.count))) \(point.count == 1 ? String(whose.dropLast()) : whose)"
             return .valued("\(what), \(counted)", .microseconds, point[keyPath: costs])
-        } + [.valued("\(what), dearest / cheapest", .times, [spread], goal: .atMost(1.2))]
+        } + [.valued("\(what), dearest / cheapest", .times, [spread], goal: goal)]
     }
 
     private func curve(_ name: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>) -> Chart.Curve {

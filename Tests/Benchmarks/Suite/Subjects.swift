@@ -4,10 +4,10 @@ import WakeModel
 import WakeSystem
 
 extension Subject {
-    /// What the kernel alone costs.
-    static func limit() throws -> Subject {
-        let name = "wakebridge-bench-\(getpid())"
-        return try inFolder("limit") { [try Program.own(), "limit", $0 + "/board", name] }
+    /// What the kernel alone costs, with so many handlers that are woken in turn.
+    static func limit(handlers: Int = 1) throws -> Subject {
+        let name = "wakebridge-bench-\(getpid())-\(handlers)"
+        return try inFolder("limit") { [try Program.own(), "limit", $0 + "/board", name, "\(handlers)"] }
     }
 
     /// The daemon, with its handler frozen as soon as it has nothing to do, unless it may linger.

@@ -4,7 +4,7 @@ import Glibc
 do {
     let words = Array(CommandLine.arguments.dropFirst())
     switch words.first {
-    case "limit": try Limit.run(board: words[1], cgroup: words[2])
+    case "limit": try Limit.run(board: words[1], cgroup: words[2], handlers: Int(words[3]) ?? 1)
     case "crowd": try CrowdLimit(Array(words.dropFirst())).run()
     case "starter": try Starter.run(Array(words.dropFirst()))
     case "bridge": try BridgeUnderTest(Array(words.dropFirst())).run()

@@ -41,12 +41,17 @@ int64_t benchmark_stamp(const struct benchmark_board *board, uint64_t sequence);
 /// Returns at end-of-file. It acknowledges in its first `answers` reads that hold an event, and is silent after them.
 void benchmark_handle(struct benchmark_board *board, uint64_t answers);
 
-/// What the limit passes on: its descriptors are the caller's.
+/// Our ends of one handler; they are the caller's.
+struct benchmark_end {
+    int input;     // its standard input
+    int replies;   // its descriptor 3
+    int freezer;   // its cgroup.freeze, open for writing
+};
+/// What the limit passes on, and to whom.
 struct benchmark_way {
     int source;    // where the device's bytes come
-    int input;     // the handler's standard input
-    int replies;   // our end of its descriptor 3
-    int freezer;   // its cgroup.freeze, open for writing
+    int count;     // of handlers, which are woken in turn, one for each word of the device
+    const struct benchmark_end *ends;
 };
 /// Only the calls that waking a frozen process takes: wait, read, write a line, thaw; then wait, read the reply, freeze.
 /// Returns at the source's end-of-file, or -errno.
