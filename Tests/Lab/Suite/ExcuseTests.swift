@@ -7,7 +7,9 @@ struct ExcuseTests {
     /// What the guest says of a scenario that said this, and whose machine stood still so often: for 0.5 s each time.
     private func excuse(_ said: String, standstills: Int) throws -> String {
         let script = "import guest; print(guest.excuse(['PASS: a', '\(said)'], [(1.0, 0.5)] * \(standstills)))"
-        let child = try Child(["env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=\(LabRun.sources)", "python3", "-c", script])
+        let child = try Child([
+            "env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=\(LabRun.sources)", "python3", "-c", script,
+        ])
         let ended = try child.finish()
         #expect(ended.exit == 0, "\(ended.talk)")
         return ended.output
@@ -28,7 +30,8 @@ struct ExcuseTests {
     func again() {
         let report = [
             "SCENARIO one: it holds", "PASS: a", "FAIL: b (late)", "END one 3.0 s", "AGAIN one: it stood still",
-            "SCENARIO one: it holds", "PASS: a", "PASS: b", "END one 2.0 s", "SCENARIO two: it holds", "LOST: c", "END two 1.0 s",
+            "SCENARIO one: it holds", "PASS: a", "PASS: b", "END one 2.0 s", "SCENARIO two: it holds", "LOST: c",
+            "END two 1.0 s",
         ]
         let outcomes = LabRun.outcomes(in: report)
         #expect(outcomes["one"]?.failures == [])
