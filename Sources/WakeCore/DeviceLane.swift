@@ -69,6 +69,7 @@ struct Terms: Hashable, Sendable {
     private static let advertisementLatency = TimeSpan.seconds(5)
 }
 
+/// As large as one line of a cache: of ten thousand devices nearly every event finds its lane cold.
 struct DeviceLane: Sendable {
     /// Which of a device's lanes an event stands in, so that in each what came first falls due first. They are delivered
     /// in one order of numbers.
@@ -86,23 +87,31 @@ struct DeviceLane: Sendable {
     let kind: Kind
     /// Where the device's next lane stands; -1 after the last.
     var nextOfDevice: Int32 = -1
-    var terms: Terms
+    /// Where its terms stand in the table's list, and of them what each filing asks.
+    private(set) var terms: Int32
+    private(set) var wakes: Bool
     /// On CLOCK_BOOTTIME; zero where no nack holds the device back.
     var heldUntil = Instant.zero
 
     /// Sorted by sequence from `head` on; what stands before it was taken.
     private var storage: [QueuedEvent] = []
-    private var head = 0
     private(set) var bytes = 0
-    private(set) var dataCount = 0
-    private(set) var barrierCount = 0
+    private var takenCount: Int32 = 0
+    private var barrierCount: Int32 = 0
     /// The newest connect, disconnect or attention that ever stood here.
     private(set) var lastBarrier = Sequence(0)
 
-    init(device: DeviceID, kind: Kind, terms: Terms) {
+    init(device: DeviceID, kind: Kind, terms: (place: Int32, wakes: Bool)) {
         self.device = device
         self.kind = kind
-        self.terms = terms
+        (self.terms, wakes) = terms
+    }
+
+    mutating func setTerms(_ terms: (place: Int32, wakes: Bool)) { (self.terms, wakes) = terms }
+
+    private var head: Int {
+        get { Int(takenCount) }
+        set { takenCount = Int32(newValue) }
     }
 
     var isEmpty: Bool { head == storage.count }
@@ -124,7 +133,7 @@ struct DeviceLane: Sendable {
     }
 
     func filing(at boottime: Instant) -> Filing {
-        var filing = Filing(isHeld: isHeld(at: boottime), wakes: terms.wakes)
+        var filing = Filing(isHeld: isHeld(at: boottime), wakes: wakes)
         guard head < storage.count else { return filing }
         if filing.isHeld {
             filing.end = heldUntil.nanoseconds
@@ -153,6 +162,22 @@ struct DeviceLane: Sendable {
         compact()
         return event
     }
+
+    // MARK: Room
+
+    var hasRoom: Bool { storage.capacity > 0 }
+
+    /// What an empty lane keeps for its next events, for another lane; nil of one that has much, or none.
+    mutating func giveUpRoom() -> [QueuedEvent]? {
+        guard isEmpty, (1...Self.smallRoom).contains(storage.capacity) else { return nil }
+        var room: [QueuedEvent] = []
+        swap(&room, &storage)
+        return room
+    }
+
+    mutating func takeRoom(_ room: [QueuedEvent]) { storage = room }
+
+    private static let smallRoom = 64
 
     /// Puts an event where its number belongs: nearly always at one of the ends.
     mutating func insert(_ event: QueuedEvent) {
@@ -188,17 +213,16 @@ struct DeviceLane: Sendable {
     mutating func removeFirstData() -> QueuedEvent? { firstIndex(where: \.isData).map { remove(at: $0) } }
 
     /// Takes out what is older than the retention; gaps stay, being what tells of it.
-    mutating func removeFirstExpired(at boottime: Instant) -> QueuedEvent? {
-        guard let retention = terms.retention, let index = firstIndex(where: { $0.kind != .gap }),
+    mutating func removeFirstExpired(at boottime: Instant, after retention: TimeSpan) -> QueuedEvent? {
+        guard let index = firstIndex(where: { $0.kind != .gap }),
             boottime - storage[index].arrived > retention
         else { return nil }
         return remove(at: index)
     }
 
     /// From when on something is.
-    var firstExpiry: Instant? {
-        guard let retention = terms.retention else { return nil }
-        return firstIndex { $0.kind != .gap }.map { storage[$0].arrived + retention }
+    func firstExpiry(after retention: TimeSpan) -> Instant? {
+        firstIndex { $0.kind != .gap }.map { storage[$0].arrived + retention }
     }
 
     /// Takes out all that fits.
@@ -261,7 +285,6 @@ struct DeviceLane: Sendable {
 
     private mutating func account(_ event: QueuedEvent, _ sign: Int) {
         bytes += sign * Int(event.size)
-        if event.isData { dataCount += sign }
-        if event.isBarrier { barrierCount += sign }
+        if event.isBarrier { barrierCount += Int32(sign) }
     }
 }

@@ -20,9 +20,8 @@ struct EventQueue: Sendable {
     mutating func insert(_ event: QueuedEvent, _ terms: Terms) {
         let lane = lanes.place(of: event, terms)
         account(event, lane, 1)
-        lanes[lane].insert(event)
-        lanes.refile(lane)
-        guard let retention = lanes[lane].terms.retention, event.kind != .gap else { return }
+        lanes.insert(event, at: lane)
+        guard let retention = lanes.terms(at: lane).retention, event.kind != .gap else { return }
         expiresAt = min(expiresAt ?? event.arrived + retention, event.arrived + retention)
     }
 
@@ -49,14 +48,18 @@ struct EventQueue: Sendable {
 
     /// Who stands first now may be older than who went: recovered and revived events keep the time they came.
     private mutating func noteExpiry(of lane: Int) {
-        if expiresAt != nil { expiresAt = Instant.earlier(expiresAt, lanes[lane].firstExpiry) }
+        if expiresAt != nil { expiresAt = Instant.earlier(expiresAt, firstExpiry(of: lane)) }
+    }
+
+    private func firstExpiry(of lane: Int) -> Instant? {
+        lanes.terms(at: lane).retention.flatMap { lanes[lane].firstExpiry(after: $0) }
     }
 
     private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
         count += sign
         bytes += sign * Int(event.size)
         if event.isBarrier { barrierCount += sign }
-        guard let subscription = lanes[lane].terms.subscription else { return }
+        guard let subscription = lanes.terms(at: lane).subscription else { return }
         while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
         bytesOfSubscription[subscription] += sign * Int(event.size)
     }
@@ -71,7 +74,7 @@ extension EventQueue {
     func firstWaking(now: Instant) -> QueuedEvent? {
         guard let least = lanes.dues.least, least <= now.nanoseconds else { return nil }
         // Nearly always it is the first of all that may be taken.
-        if let place = lanes.ready.leastSlot, lanes[place].terms.wakes, let event = lanes[place].first,
+        if let place = lanes.ready.leastSlot, lanes[place].wakes, let event = lanes[place].first,
             event.isDue(at: now)
         {
             return event
@@ -139,11 +142,11 @@ extension EventQueue {
     mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
         lanes.orderData()
         var lane: Int?
-        if lanes.hasLatest { lane = laneOfOldestData(of: subscription) { $0.terms.policy == .latest } }
+        if lanes.hasLatest { lane = laneOfOldestData(of: subscription) { $1.policy == .latest } }
         if lane == nil, lanes.hasAdvertisements {
-            lane = laneOfOldestData(of: subscription) { $0.kind == .advertisements }
+            lane = laneOfOldestData(of: subscription) { kind, _ in kind == .advertisements }
         }
-        if lane == nil, !sparingData { lane = laneOfOldestData(of: subscription) { _ in true } }
+        if lane == nil, !sparingData { lane = laneOfOldestData(of: subscription) { _, _ in true } }
         return remove(from: lane) { $0.removeFirstData() }
     }
 
@@ -151,9 +154,12 @@ extension EventQueue {
         guard let due = expiresAt, due < boottime else { return [] }
         var expired: [QueuedEvent] = []
         expiresAt = nil
-        for index in lanes.occupied where lanes[index].terms.retention != nil {
-            while let event = remove(from: index, { $0.removeFirstExpired(at: boottime) }) { expired.append(event) }
-            expiresAt = Instant.earlier(expiresAt, lanes[index].firstExpiry)
+        for index in lanes.occupied {
+            guard let retention = lanes.terms(at: index).retention else { continue }
+            while let event = remove(from: index, { $0.removeFirstExpired(at: boottime, after: retention) }) {
+                expired.append(event)
+            }
+            expiresAt = Instant.earlier(expiresAt, firstExpiry(of: index))
         }
         return expired.sorted { $0.sequence < $1.sequence }
     }
@@ -178,11 +184,14 @@ extension EventQueue {
         return removeFromAll { $0.removeAll { $0.kind != .gap } }
     }
 
-    private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane) -> Bool) -> Int? {
+    private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane.Kind, Terms) -> Bool) -> Int? {
         var best: Int?
         lanes.data.visit(upTo: .max) { place, lowest in
-            if let subscription, lanes[place].terms.subscription != subscription { return }
-            guard fits(lanes[place]), let first = lanes[place].firstDataSequence?.key, first < lowest else { return }
+            let terms = lanes.terms(at: place)
+            if let subscription, terms.subscription != subscription { return }
+            guard fits(lanes[place].kind, terms), let first = lanes[place].firstDataSequence?.key, first < lowest else {
+                return
+            }
             (best, lowest) = (place, first)
         }
         return best
@@ -211,17 +220,17 @@ extension EventQueue {
 // MARK: - Terms
 
 extension EventQueue {
-    func terms(of device: DeviceID) -> Terms { lanes.firstPlace(of: device).map { lanes[$0].terms } ?? .orphaned }
+    func terms(of device: DeviceID) -> Terms { lanes.firstPlace(of: device).map { lanes.terms(at: $0) } ?? .orphaned }
 
     mutating func reroute(_ device: DeviceID, _ terms: Terms) {
-        guard lanes.places(of: device).contains(where: { lanes[$0].terms != terms }) else { return }
+        guard lanes.places(of: device).contains(where: { lanes.terms(at: $0) != terms }) else { return }
         for index in lanes.places(of: device) { lanes.setTerms(terms, of: index) }
         noteTerms()
     }
 
     /// A changed manifest: what is queued is owed on the new terms.
     mutating func reroute(_ terms: (DeviceID) -> Terms) {
-        for index in lanes.indices { lanes.setTerms(terms(lanes[index].device), of: index) }
+        lanes.resetTerms(terms)
         noteTerms()
     }
 
@@ -229,7 +238,7 @@ extension EventQueue {
         expiresAt = count > 0 ? .zero : nil
         bytesOfSubscription = []
         for index in lanes.indices {
-            guard let subscription = lanes[index].terms.subscription else { continue }
+            guard let subscription = lanes.terms(at: index).subscription else { continue }
             while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
             bytesOfSubscription[subscription] += lanes[index].bytes
         }

@@ -4,6 +4,12 @@ import WakeModel
 /// What is asked for every event is answered by the top of a heap, so that it costs the same with ten thousand devices.
 struct LaneTable: Sendable {
     private var lanes: [DeviceLane] = []
+    /// On which terms lanes are; a few for all of them.
+    private(set) var terms: [Terms] = []
+    private var placesOfTerms: [Terms: Int32] = [:]
+    /// Of lanes that went empty, for those that fill next: what was used last is still in the cache.
+    private(set) var spareRooms: [[QueuedEvent]] = []
+    private static let spareLimit = 1_024
     /// By the device's number: where its first lane stands, which names the next; -1 where it has none. An array for each would be
     /// one more place in memory for every event.
     private var firstOfDevice: [Int32] = []
@@ -69,7 +75,7 @@ struct LaneTable: Sendable {
     /// Makes the lane where there is none.
     mutating func place(of event: QueuedEvent, _ terms: Terms) -> Int {
         if let found = place(event.lane, of: event.device) { return found }
-        var lane = DeviceLane(device: event.device, kind: event.lane, terms: terms)
+        var lane = DeviceLane(device: event.device, kind: event.lane, terms: (place(of: terms), terms.wakes))
         // A nack speaks of the device, whichever lanes it has by then.
         lane.heldUntil = firstPlace(of: event.device).map { lanes[$0].heldUntil } ?? .zero
         chain(lanes.count, to: event.device)
@@ -88,12 +94,28 @@ struct LaneTable: Sendable {
     }
 
     private mutating func noteKind(of lane: DeviceLane) {
-        if lane.terms.policy == .latest { hasLatest = true }
+        if terms[Int(lane.terms)].policy == .latest { hasLatest = true }
         if lane.kind == .advertisements { hasAdvertisements = true }
     }
 
+    func terms(at place: Int) -> Terms { terms[Int(lanes[place].terms)] }
+
+    private mutating func place(of terms: Terms) -> Int32 {
+        if let known = placesOfTerms[terms] { return known }
+        let place = Int32(self.terms.count)
+        self.terms.append(terms)
+        placesOfTerms[terms] = place
+        return place
+    }
+
+    /// Gives all lanes anew what `body` says of their devices: what nobody is on any more is forgotten.
+    mutating func resetTerms(_ body: (DeviceID) -> Terms) {
+        (terms, placesOfTerms) = ([], [:])
+        for place in lanes.indices { setTerms(body(lanes[place].device), of: place) }
+    }
+
     mutating func setTerms(_ terms: Terms, of place: Int) {
-        lanes[place].terms = terms
+        lanes[place].setTerms((self.place(of: terms), terms.wakes))
         noteKind(of: lanes[place])
         refile(place)
     }
@@ -119,8 +141,15 @@ struct LaneTable: Sendable {
         for place in occupied { refile(place) }
     }
 
-    /// To be called when events went into the lane or out of it.
+    mutating func insert(_ event: QueuedEvent, at place: Int) {
+        if !lanes[place].hasRoom, let room = spareRooms.popLast() { lanes[place].takeRoom(room) }
+        lanes[place].insert(event)
+        refile(place)
+    }
+
+    /// To be called when events went out of the lane.
     mutating func refile(_ place: Int) {
+        if spareRooms.count < Self.spareLimit, let room = lanes[place].giveUpRoom() { spareRooms.append(room) }
         if ordersData { data.set(lanes[place].firstDataSequence?.key, for: place) }
         let filing = lanes[place].filing(at: releasedUpTo)
         ready.set(filing.first, for: place)

@@ -2,12 +2,12 @@
 
 /// Shared by every line of its device, so that a line copies no strings.
 public final class DeviceText: Sendable {
-    public let alias: String
-    private let source: String
     /// From behind the number in the id of a data event to before its time.
     let dataHead: [UInt8]
     /// The member that names the profile; empty where none matched.
     let profile: [UInt8]
+    public let alias: String
+    private let source: String
 
     /// - Parameter member: that of its profile, where one was made before: the devices of one profile share it.
     public init(of device: Device, member: [UInt8]? = nil) {

@@ -5,14 +5,15 @@ import WakeProfiles
 final class Catalog {
     /// An object, so that who asks for a part of it copies nothing else: every line asks.
     final class DeviceEntry {
-        let device: Device
+        // What every event asks comes first, so that it is in one line of a cache.
         let text: DeviceText
-        /// As it read when the device came.
-        let profile: ProfileIndex?
         let decoder: ProfileDecoder?
+        fileprivate(set) var lastData: WallTime?
         /// Nil before the first word of its link.
         fileprivate(set) var isConnected: Bool?
-        fileprivate(set) var lastData: WallTime?
+        /// As it read when the device came.
+        let profile: ProfileIndex?
+        let device: Device
 
         fileprivate init(
             _ device: Device, _ text: DeviceText, _ profile: ProfileIndex?, _ decoder: ProfileDecoder?,
