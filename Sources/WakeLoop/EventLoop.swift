@@ -104,6 +104,8 @@ public final class EventLoop {
     /// were a source of its own would cost another look at every descriptor before it is called.
     @discardableResult
     private func iterate(waiting microseconds: UInt64) throws(SystemError) -> Bool {
+        // What is under way may arm others, and disarm these.
+        if !isTurnRequested { for queue in queues.values { queue.settle() } }
         var found = sd_event_prepare(handle)
         if found == 0 {
             let completes = isTurnRequested && (busyRounds == 0 || busyRounds >= Self.busyLimit)

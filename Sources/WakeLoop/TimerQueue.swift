@@ -23,6 +23,8 @@ final class TimerQueue {
     private var armed: UInt64 = 0
     /// While timers are being called: the instant up to which they are due.
     private var horizon: Instant?
+    /// What the kernel's timer waits for.
+    private var awaited: Instant?
 
     /// sd-event may call so much later to fold wake-ups. It folds towards the end of what it is allowed, so that anything
     /// larger would be added to every deadline.
@@ -45,23 +47,18 @@ final class TimerQueue {
     deinit { source.cancel() }
 
     func insert(_ timer: Timer, due: Instant) {
-        let first = heap.first?.due
         take(timer)
         armed += 1
         // One that arms itself for the past from its own call is due in the next turn, not in this one for ever.
         let due = horizon.map { max(due, $0 + TimeSpan(nanoseconds: 1)) } ?? due
         heap.append(Entry(due: due, order: armed, timer: timer))
         rise(from: heap.count - 1)
-        waitForFirst(insteadOf: first)
     }
 
-    func remove(_ timer: Timer) {
-        let first = heap.first?.due
-        take(timer)
-        waitForFirst(insteadOf: first)
-    }
+    func remove(_ timer: Timer) { take(timer) }
 
     private func fireDue() {
+        awaited = nil
         let now = clock.now()
         horizon = now
         while let entry = heap.first, entry.due <= now {
@@ -70,13 +67,14 @@ final class TimerQueue {
             timer.fire()
         }
         horizon = nil
-        waitForFirst(insteadOf: nil)
     }
 
-    private func waitForFirst(insteadOf former: Instant?) {
-        guard horizon == nil else { return }
-        guard let due = heap.first?.due else { return source.setEnabled(Int32(SD_EVENT_OFF)) }
-        guard due != former else { return }
+    /// Has the kernel's timer wait for the first. To be called before the loop waits, and not sooner: most of what is armed in a
+    /// wake is disarmed in the same.
+    func settle() {
+        guard heap.first?.due != awaited else { return }
+        awaited = heap.first?.due
+        guard let due = awaited else { return source.setEnabled(Int32(SD_EVENT_OFF)) }
         // Rounded up: never early.
         source.setTime(microseconds: UInt64(max(due.nanoseconds, 0) / 1000 + 1))
         source.setEnabled(Int32(SD_EVENT_ONESHOT))

@@ -37,7 +37,7 @@ public struct FileLocks: ~Copyable {
         }
     }
 
-    /// False where every descriptor of the process says that there is none, and where it is gone, for then nothing is held any
+    /// False where every descriptor of the process that has a name says that there is none, and where it is gone, for then nothing is held any
     /// more; true also where we may not look.
     private static func mayHoldLocks(_ pid: Int32) -> Bool {
         switch clinux_shows_lock(pid) {

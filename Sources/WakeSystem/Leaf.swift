@@ -135,7 +135,8 @@ extension FileDescriptor {
         return bytes
     }
 
-    /// The whole of a kernel file as it is now, however long.
+    /// The whole of a kernel file of short lines as it is now, however long. The kernel writes whole lines into a page or more
+    /// (seq_file): a read that leaves half a page was the last.
     borrowing func contents() throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         let number = raw
@@ -146,7 +147,7 @@ extension FileDescriptor {
                 if case .value(let count) = answer { bytes.append(contentsOf: space[..<count]) }
                 return answer
             }.get("read", "descriptor \(number)")
-            if count == 0 { return bytes }
+            if count < 2_048 { return bytes }
         }
     }
 }

@@ -117,6 +117,7 @@ final class HandlerProcess {
             containerWatch = try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in
                 learnContainer()
             }
+            containerWatch?.disable()
         }
         look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
     }
@@ -256,9 +257,11 @@ final class HandlerProcess {
         }
         if hasExited, !events.isPopulated, !hasEmptied {
             hasEmptied = true
+            containerWatch?.disable()
             tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
+            containerWatch?.disable()
             services?.drain()
             replies?.drain { [unowned self] in observer.processFroze(self) }
         } else {
@@ -268,9 +271,14 @@ final class HandlerProcess {
 
     private func lookAgain() {
         guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
-        guard awaitsFreeze, lookDelay < Self.lastLook else { return }
+        guard awaitsFreeze, lookDelay < Self.lastLook else { return awaitReport() }
         lookDelay = lookDelay + lookDelay
         look?.arm(at: SystemClock.monotonic() + lookDelay)
+    }
+
+    /// The kernel reports each thaw and each freeze, which wakes us for what we know: it is heard while something is awaited only.
+    private func awaitReport() {
+        if awaitsFreeze || hasExited && !hasEmptied { containerWatch?.enable() } else { containerWatch?.disable() }
     }
 
     private func tellEnd() {

@@ -49,7 +49,7 @@ final class ReplyReader {
     init(of raw: Int32, on loop: EventLoop, space: ReadSpace, speaker: any ReplySpeaker) throws(SystemError) {
         self.space = space
         self.speaker = speaker
-        watch = try loop.watch(raw, for: .readable) { [unowned self] _ in listen() }
+        watch = try loop.watch(raw, for: .readable) { [unowned self] _ in heed() }
         refill = try loop.timer(on: .monotonic) { [unowned self] in listen() }
     }
 
@@ -107,6 +107,9 @@ final class ReplyReader {
     }
 
     // MARK: Listening
+
+    /// Of one that sleeps nothing comes, but of root's processes that have left its cgroup.
+    private func heed() { if isAsleep, drain == nil { watch?.disable() } else { listen() } }
 
     /// One reading a turn, so that a handler that floods does not starve the others.
     private func listen() {
@@ -207,8 +210,13 @@ final class ReplyReader {
         }
     }
 
-    /// Who would not listen does not watch: a socket that is ready for nobody would keep the loop turning.
+    /// Who would not listen does not watch: a socket that is ready for nobody would keep the loop turning. That of one that
+    /// sleeps is silent, and is left as it is: two system calls a wake.
     private func updateWatch() {
-        if !hasEnded, drain != nil || !(isHeld || isWaiting || isAsleep) { watch?.enable() } else { watch?.disable() }
+        if hasEnded || drain == nil && (isHeld || isWaiting) {
+            watch?.disable()
+        } else if drain != nil || !isAsleep {
+            watch?.enable()
+        }
     }
 }
