@@ -129,7 +129,9 @@ let package = Package(
                 "TestBench", "wakebridge", "wakebridged", "FixtureHandler", "WakeJournal", "WakeModel", "WakeSystem",
             ]),
         .testTarget(
-            name: "CountedTests", dependencies: ["TestBench", "wakebridge", "WakeSystem"], exclude: ["baseline.txt"]),
+            name: "CountedTests",
+            dependencies: ["BenchmarkProbe", "FixtureHandler", "TestBench", "wakebridge", "WakeSystem"],
+            exclude: ["baseline.txt"]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),

@@ -14,7 +14,7 @@ static int is_anonymous(int folder, const char *name)
 {
     char target[8];
     ssize_t length = readlinkat(folder, name, target, sizeof target);
-    return length > 0 && target[0] != '/' && target[0] != '(';
+    return length == sizeof target && (memcmp(target, "pipe:[", 6) == 0 || memcmp(target, "socket:[", 8) == 0);
 }
 
 /// The kernel tells of locks in the fifth line, before anything that depends on what the descriptor is.
@@ -55,11 +55,11 @@ int clinux_shows_lock(pid_t process)
         return -errno;
     int found = 0;
     ssize_t size;
-    // The kernel names all for which there is room: half of it is left only after the last.
+    // To the end: what interrupts the kernel may cut its list short.
     do {
         size = getdents64(folder, names, sizeof names);
         found = size < 0 ? -errno : any_shows_lock(process, folder, names, size);
-    } while (found == 0 && size > (ssize_t)sizeof names / 2);
+    } while (found == 0 && size > 0);
     close(folder);
     return found;
 }

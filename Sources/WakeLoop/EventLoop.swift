@@ -35,10 +35,14 @@ public final class EventLoop {
     /// Called when everything that was found ready has been called, if ``requestTurn()`` asked for it.
     public var completeTurn: () -> Void = {}
     private var isTurnRequested = false
-    /// How often in a row more was ready right after a turn: the next one waits for what else is, so that a flood shares
-    /// its turns. But not for ever: a source that is always ready must not keep from everybody what a turn brings.
-    private var busyRounds = 0
-    private static let busyLimit = 32
+    /// More was ready right after a turn: the next one waits for what else is, so that a flood shares its turns. But not for
+    /// ever: a source that is always ready must not keep from everybody what a turn brings.
+    private var isBusy = false
+    /// Since it was requested.
+    private var rounds = 0
+    private static let mostRounds = 32
+    /// So many are made for an answer that comes at once, and arm what their turn disarms.
+    private static let quickRounds = 2
 
     public init() throws(SystemError) {
         var loop: OpaquePointer?
@@ -83,7 +87,10 @@ public final class EventLoop {
     /// Completes the turn now, for a flood that would put it off for too long.
     public func runTurn() {
         isTurnRequested = false
+        rounds = 0
         completeTurn()
+        // The next one may be requested before the loop waits.
+        settleTimers()
     }
 
     /// Runs until `stop`; returns its code.
@@ -104,22 +111,23 @@ public final class EventLoop {
     /// were a source of its own would cost another look at every descriptor before it is called.
     @discardableResult
     private func iterate(waiting microseconds: UInt64) throws(SystemError) -> Bool {
-        // What is under way may arm others, and disarm these.
-        if !isTurnRequested { for queue in queues.values { queue.settle() } }
+        if !isTurnRequested || rounds >= Self.quickRounds { settleTimers() }
         var found = sd_event_prepare(handle)
+        rounds = isTurnRequested ? rounds + 1 : 0
+        let completes = isTurnRequested && (found == 0 && !isBusy || rounds > Self.mostRounds)
+        if completes { runTurn() }
         if found == 0 {
-            let completes = isTurnRequested && (busyRounds == 0 || busyRounds >= Self.busyLimit)
-            if completes { runTurn() }
             // Without waiting after a turn, because it may have armed timers, which only the next step sets.
             found = sd_event_wait(handle, isTurnRequested || completes ? 0 : microseconds)
-            let isBusy = found > 0 && (isTurnRequested || completes)
-            busyRounds = isBusy && busyRounds < Self.busyLimit ? busyRounds + 1 : 0
+            isBusy = found > 0 && (isTurnRequested || completes)
             if found == 0 { return completes || isTurnRequested }
         }
         try check(found, "wait in", "the event loop")
         try check(sd_event_dispatch(handle), "run", "the event loop")
         return true
     }
+
+    private func settleTimers() { for queue in queues.values { queue.settle() } }
 
     /// Makes `run` return `code` after the source that is being called.
     public func stop(code: Int32 = 0) { sd_event_exit(handle, code) }

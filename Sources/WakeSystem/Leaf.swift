@@ -80,7 +80,7 @@ public struct Leaf: ~Copyable {
 
     /// Every process in it, unordered; a process that is no thread group of ours shows as 0 and is left out.
     public borrowing func processes() throws(SystemError) -> [Int32] {
-        try members.contents().split(separator: UInt8(ascii: "\n")).compactMap { line in
+        try members.contents(ofShortLines: true).split(separator: UInt8(ascii: "\n")).compactMap { line in
             Int32(String(decoding: line, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
         }
     }
@@ -135,9 +135,9 @@ extension FileDescriptor {
         return bytes
     }
 
-    /// The whole of a kernel file of short lines as it is now, however long. The kernel writes whole lines into a page or more
-    /// (seq_file): a read that leaves half a page was the last.
-    borrowing func contents() throws(SystemError) -> [UInt8] {
+    /// The whole of a kernel file as it is now, however long. Of one `ofShortLines` a read that leaves half a page was the last:
+    /// the kernel writes whole records into a page (seq_file). A record of /proc/locks is a lock with all that wait for it.
+    borrowing func contents(ofShortLines: Bool = false) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         let number = raw
         while true {
@@ -147,7 +147,7 @@ extension FileDescriptor {
                 if case .value(let count) = answer { bytes.append(contentsOf: space[..<count]) }
                 return answer
             }.get("read", "descriptor \(number)")
-            if count < 2_048 { return bytes }
+            if count == 0 || ofShortLines && count < 2_048 { return bytes }
         }
     }
 }

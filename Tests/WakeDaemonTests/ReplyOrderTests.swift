@@ -23,11 +23,39 @@ struct ReplyOrderTests {
         #expect(speaker.heard == ["one", "two", "three"])
         reader.stop()
     }
+
+    @Test("who had spent his allowance when he was held back is heard again once he is let go")
+    func holdWhileWaiting() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        // Never read, so that the loop finds the pipe ready for as long as it is watched.
+        write(ends[1], "1", 1)
+        let loop = try EventLoop()
+        let burst = String(repeating: "a\n", count: LineAllowance.burst)
+        let speaker = Speaker([burst, burst])
+        let reader = try ReplyReader(of: ends[0], on: loop, space: ReadSpace(), speaker: speaker)
+        while !speaker.isThrottled { reader.hear() }
+        #expect(reader.hold())
+        var isOver = false
+        let later = try loop.timer(on: .monotonic) { isOver = true }
+        later.arm(at: SystemClock.monotonic() + .milliseconds(150))
+        while !isOver { try loop.runOnce(timeout: .milliseconds(10)) }
+        let heard = speaker.heard.count
+        reader.release()
+        let end = SystemClock.monotonic() + .seconds(2)
+        while speaker.heard.count == heard, SystemClock.monotonic() < end {
+            try loop.runOnce(timeout: .milliseconds(10))
+        }
+        #expect(speaker.heard.count > heard)
+        reader.stop()
+    }
 }
 
 private final class Speaker: ReplySpeaker {
     private var pieces: [String]
     private(set) var heard: [String] = []
+    private(set) var isThrottled = false
     var causes: () -> Void = {}
     let replyBytesWaiting = 0
 
@@ -45,5 +73,5 @@ private final class Speaker: ReplySpeaker {
         if case .success(let text) = line { heard.append(String(decoding: text, as: UTF8.self)) }
     }
 
-    func becameThrottled(_ isThrottled: Bool) {}
+    func becameThrottled(_ isThrottled: Bool) { self.isThrottled = isThrottled }
 }

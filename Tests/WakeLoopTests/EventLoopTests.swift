@@ -22,22 +22,56 @@ import WakeSystem
         #expect(try loop.runOnce(timeout: .zero) == false)
     }
 
-    @Test("a turn that was asked for comes although a source is ready without end")
-    func turnUnderFlood() throws {
-        let loop = try EventLoop()
-        let pipe = try Pipe(ours: .both)
-        _ = try pipe.writeEnd.write([1])
-        var calls = 0
-        var turns = 0
-        loop.completeTurn = { turns += 1 }
-        // Nobody reads what is there, so it is ready again at once.
-        let watch = try loop.watch(pipe.readEnd.raw, for: .readable) { _ in
-            calls += 1
-            loop.requestTurn()
+    /// Sources that are ready without end: nobody reads what is there. Each asks for a turn whenever it is called.
+    private final class Flood {
+        private let pipes: [(readEnd: Int32, writeEnd: Int32)]
+        private var watches: [Watch] = []
+
+        init(of count: Int, on loop: EventLoop, called: @escaping () -> Void) throws {
+            pipes = try (0..<count).map { _ in try Pipe(ours: .both).take() }
+            for pipe in pipes {
+                write(pipe.writeEnd, "1", 1)
+                watches.append(
+                    try loop.watch(pipe.readEnd, for: .readable) { _ in
+                        called()
+                        loop.requestTurn()
+                    })
+            }
         }
+
+        func end() {
+            watches = []
+            for pipe in pipes {
+                close(pipe.readEnd)
+                close(pipe.writeEnd)
+            }
+        }
+    }
+
+    @Test("a turn that was asked for comes although sources are ready without end", arguments: [1, 2])
+    func turnUnderFlood(sources: Int) throws {
+        let loop = try EventLoop()
+        var (calls, turns) = (0, 0)
+        loop.completeTurn = { turns += 1 }
+        let flood = try Flood(of: sources, on: loop) { calls += 1 }
         while calls < 1000 { try loop.runOnce(timeout: .zero) }
         #expect(turns >= 9)
-        watch.cancel()
+        flood.end()
+    }
+
+    @Test("a timer fires although sources that are ready without end ask for a turn each time", arguments: [1, 2])
+    func timerUnderFlood(sources: Int) throws {
+        let loop = try EventLoop()
+        var (calls, hasFired) = (0, false)
+        let flood = try Flood(of: sources, on: loop) { calls += 1 }
+        for _ in 0..<10 { try loop.runOnce(timeout: .zero) }
+        let timer = try loop.timer(on: .monotonic) { hasFired = true }
+        timer.arm(at: SystemClock.monotonic() + .milliseconds(1))
+        let end = SystemClock.monotonic() + .seconds(2)
+        while !hasFired, SystemClock.monotonic() < end { try loop.runOnce(timeout: .zero) }
+        #expect(hasFired && calls > 10)
+        timer.disarm()
+        flood.end()
     }
 
     @Test("a watch that is let go of calls no more")

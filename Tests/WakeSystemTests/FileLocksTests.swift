@@ -74,6 +74,36 @@ struct FileLocksTests {
         unlink(path)
     }
 
+    @Test("a lock that many wait for, which the kernel tells in one piece, hides no other")
+    func crowded() throws {
+        let script = """
+            import fcntl, os, time
+            files = [open(f'\(path)-{number}', 'w') for number in range(30)]
+            for file in files[:15]: fcntl.flock(file, fcntl.LOCK_EX)
+            for _ in range(40):
+                if os.fork() == 0:
+                    fcntl.flock(open('\(path)-0', 'w'), fcntl.LOCK_EX)
+                    os._exit(0)
+            time.sleep(1)
+            for file in files[15:]: fcntl.flock(file, fcntl.LOCK_EX)
+            print('locked', flush=True)
+            time.sleep(1000)
+            """
+        let bench = try TestTree()
+        let child = try ChildProcess.spawn(python(script), into: bench.container())
+        try child.container.thaw()
+        #expect(try readLine(child.output) == "locked")
+        let table = try File.open("/proc/locks", for: .read)
+        // Others take locks and let them go meanwhile: these are ours alone, by the process that holds them.
+        func ours() throws -> Int {
+            LockTable(parsing: try table.contents()).entries.count { $0.pid == child.pid && $0.depth == 0 }
+        }
+        let holders = try ours()
+        #expect(holders == 30)
+        try finish(child)
+        for number in 0..<30 { unlink("\(path)-\(number)") }
+    }
+
     @Test("a member that waits blocks those that wait below it, and only those")
     func nested() {
         let table = """

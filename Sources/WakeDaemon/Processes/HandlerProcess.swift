@@ -253,7 +253,7 @@ final class HandlerProcess {
 
     private func learnContainer() {
         guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else {
-            return
+            return lookAgain()
         }
         if hasExited, !events.isPopulated, !hasEmptied {
             hasEmptied = true
@@ -261,7 +261,7 @@ final class HandlerProcess {
             tellEnd()
         } else if awaitsFreeze, events.isFrozen, events.isPopulated {
             awaitsFreeze = false
-            containerWatch?.disable()
+            awaitReport()
             services?.drain()
             replies?.drain { [unowned self] in observer.processFroze(self) }
         } else {

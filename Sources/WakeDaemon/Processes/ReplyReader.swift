@@ -114,8 +114,8 @@ final class ReplyReader {
     /// One reading a turn, so that a handler that floods does not starve the others.
     private func listen() {
         if drain != nil { return drainPiece() }
-        guard !isHeld, !isAsleep, !isOver else { return }
         isWaiting = false
+        guard !isHeld, !isAsleep, !isOver else { return }
         guard tellPaid() else { return }
         let count = readOnce() ?? 0
         guard tellPaid() else { return }

@@ -84,6 +84,9 @@ int benchmark_take_precedence(void);
 /// Lets this process and its children open as many descriptors as the machine grants. 0 or -errno.
 int benchmark_open_many(void);
 
+/// How many system calls the first thread of a process of ours makes from now on to its end, or -errno.
+int64_t benchmark_count_calls(int pid);
+
 /// Stops a process of ours, so that it can be stepped through. 0 or -errno.
 int benchmark_halt(int pid);
 /// Where a process has the kernel's own code for telling the time.
