@@ -20,6 +20,6 @@ python=$PWD/.build/lab/venv/bin/python
 command="env LAB_KEEP=1 WAKEBRIDGE_LOG=notice $python $PWD/Tests/Lab/guest.py $place $PWD/.build/static/release beside-bleak"
 status=0
 Tests/Lab/machine.sh -t "${LAB_LIMIT:-600}" "$place" "$command" || status=$?
-[ ! -f "$place/report" ] || sed -n 's/^FIGURE: /  /p; s/^NOT-YET: /  not met: /p; s/^PASS: /  holds: /p; s/^FAIL: /  FAILED: /p; s/^LOST: /  LOST: /p' "$place/report"
+[ ! -f "$place/report" ] || sed -n 's/^FIGURE: /  /p; s/^NOT-YET: /  not met: /p; s/^PASS: /  holds: /p; s/^FAIL: /  FAILED: /p; s/^LATE: /  LATE: /p; s/^LOST: /  LOST: /p; s/^AGAIN /  PLAYED AGAIN: /p' "$place/report"
 [ "$status" = 0 ] || echo "bench-lab: the guest ended with $status; see $place/out and $place/console" >&2
 exit "$status"

@@ -60,6 +60,12 @@ public enum File {
         return FileDescriptor(owning: Int32(try answer.get("open", name)))
     }
 
+    /// Its number in its file system; nil where there is no file. That of /sys gives none a second time.
+    public static func number(of path: String) -> UInt64? {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
     /// When the file was last written; nil where there is none.
     public static func modificationTime(of path: String) -> WallTime? {
         var status = stat()

@@ -2,9 +2,9 @@
 
     guest.py DIR PROGRAMS SCENARIO...
 
-DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL:, LOST:, SKIP: and FIGURE: lines, then
-`END name seconds`. What a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text. One that failed while
-the machine itself stood still is played again after `AGAIN name: why`, and leaves DIR/NAME-1/; one that lost something is not.
+DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL:, LATE:, LOST:, SKIP: and FIGURE: lines, then
+`END name seconds`. What a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text. One that was late first
+of all, while the machine itself stood still, is played again after `AGAIN name: why`, and leaves DIR/NAME-1/.
 """
 import importlib.util
 import os
@@ -34,19 +34,28 @@ def load(name):
     return module
 
 
+class Overrun(BaseException):
+    """Of no kind that a scenario catches."""
+
+
+def overrun(*_):
+    raise Overrun("its time is over")
+
+
 def play(name, folder, programs, say):
     """Runs in a process of its own, so that nothing of a scenario outlives it."""
     from lab import Lab
     scenario = load(name)
     say(f"SCENARIO {name}: {scenario.__doc__.strip().splitlines()[0]}")
     lab = Lab(folder, programs, say)
-    signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError(f"not over after {LIMIT} s")))
+    signal.signal(signal.SIGALRM, overrun)
     signal.alarm(getattr(scenario, "LIMIT", LIMIT))
     try:
         scenario.run(lab)
     except BaseException as error:
         traceback.print_exc()
-        lab.claim("it runs to its end", False, f"{type(error).__name__}: {error}")
+        claim = lab.in_time if isinstance(error, Overrun) else lab.claim
+        claim("it runs to its end", False, f"{type(error).__name__}: {error}")
     signal.alarm(40)
     try:
         lab.end()
@@ -66,7 +75,10 @@ def keep(folder, kept):
         if os.path.exists(snoop) and shutil.which(words[0]):
             with open(os.path.join(folder, name), "wb") as text:
                 subprocess.run(["timeout", "60", *words, snoop], stdout=text, stderr=subprocess.DEVNULL)
-    shutil.copytree(folder, kept, ignore=lambda place, names: [n for n in names if n.endswith(".sock")])
+    try:
+        shutil.copytree(folder, kept, ignore=lambda place, names: [n for n in names if n.endswith(".sock")])
+    except OSError as error:
+        print(f"not all of {folder} was kept: {error}", flush=True)
 
 
 def attempt(name, folder, programs, say):
@@ -77,7 +89,9 @@ def attempt(name, folder, programs, say):
         os.setpgid(0, 0)
         play(name, folder, programs, say)
         os._exit(0)
-    os.waitpid(pid, 0)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        say(f"FAIL: its process came to its end (wait status {status})")
     try:
         os.killpg(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -85,15 +99,21 @@ def attempt(name, folder, programs, say):
     say(f"END {name} {time.monotonic() - begun:.1f} s")
 
 
+FAILURES = ("FAIL:", "LATE:", "LOST:")
+
+
 def excuse(said, stood):
-    """Why what failed proves nothing: the machine had no processor meanwhile. None where it had, or where something was lost."""
-    if not stood or any(line.startswith("LOST:") for line in said):
+    """Why what failed proves nothing: it was late, as the machine was, and what else failed came after that. None of what was
+    not late first, and where anything was lost."""
+    failures = [line for line in said if line.startswith(FAILURES)]
+    if not stood or not failures or not failures[0].startswith("LATE:") or any(
+            line.startswith("LOST:") for line in failures):
         return None
     return f"the machine itself stood still {len(stood)} times, for up to {max(late for _, late in stood):.2f} s"
 
 
 def has_failed(said):
-    return any(line.startswith(("FAIL:", "LOST:")) for line in said) or not any(
+    return any(line.startswith(FAILURES) for line in said) or not any(
         line.startswith(("PASS:", "SKIP:")) for line in said)
 
 

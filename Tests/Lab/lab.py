@@ -36,8 +36,12 @@ class Lab:
         return bool(holds)
 
     def account(self, sentence, holds, detail=""):
-        """Claims that nothing is lost, for which there is no excuse."""
+        """Claims that nothing is lost, whatever came late before it."""
         return self.claim(sentence, holds, detail, "LOST")
+
+    def in_time(self, sentence, holds, detail=""):
+        """Claims what is only true of a machine that has its processors."""
+        return self.claim(sentence, holds, detail, "LATE")
 
     def not_yet(self, sentence, holds, detail=""):
         """Claims what the bridge still owes: told loudly as such while it does not hold, and fails nothing."""
@@ -47,7 +51,7 @@ class Lab:
         """Claims that it holds within `seconds`, and says after how many it did."""
         begun = now()
         holds = until(condition, seconds, every)
-        self.claim(sentence, holds, f"not within {seconds} s")
+        self.in_time(sentence, holds, f"not within {seconds} s")
         return now() - begun if holds else None
 
     def skip(self, why):
@@ -122,13 +126,14 @@ class Lab:
                                                    reckoning.repeated)
         return reckoning
 
-    def tally(self, what, said, heard):
-        """Claims that every message was heard once, whole and in order; the kernel drops what a machine that stands still does
-        not take, which is no fault of the bridge."""
+    def tally(self, what, said, heard, gaps=()):
+        """Claims that every message was heard once, whole and in order. What the kernel drops while the machine stands still
+        lies in one of the gaps."""
         tally = Tally(said, heard)
         self.figure(what, tally)
         self.account(f"{what}: no message is heard twice, or in parts, or before an earlier one", tally.is_true, tally)
-        self.claim(f"{what}: each message is heard", not tally.lost, tally)
+        self.account(f"{what}: what is lost lies in a gap", not tally.untold(gaps), (tally, gaps[:3]))
+        self.in_time(f"{what}: each message is heard", not tally.lost, tally)
         return tally
 
     def end(self):

@@ -20,12 +20,17 @@ class Tally:
         self.unsaid = [message for message in events if message not in order]
         places = [order[message] for message in events if message in order]
         self.disorder = [(a, b) for a, b in zip(places, places[1:]) if b < a]
-        self.lost = [message for _, message in said if message not in events]
+        self.missed = [(at, message) for at, message in said if message not in events]
+        self.lost = [message for _, message in self.missed]
 
     @property
     def is_true(self):
         """Of what was heard."""
         return not (self.repeated or self.disorder or self.unsaid)
+
+    def untold(self, gaps):
+        """Of what is lost, what lies in none of them."""
+        return [message for at, message in self.missed if not any(begin <= at <= end for begin, end in gaps)]
 
     def __str__(self):
         few = {name: getattr(self, name)[:3] for name in ("lost", "repeated", "disorder", "unsaid")}

@@ -62,7 +62,7 @@ class Visit:
         # Where udev tells its last unplug only after its plug, the bridge has opened what it then has to open anew.
         subprocess.run(["udevadm", "settle", "--timeout=20"], check=True)
         held = until(self.held, 10)
-        self.lab.claim(f"{self.name}: the bridge has its node open", len(held) == 1, (self.nodes(), self.bridge.holds()))
+        self.lab.in_time(f"{self.name}: the bridge has its node open", len(held) == 1, (self.nodes(), self.bridge.holds()))
         if self.subject:
             self.lab.claim(f"{self.name}: it comes back under the same alias, on the same node",
                            (told.event["subject"], held) == (self.subject, self.node),
@@ -90,7 +90,8 @@ class Visit:
             said.append((now(), message.rstrip(b"\r\n") if expected is None else expected[place]))
             self.device.say(message) if number is None else self.device.say(message, number)
         until(lambda: len(self.heard()) >= len(said), 20)
-        return self.lab.tally(self.name, said, [one for one in self.heard() if one.at >= said[0][0]])
+        heard = [one for one in self.heard() if one.at >= said[0][0]]
+        return self.lab.tally(self.name, said, heard, self.bridge.gaps(self.name))
 
     def wakes(self, message, expected=None):
         """Claims that the handler sleeps, and wakes for one message."""

@@ -84,7 +84,7 @@ struct FileLocksTests {
                 if os.fork() == 0:
                     fcntl.flock(open('\(path)-0', 'w'), fcntl.LOCK_EX)
                     os._exit(0)
-            time.sleep(1)
+            while open('/proc/locks').read().count('->') < 40: time.sleep(0.05)
             for file in files[15:]: fcntl.flock(file, fcntl.LOCK_EX)
             print('locked', flush=True)
             time.sleep(1000)

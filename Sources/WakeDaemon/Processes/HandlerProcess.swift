@@ -221,6 +221,7 @@ final class HandlerProcess {
     /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
     private static let firstLook = TimeSpan.microseconds(100)
     private static let lastLook = TimeSpan.milliseconds(5)
+    private static let failedLook = TimeSpan.seconds(1)
 
     func thaw() {
         awaitsFreeze = false
@@ -253,7 +254,7 @@ final class HandlerProcess {
 
     private func learnContainer() {
         guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else {
-            return lookAgain()
+            return lookLater()
         }
         if hasExited, !events.isPopulated, !hasEmptied {
             hasEmptied = true
@@ -279,6 +280,13 @@ final class HandlerProcess {
     /// The kernel reports each thaw and each freeze, which wakes us for what we know: it is heard while something is awaited only.
     private func awaitReport() {
         if awaitsFreeze || hasExited && !hasEmptied { containerWatch?.enable() } else { containerWatch?.disable() }
+    }
+
+    /// What cannot be read would be reported without end.
+    private func lookLater() {
+        containerWatch?.disable()
+        guard awaitsFreeze || hasExited && !hasEmptied else { return }
+        look?.arm(at: SystemClock.monotonic() + Self.failedLook)
     }
 
     private func tellEnd() {

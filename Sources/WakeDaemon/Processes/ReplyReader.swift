@@ -73,6 +73,8 @@ final class ReplyReader {
         guard isHeld else { return }
         isHeld = false
         updateWatch()
+        // What came before it was held may not be told by now, and nothing of it is in the socket any more.
+        if isThrottled, !isWaiting { refill?.arm(at: SystemClock.monotonic()) }
     }
 
     /// The process was given so many events, and may say what belongs to them.

@@ -54,6 +54,8 @@ public final class AccessorySource {
         /// As the host was told.
         var listening: Listening?
         var port: AccessoryPort?
+        /// The number in /sys of the plug that udev has told, and since when another has been seen there.
+        var plug: (number: UInt64?, replacedSince: Instant?) = (nil, nil)
         /// When somebody was told last that what it says is no message.
         var spoiltToldAt: Instant?
         /// How often it was since.
@@ -217,6 +219,7 @@ public final class AccessorySource {
     // MARK: Nodes
 
     private func open(_ place: String, of source: String, _ entry: Watched) {
+        guard !isReplaced(source) else { return step(source, .refused(.absent(Self.replaced))) }
         do throws(PortRefusal) {
             watched[source]?.port = try AccessoryPort(
                 opening: place, entry.match.plan, by: entry.opener, on: loop, at: clock().moment.monotonic
@@ -255,6 +258,20 @@ public final class AccessorySource {
         case .deadline: rearm()
         }
     }
+
+    /// Plugged in anew, before udev has said that it went: what is opened now is another visit, and would be closed for that word.
+    private func isReplaced(_ source: String) -> Bool {
+        guard let plug = watched[source]?.plug, let told = plug.number,
+            let place = place(of: source), let found = File.number(of: place), found != told
+        else { return false }
+        let now = clock().moment.boottime
+        watched[source]?.plug.replacedSince = plug.replacedSince ?? now
+        // Udev's word may have been lost.
+        return now - (plug.replacedSince ?? now) < Self.udevPatience
+    }
+
+    private static let udevPatience = TimeSpan.seconds(10)
+    private static let replaced = "it was plugged in anew, which udev has not told yet"
 
     /// Unplugged already, which udev is about to say.
     private func isGone(_ source: String) -> Bool { place(of: source).map { !File.exists($0) } ?? false }

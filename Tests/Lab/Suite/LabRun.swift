@@ -127,7 +127,7 @@ struct LabRun: Sendable {
             switch parts[0] {
             case "SCENARIO": name = String(parts[1].prefix { $0 != ":" })
             case "PASS:": outcomes[name, default: Outcome()].claims.append(parts[1])
-            case "FAIL:", "LOST:": outcomes[name, default: Outcome()].failures.append(parts[1])
+            case "FAIL:", "LATE:", "LOST:": outcomes[name, default: Outcome()].failures.append(parts[1])
             case "FIGURE:": outcomes[name, default: Outcome()].figures.append(parts[1])
             case "SKIP:": outcomes[name, default: Outcome()].skips.append(parts[1])
             case "NOT-YET:": outcomes[name, default: Outcome()].debts.append(parts[1])

@@ -78,11 +78,9 @@ def measure(lab, name, count, message, say):
     with open(path, "rb") as file:
         instants.fromfile(file, count)
     said = [(at, bare(message(number))) for number, at in enumerate([*instants, begun + spoken + 1])]
-    tally, gaps = lab.tally(name, said, heard(bridge, name)), bridge.gaps(name)
-    lost = set(tally.lost)
-    untold = [at for at, data in said if data in lost and not any(begin <= at <= end for begin, end in gaps)]
-    lab.account(f"{name}: what is lost lies in a gap", not untold, (len(lost), untold[:3], gaps[:3]))
-    lab.claim(f"{name}: no gap is told", not gaps, gaps[:3])
+    gaps = bridge.gaps(name)
+    lab.tally(name, said, heard(bridge, name), gaps)
+    lab.in_time(f"{name}: no gap is told", not gaps, gaps[:3])
     thaws = [one.at - begun for one in bridge.heard("resumed") if begun <= one.at < begun + spoken]
     lab.claim(f"{name}: one handler, thawed once, was awake for all of it",
               len(bridge.heard("lab.start")) == 1 and len(thaws) == 1, thaws)

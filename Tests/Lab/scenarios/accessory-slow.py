@@ -48,7 +48,7 @@ def run(lab):
     lab.figure("why not", sorted({str(one.data.get("sentence")) for one in told if one.kind == "error"}))
     lab.seconds("for a device that takes no reports its driver waited", took)
     lab.seconds("a message of the line meanwhile, at most", longest)
-    lab.claim("and the line was heard all the while", longest < 2.5, (longest, usual))
+    lab.in_time("and the line was heard all the while", longest < 2.5, (longest, usual))
 
     # Nobody has the gadget's line open: what is written to it is never sent, and closing it waits for that.
     bridge.order({"write": {"device": mute.subject, "stream": "serial", "hex": bytes(2000).hex()}, "ref": 100})
@@ -66,9 +66,10 @@ def run(lab):
     longest = max(wait() for _ in range(5))
     lab.seconds("closing the session took", took)
     lab.seconds("a message of the line after that, at most", longest)
-    lab.claim("the bridge does not wait for what is not sent", took < 15 and longest < 2.5, (took, longest))
+    lab.in_time("the bridge does not wait for what is not sent", took < 15 and longest < 2.5, (took, longest))
     begun = now()
     ended = bridge.end()
     lab.seconds("the daemon's end took", now() - begun)
-    lab.claim("nor does its end", ended and now() - begun < 15, (ended, now() - begun))
+    lab.in_time("nor does its end", now() - begun < 15, now() - begun)
+    lab.claim("it ends well", ended)
     bridge.start()

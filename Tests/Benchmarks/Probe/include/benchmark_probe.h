@@ -50,7 +50,7 @@ struct benchmark_end {
 /// What the limit passes on, and to whom.
 struct benchmark_way {
     int source;    // where the device's bytes come
-    int count;     // of handlers, which are woken in turn, one for each word of the device
+    int count;     // of handlers, each of which is woken as often, one for each word of the device
     const struct benchmark_end *ends;
 };
 /// Only the calls that waking a frozen process takes: wait, read, write a line, thaw; then wait, read the reply, freeze.
