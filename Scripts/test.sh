@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds and runs the tests, and ends with one line that says how it went; the status says it too. First what needs no
 # clock of its own, all at once; then what measures real processes, one test at a time, because tests that compete for the
-# processor would measure each other; what counts system calls, of which who comes late needs more; what counts descriptors or waits for one to be closed, which a process that another
-# test starts meanwhile may hold; and what expects that nothing happens in a folder that others write to.
+# processor would measure each other; what counts system calls, of which who comes late needs more; what counts descriptors
+# or waits for one to be closed, which a process that another test starts meanwhile may hold; and what expects that nothing
+# happens in a folder that others write to.
 # Options are handed on to a single run: Scripts/test.sh --filter X
 # TEST_SILENCE is for how many seconds no test may say anything (900); TEST_BUILD is options of `swift build`.
 set -u

@@ -25,6 +25,7 @@ MODULES = ["hci_vhci", "rfcomm", "af_alg", "algif_hash", "algif_skcipher", "ecb"
 LIMIT = 240
 TRIES = 3
 BREATH = "/run/lab/breath"
+FAILURES = ("FAIL:", "LATE:", "LOST:")
 
 
 def load(name):
@@ -97,9 +98,6 @@ def attempt(name, folder, programs, say):
     except ProcessLookupError:
         pass
     say(f"END {name} {time.monotonic() - begun:.1f} s")
-
-
-FAILURES = ("FAIL:", "LATE:", "LOST:")
 
 
 def excuse(said, stood):

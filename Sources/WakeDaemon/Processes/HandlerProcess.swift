@@ -270,6 +270,8 @@ final class HandlerProcess {
         }
     }
 
+    private var awaitsChange: Bool { awaitsFreeze || hasExited && !hasEmptied }
+
     private func lookAgain() {
         guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
         guard awaitsFreeze, lookDelay < Self.lastLook else { return awaitReport() }
@@ -279,14 +281,13 @@ final class HandlerProcess {
 
     /// The kernel reports each thaw and each freeze, which wakes us for what we know: it is heard while something is awaited only.
     private func awaitReport() {
-        if awaitsFreeze || hasExited && !hasEmptied { containerWatch?.enable() } else { containerWatch?.disable() }
+        if awaitsChange { containerWatch?.enable() } else { containerWatch?.disable() }
     }
 
     /// What cannot be read would be reported without end.
     private func lookLater() {
         containerWatch?.disable()
-        guard awaitsFreeze || hasExited && !hasEmptied else { return }
-        look?.arm(at: SystemClock.monotonic() + Self.failedLook)
+        if awaitsChange { look?.arm(at: SystemClock.monotonic() + Self.failedLook) }
     }
 
     private func tellEnd() {
@@ -299,7 +300,7 @@ final class HandlerProcess {
 
     /// The weak backend never tells that something has changed, so it is asked while an answer is awaited.
     private func lookAgainIfBlind() {
-        guard child.container.changesDescriptor == nil, awaitsFreeze || hasExited && !hasEmptied else { return }
+        guard child.container.changesDescriptor == nil, awaitsChange else { return }
         look?.arm(at: SystemClock.monotonic() + .milliseconds(1))
     }
 

@@ -131,7 +131,7 @@ extension AccessorySource {
         step(source, .wanted(host?.isWanted(source) ?? false))
         let machine = watched[source]?.machine
         watched[source]?.beforePlug = machine
-        watched[source]?.plug = (self.place(of: source).flatMap { File.number(of: $0) }, nil)
+        watched[source]?.plug = (plugNumber(of: source), nil)
         step(source, .attached(node: place))
     }
 

@@ -261,14 +261,16 @@ public final class AccessorySource {
 
     /// Plugged in anew, before udev has said that it went: what is opened now is another visit, and would be closed for that word.
     private func isReplaced(_ source: String) -> Bool {
-        guard let plug = watched[source]?.plug, let told = plug.number,
-            let place = place(of: source), let found = File.number(of: place), found != told
+        guard let plug = watched[source]?.plug, let told = plug.number, let found = plugNumber(of: source),
+            found != told
         else { return false }
         let now = clock().moment.boottime
         watched[source]?.plug.replacedSince = plug.replacedSince ?? now
         // Udev's word may have been lost.
         return now - (plug.replacedSince ?? now) < Self.udevPatience
     }
+
+    func plugNumber(of source: String) -> UInt64? { place(of: source).flatMap { File.number(of: $0) } }
 
     private static let udevPatience = TimeSpan.seconds(10)
     private static let replaced = "it was plugged in anew, which udev has not told yet"

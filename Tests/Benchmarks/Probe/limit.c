@@ -57,6 +57,8 @@ static int settle(struct run *run, uint32_t index)
     char bytes[256];
     const struct benchmark_end *end = &run->way->ends[index];
     ssize_t count = read(end->replies, bytes, sizeof bytes);
+    if (count == 0)
+        errno = EPIPE;
     if (count <= 0)
         return -1;
     if (run->owed[index] > 1 && has_unread(end))

@@ -34,7 +34,7 @@ struct Board {
 }
 
 enum Limit {
-    /// Passes what comes on descriptor 0 on to handlers of one board, to each in turn, until end-of-file.
+    /// Passes what comes on descriptor 0 on to handlers of one board, to each as often, until end-of-file.
     static func run(board: String, cgroup name: String, handlers count: Int) throws {
         let tree = try CgroupTree.open(named: name)
         let handlers = try (0..<count).map { try LimitHandler($0, in: tree, [board]) }

@@ -128,7 +128,7 @@ struct ScaleFigures {
         return (section, [curve("by handlers", points, \.wakes), curve("limit", limits, \.wakes)], [], points)
     }
 
-    /// How much of the growth is not the kernel's.
+    /// How far the bridge's growth goes beyond the limit's own.
     private func shares(_ points: [Point], _ limits: [Point]) -> [Figure] {
         let ratios = zip(points, limits).map { Quantiles($0.wakes).median / Quantiles($1.wakes).median }
         let spread = Quantiles(ratios).most / Quantiles(ratios).least

@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 extension Subject {
-    /// What the kernel alone costs, with so many handlers that are woken in turn.
+    /// What the kernel alone costs, with so many handlers that are woken one at a time.
     static func limit(handlers: Int = 1) throws -> Subject {
         let name = "wakebridge-bench-\(getpid())-\(handlers)"
         return try inFolder("limit") { [try Program.own(), "limit", $0 + "/board", name, "\(handlers)"] }

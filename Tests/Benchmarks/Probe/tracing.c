@@ -1,4 +1,4 @@
-// A wake one instruction at a time: which the bridge executes from its device's read to the thaw.
+// What a process does, from outside: a wake one instruction at a time, and its system calls to its end.
 #define _GNU_SOURCE
 #include "benchmark_probe.h"
 
@@ -23,7 +23,7 @@ static int awaited(int pid, int *signal)
         return -ESRCH;
     if (waitpid(pid, &status, 0) < 0)
         return -errno;
-    *signal = status >> 16 || WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+    *signal = status >> 16 || (WSTOPSIG(status) & 0x7f) == SIGTRAP ? 0 : WSTOPSIG(status);
     return 0;
 }
 
@@ -41,6 +41,30 @@ int benchmark_halt(int pid)
     if (failure < 0)
         benchmark_resume(pid);
     return failure;
+}
+
+static int begins_call(int pid)
+{
+    struct __ptrace_syscall_info info;
+    return ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) >= 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY;
+}
+
+int64_t benchmark_count_calls(int pid)
+{
+    int signal = 0;
+    int64_t count = 0;
+    int failure = benchmark_halt(pid);
+    // Else the kernel does not tell a call's beginning from its end.
+    if (failure == 0 && ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD) < 0)
+        failure = -errno;
+    while (failure == 0) {
+        if (ptrace(PTRACE_SYSCALL, pid, NULL, (long)signal) < 0)
+            return errno == ESRCH ? count : -errno;
+        failure = awaited(pid, &signal);
+        if (failure == 0)
+            count += begins_call(pid);
+    }
+    return failure == -ESRCH ? count : failure;
 }
 
 #ifdef __x86_64__
