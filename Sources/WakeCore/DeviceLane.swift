@@ -124,10 +124,10 @@ struct DeviceLane: Sendable {
     /// By which keys it is found; none while it is empty.
     struct Filing {
         /// Of what may be taken, and of it what wakes.
-        var first: SlotHeap.Key?
-        var due: SlotHeap.Key?
+        var first: SlotOrder.Key?
+        var due: SlotOrder.Key?
         /// Where a nack holds it back.
-        var end: SlotHeap.Key?
+        var end: SlotOrder.Key?
         var isHeld: Bool
         var wakes: Bool
     }

@@ -10,9 +10,9 @@ public struct Dispatcher: Sendable {
     /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
     private var fates: [HandlerLifecycle.Fate] = []
     var marks = MarkTally()
-    private var monotonicDeadlines = SlotHeap()
-    private var boottimeDeadlines = SlotHeap()
-    private var deviceDeadlines = SlotHeap()
+    private var monotonicDeadlines = SlotOrder()
+    private var boottimeDeadlines = SlotOrder()
+    private var deviceDeadlines = SlotOrder()
     private let limits: IngressLimits
     private var isFinishing = false
     var machine = MachineCondition()
@@ -323,6 +323,6 @@ public struct Dispatcher: Sendable {
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }
 }
 
-extension SlotHeap {
+extension SlotOrder {
     fileprivate var earliest: Instant? { least.map(Instant.init(nanoseconds:)) }
 }

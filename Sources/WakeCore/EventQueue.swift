@@ -86,7 +86,7 @@ extension EventQueue {
     @inline(never)
     func firstOfAllWaking(now: Instant) -> QueuedEvent? {
         var best: QueuedEvent?
-        lanes.dues.visit(upTo: now.nanoseconds) { place, _ in
+        lanes.dues.visit(upTo: now.nanoseconds) { place in
             guard let event = lanes[place].firstDue(at: now) else { return }
             if best.map({ event.sequence < $0.sequence }) ?? true { best = event }
         }
@@ -185,16 +185,10 @@ extension EventQueue {
     }
 
     private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane.Kind, Terms) -> Bool) -> Int? {
-        var best: Int?
-        lanes.data.visit(upTo: .max) { place, lowest in
+        lanes.data.firstSlot { place in
             let terms = lanes.terms(at: place)
-            if let subscription, terms.subscription != subscription { return }
-            guard fits(lanes[place].kind, terms), let first = lanes[place].firstDataSequence?.key, first < lowest else {
-                return
-            }
-            (best, lowest) = (place, first)
+            return (subscription ?? terms.subscription) == terms.subscription && fits(lanes[place].kind, terms)
         }
-        return best
     }
 
     private mutating func remove(from lane: Int?, _ body: (inout DeviceLane) -> QueuedEvent?) -> QueuedEvent? {

@@ -1,7 +1,7 @@
 // The lanes of one handler's queue: found by their device, and those with events in them by what is asked of the queue.
 import WakeModel
 
-/// What is asked for every event is answered by the top of a heap, so that it costs the same with ten thousand devices.
+/// What is asked for every event is answered by who stands first in an order, so that it costs the same with ten thousand devices.
 struct LaneTable: Sendable {
     private var lanes: [DeviceLane] = []
     /// On which terms lanes are; a few for all of them.
@@ -14,13 +14,13 @@ struct LaneTable: Sendable {
     /// one more place in memory for every event.
     private var firstOfDevice: [Int32] = []
     /// Lanes with events that no nack holds back, by their lowest number; and those of them that wake, by when.
-    private(set) var ready = SlotHeap()
-    private(set) var dues = SlotHeap()
+    private(set) var ready = SlotOrder()
+    private(set) var dues = SlotOrder()
     /// Lanes with events that a nack holds back, by its end; and those of them that wake.
-    private(set) var held = SlotHeap()
-    private(set) var heldWaking = SlotHeap()
+    private(set) var held = SlotOrder()
+    private(set) var heldWaking = SlotOrder()
     /// Lanes with data, held back or not, by their oldest; empty while nothing had to make room.
-    private(set) var data = SlotHeap()
+    private(set) var data = SlotOrder()
     private var ordersData = false
     /// Up to when holds are over, on CLOCK_BOOTTIME.
     private var releasedUpTo = Instant.zero
@@ -29,7 +29,7 @@ struct LaneTable: Sendable {
     private(set) var hasAdvertisements = false
 
     var indices: Range<Int> { lanes.indices }
-    /// Where lanes with events stand, in no order.
+    /// Where lanes with events stand.
     var occupied: [Int] { ready.slots + held.slots }
 
     subscript(place: Int) -> DeviceLane {
@@ -161,6 +161,6 @@ struct LaneTable: Sendable {
 }
 
 extension Sequence {
-    /// In a heap.
-    var key: SlotHeap.Key { SlotHeap.Key(clamping: rawValue) }
+    /// In an order.
+    var key: SlotOrder.Key { SlotOrder.Key(clamping: rawValue) }
 }

@@ -1,39 +1,37 @@
-// What is the same in every line of one device, as JSON text made once and copied as it stands.
+// What is the same in every line of one type that a device's events make, as JSON text made once and copied as it stands.
 
-/// Shared by every line of its device, so that a line copies no strings.
-public final class DeviceText: Sendable {
-    /// From behind the number in the id of a data event to before its time.
-    let dataHead: [UInt8]
+/// Small: of ten thousand devices nearly each is found in cold memory by the line that asks for it.
+public struct DeviceText: Sendable {
+    /// From behind the number in the id to before the time.
+    let head: [UInt8]
+    /// Where in it the alias stands, in its quotes: a gap names it again.
+    private let subject: Range<Int32>
     /// The member that names the profile; empty where none matched.
     let profile: [UInt8]
-    public let alias: String
-    private let source: String
 
-    /// - Parameter member: that of its profile, where one was made before: the devices of one profile share it.
-    public init(of device: Device, member: [UInt8]? = nil) {
-        source = device.source
-        alias = device.alias
-        dataHead = Self.head(of: "wakebridge.device.data", from: device.source, about: device.alias).inItsOwnRoom
+    /// - Parameters:
+    ///   - type: of the lines, as ``DeviceEvent/Kind/written`` has it.
+    ///   - member: that of its profile, where one was made before: the devices of one profile share it.
+    public init(of device: Device, in type: String = DeviceEvent.Kind.dataWritten, member: [UInt8]? = nil) {
+        var writer = JSONWriter()
+        writer.verbatim("\",\"source\":")
+        writer.string(device.source)
+        writer.field("type", type)
+        writer.key("subject")
+        let start = Int32(writer.count)
+        writer.string(device.alias)
+        subject = start..<Int32(writer.count)
+        writer.verbatim(",\"time\":")
+        head = writer.bytes.inItsOwnRoom
         profile = member ?? device.profile.map(Self.member) ?? []
     }
 
-    /// From behind the number in the id to before the time of an event of this type.
-    func head(of type: String) -> [UInt8] { Self.head(of: type, from: source, about: alias) }
+    var alias: ArraySlice<UInt8> { head[Int(subject.lowerBound)..<Int(subject.upperBound)] }
 
     public static func member(profile: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.field("profile", profile)
         return writer.bytes.inItsOwnRoom
-    }
-
-    private static func head(of type: String, from source: String, about alias: String) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.verbatim("\",\"source\":")
-        writer.string(source)
-        writer.field("type", type)
-        writer.field("subject", alias)
-        writer.verbatim(",\"time\":")
-        return writer.bytes
     }
 }
 

@@ -16,6 +16,7 @@ public struct EventLineStart: Sendable {
 /// One delivery of one event. The order of the members is part of the contract: recordings are compared byte for byte.
 public struct EventLine: Sendable {
     public var event: DeviceEvent
+    /// What its device says in lines of the event's type.
     public var device: DeviceText
     public var sequence: Sequence
     /// False for what only people see: then the line carries nothing that is there to be acknowledged.
@@ -51,7 +52,7 @@ public struct EventLine: Sendable {
     public func write(into writer: inout JSONWriter) {
         writer.verbatim(start.text)
         writer.integer(sequence.rawValue)
-        writer.verbatim(event.kind.isData ? device.dataHead : device.head(of: event.kind.written))
+        writer.verbatim(device.head)
         writer.time(event.stamp.wall)
         if isOwed {
             writeDelivery(into: &writer)
@@ -118,14 +119,15 @@ public struct EventLine: Sendable {
 }
 
 extension DeviceEvent.Kind {
-    fileprivate var isData: Bool { if case .data = self { true } else { false } }
+    /// The CloudEvents type of data.
+    public static let dataWritten = "wakebridge.device.data"
 
     /// The CloudEvents type.
     public var written: String {
         switch self {
         case .connected: "wakebridge.device.connected"
         case .disconnected: "wakebridge.device.disconnected"
-        case .data: "wakebridge.device.data"
+        case .data: Self.dataWritten
         case .gap: "wakebridge.device.gap"
         case .attention: "wakebridge.device.attention"
         }
@@ -134,8 +136,9 @@ extension DeviceEvent.Kind {
 
 extension Gap {
     /// `count` is null where nobody can know it; the sequences stand only where what was lost had some.
-    fileprivate func write(of alias: String, into writer: inout JSONWriter) {
-        writer.field("device", alias)
+    fileprivate func write(of alias: ArraySlice<UInt8>, into writer: inout JSONWriter) {
+        writer.key("device")
+        writer.fragment(alias)
         writer.field("cause", cause.rawValue)
         writer.field("count", count)
         if let first { writer.field("first_seq", first.rawValue) }

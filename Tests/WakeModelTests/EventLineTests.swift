@@ -21,7 +21,8 @@ private func line(
     let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: kind, stamp: stamp)
     var writer = JSONWriter()
     EventLine(
-        event, of: DeviceText(of: strap), sequence: Sequence(42), attempt: 1, isRedelivered: redelivered,
+        event, of: DeviceText(of: strap, in: kind.written), sequence: Sequence(42), attempt: 1,
+        isRedelivered: redelivered,
         budget: budget,
         start: EventLineStart(idPrefix: "j7-"),
         value: value.map { Array($0.utf8) }, undecodable: undecodable
@@ -37,7 +38,7 @@ struct EventLineTests {
     @Test("what the lines of a device have in common is kept in no more room than it takes")
     func keepsNoRoom() {
         let text = DeviceText(of: strap)
-        #expect(text.dataHead.capacity < text.dataHead.count + 16)
+        #expect(text.head.capacity < text.head.count + 16)
         #expect(text.profile.capacity < text.profile.count + 16)
     }
 

@@ -16,7 +16,8 @@ private func line(_ device: TraceDevice, _ kind: DeviceEvent.Kind, at time: Wall
     let event = DeviceEvent(device: DeviceID(rawValue: 0), kind: kind, stamp: stamp)
     var writer = JSONWriter()
     EventLine(
-        event, of: DeviceText(of: known), sequence: Sequence(1), attempt: 1, budget: .seconds(9),
+        event, of: DeviceText(of: known, in: event.kind.written), sequence: Sequence(1), attempt: 1,
+        budget: .seconds(9),
         start: EventLineStart(idPrefix: "j1-")
     )
     .write(into: &writer)

@@ -107,7 +107,8 @@ final class ControlAnswers {
         let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
         return DeviceStatus(
             device: device, match: match(entry), link: link,
-            why: live?.watch(of: device.mode)?.hindrance(of: device.source), lastData: entry.lastData,
+            why: live?.watch(of: device.mode)?.hindrance(of: device.source),
+            lastData: bridge.catalog.lastData(of: entry.id),
             session: live?.session(of: device), node: live?.accessories?.source.node(of: device.source))
     }
 

@@ -3,33 +3,36 @@ import WakeModel
 import WakeProfiles
 
 final class Catalog {
-    /// An object, so that who asks for a part of it copies nothing else: every line asks.
+    /// An object, so that who asks for a part of it copies nothing else.
     final class DeviceEntry {
-        // What every event asks comes first, so that it is in one line of a cache.
-        let text: DeviceText
-        let decoder: ProfileDecoder?
-        fileprivate(set) var lastData: WallTime?
-        /// Nil before the first word of its link.
-        fileprivate(set) var isConnected: Bool?
+        let id: DeviceID
+        let device: Device
         /// As it read when the device came.
         let profile: ProfileIndex?
-        let device: Device
+        /// Nil before the first word of its link.
+        fileprivate(set) var isConnected: Bool?
 
-        fileprivate init(
-            _ device: Device, _ text: DeviceText, _ profile: ProfileIndex?, _ decoder: ProfileDecoder?,
-            after known: DeviceEntry?
-        ) {
+        fileprivate init(_ id: DeviceID, _ device: Device, _ profile: ProfileIndex?, isConnected: Bool?) {
+            self.id = id
             self.device = device
-            self.text = text
             self.profile = profile
-            self.decoder = decoder
-            isConnected = known?.isConnected
-            lastData = known?.lastData
+            self.isConnected = isConnected
         }
+    }
+
+    /// What every event of a device asks, side by side and apart from the rest: with ten thousand devices each object more would
+    /// be one more place in cold memory.
+    struct Speech {
+        /// In lines of data.
+        fileprivate(set) var text: DeviceText
+        fileprivate(set) var decoder: ProfileDecoder?
+        fileprivate(set) var lastData: WallTime?
     }
 
     private(set) var profiles: ProfileLibrary
     private(set) var devices: [DeviceEntry?] = []
+    /// Of the same devices.
+    private var speeches: [Speech?] = []
     /// What stands of each profile in the lines of all its devices.
     private var profileMembers: [String: [UInt8]] = [:]
     private(set) var handlers: [HandlerID: HandlerManifest] = [:]
@@ -52,16 +55,20 @@ final class Catalog {
 
     func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         let index = Int(id.rawValue)
-        while devices.count <= index { devices.append(nil) }
-        let decoder = profile.map { profiles.decoder($0) }
-        devices[index] = DeviceEntry(device, text(of: device), profile, decoder, after: devices[index])
+        while devices.count <= index {
+            devices.append(nil)
+            speeches.append(nil)
+        }
+        devices[index] = DeviceEntry(id, device, profile, isConnected: devices[index]?.isConnected)
+        speeches[index] = Speech(
+            text: text(of: device), decoder: profile.map { profiles.decoder($0) }, lastData: speeches[index]?.lastData)
     }
 
-    private func text(of device: Device) -> DeviceText {
-        guard let name = device.profile else { return DeviceText(of: device) }
+    private func text(of device: Device, in type: String = DeviceEvent.Kind.dataWritten) -> DeviceText {
+        guard let name = device.profile else { return DeviceText(of: device, in: type) }
         let member = profileMembers[name] ?? DeviceText.member(profile: name)
         profileMembers[name] = member
-        return DeviceText(of: device, member: member)
+        return DeviceText(of: device, in: type, member: member)
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
@@ -88,6 +95,22 @@ final class Catalog {
         return index < devices.count ? devices[index] : nil
     }
 
+    /// What the line of an event is made with.
+    func speech(of event: DeviceEvent) -> Speech? {
+        let index = Int(event.device.rawValue)
+        guard index < speeches.count, var speech = speeches[index] else { return nil }
+        if case .data = event.kind { return speech }
+        guard let device = devices[index]?.device else { return nil }
+        speech.text = text(of: device, in: event.kind.written)
+        return speech
+    }
+
+    /// When the device last spoke.
+    func lastData(of id: DeviceID) -> WallTime? {
+        let index = Int(id.rawValue)
+        return index < speeches.count ? speeches[index]?.lastData : nil
+    }
+
     /// The device that an operator or a handler means: an alias first, then a source or an address.
     func device(named name: String) -> DeviceID? {
         let index =
@@ -106,7 +129,7 @@ final class Catalog {
         switch event.kind {
         case .connected: devices[index]?.isConnected = true
         case .disconnected: devices[index]?.isConnected = false
-        case .data: devices[index]?.lastData = event.stamp.wall
+        case .data: speeches[index]?.lastData = event.stamp.wall
         case .gap, .attention: break
         }
     }

@@ -49,11 +49,11 @@ final class LineComposer {
 
     /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
     func compose(unowed event: DeviceEvent) -> [UInt8] {
-        guard let entry = catalog.entry(event.device) else { return [] }
+        guard let speech = catalog.speech(of: event) else { return [] }
         noticeCount += 1
-        let decoded = decode(event, entry.decoder)
+        let decoded = decode(event, speech.decoder)
         var line = EventLine(
-            event, of: entry.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero,
+            event, of: speech.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero,
             start: EventLineStart(idPrefix: noticePrefix), value: decoded.value, undecodable: decoded.fault)
         line.isOwed = false
         var writer = JSONWriter()
@@ -86,10 +86,10 @@ final class LineComposer {
         _ event: DeviceEvent, _ sequence: Sequence, _ attempt: UInt32, _ isRedelivered: Bool, _ budget: TimeSpan,
         into writer: inout JSONWriter
     ) {
-        guard let entry = catalog.entry(event.device) else { return }
-        let decoded = decode(event, entry.decoder)
+        guard let speech = catalog.speech(of: event) else { return }
+        let decoded = decode(event, speech.decoder)
         EventLine(
-            event, of: entry.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
+            event, of: speech.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
             start: start, value: decoded.value, undecodable: decoded.fault
         ).write(into: &writer)
     }
