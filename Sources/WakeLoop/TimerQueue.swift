@@ -71,9 +71,14 @@ final class TimerQueue {
 
     /// Has the kernel's timer wait for the first. To be called before the loop waits, and not sooner: most of what is armed in a
     /// wake is disarmed in the same.
+    ///
+    /// It is set for a sooner instant, and not for a later one: who speaks every millisecond puts off each time when his handler
+    /// is frozen, and to wake once when nothing is due any more is cheaper than to set it a thousand times.
     func settle() {
-        guard heap.first?.due != awaited else { return }
-        awaited = heap.first?.due
+        let first = heap.first?.due
+        if let awaited, let first, awaited <= first { return }
+        guard awaited != first else { return }
+        awaited = first
         guard let due = awaited else { return source.setEnabled(Int32(SD_EVENT_OFF)) }
         // Rounded up: never early.
         source.setTime(microseconds: UInt64(max(due.nanoseconds, 0) / 1000 + 1))

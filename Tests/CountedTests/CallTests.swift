@@ -9,36 +9,50 @@ import WakeSystem
     "System calls a wake",
     .enabled(if: Machine.freezes, "SKIPPED: no cgroup of version 2 can be had, so that nobody is frozen"))
 struct CallTests {
-    /// Two more than were counted when this was written.
-    private static let most = 32
-    /// Fewer it cannot be: then they were not counted.
-    private static let least = 10
+    /// Few beats and many, so that what is done once drops out; how many calls each takes may be no more (of a wake: two more) than were counted
+    /// when this was written. Fewer than the least it cannot take: then they were not counted.
+    struct Beats {
+        let what: String
+        let spacingMilliseconds: Int
+        let numbers: (few: Int, many: Int)
+        let calls: ClosedRange<Int>
 
-    @Test("to wake a handler, hear its answer and freeze it takes no more system calls than it did")
-    func counted() async throws {
-        var least = Int.max
-        // Where others have the processor a freeze comes late, and is looked for again.
-        for _ in 0..<3 where least > Self.most {
-            guard let each = try await each() else { return }
-            print("a wake takes \(each) system calls")
-            least = min(least, each)
-        }
-        #expect((Self.least...Self.most).contains(least))
+        /// Further apart than a handler lingers.
+        static let apart = Beats(
+            what: "a wake", spacingMilliseconds: 50, numbers: (10, 50), calls: 10...32)
+        static let close = Beats(
+            what: "an event beside others", spacingMilliseconds: 5, numbers: (50, 250), calls: 5...9)
     }
 
-    private func each() async throws -> Int? {
-        let (few, many) = (10, 50)
-        guard let short = try await calls(waking: few), let long = try await calls(waking: many) else { return nil }
-        return (long - short) / (many - few)
+    @Test("to wake a handler, hear its answer and freeze it takes no more system calls than it did")
+    func wake() async throws { try await expectFew(.apart) }
+
+    @Test("an event for a handler that is awake takes no more system calls than it did")
+    func awake() async throws { try await expectFew(.close) }
+
+    private func expectFew(_ beats: Beats) async throws {
+        var least = Int.max
+        // Where others have the processor a freeze comes late, and is looked for again.
+        for _ in 0..<3 where least > beats.calls.upperBound {
+            let (few, many) = beats.numbers
+            guard let short = try await calls(few, of: beats), let long = try await calls(many, of: beats) else {
+                return
+            }
+            let each = (long - short) / (many - few)
+            print("\(beats.what) takes \(each) system calls")
+            least = min(least, each)
+        }
+        #expect(beats.calls.contains(least))
     }
 
     /// Of a replay from before its first beat on, which comes when all is quiet, to its end.
-    private func calls(waking events: Int) async throws -> Int? {
+    private func calls(_ events: Int, of beats: Beats) async throws -> Int? {
         let folder = makeDirectory("/tmp/wakebridge-calls-XXXXXX")
         defer { Directory.removeTree(folder) }
         let (trace, log) = ("\(folder)/trace", "\(folder)/log")
-        let beats = (0..<events).map { "\($0 == 0 ? "+3.000000" : "+0.050000") 1 data 2a37 163cf803\n" }
-        put(Self.header + beats.joined() + "end\n", at: trace)
+        let spacing = ".0\(beats.spacingMilliseconds < 10 ? "0" : "")\(beats.spacingMilliseconds)000"
+        let lines = (0..<events).map { "+\($0 == 0 ? "3.000000" : "0\(spacing)") 1 data 2a37 163cf803\n" }
+        put(Self.header + lines.joined() + "end\n", at: trace)
         let replay = try Child([
             "env", "WAKEBRIDGE_DEVICES=\(packageFolder)/Devices", Built.tool, "replay", trace, "--", Built.fixture,
             "--log",
