@@ -7,59 +7,102 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+/// So many numbers that no descriptor has are asked for before they are listed.
+#define HOLES 16
+
 /// A pipe or a socket without a name: only who was given it has it, so a lock on it stops no stranger.
-static int is_anonymous(int folder, const char *name)
+static int is_anonymous(const char *target, ssize_t length)
 {
-    char target[8];
-    ssize_t length = readlinkat(folder, name, target, sizeof target);
-    return length == sizeof target && (memcmp(target, "pipe:[", 6) == 0 || memcmp(target, "socket:[", 8) == 0);
+    return length == 8 && (memcmp(target, "pipe:[", 6) == 0 || memcmp(target, "socket:[", 8) == 0);
 }
 
 /// The kernel tells of locks in the fifth line, before anything that depends on what the descriptor is.
-static int shows_lock(pid_t process, const char *name)
+static int tells_of_lock(pid_t process, const char *name)
 {
     char text[512], path[64];
     snprintf(path, sizeof path, "/proc/%d/fdinfo/%.20s", process, name);
     int file = open(path, O_RDONLY | O_CLOEXEC);
-    // Closed since it was listed, and with it what it held.
     if (file < 0)
-        return errno == ENOENT ? 0 : -errno;
+        return -errno;
     ssize_t count = read(file, text, sizeof text);
-    int failure = count < 0 && errno != ENOENT ? -errno : 0;
+    int failure = count < 0 ? -errno : 0;
     close(file);
     return count < 0 ? failure : memmem(text, (size_t)count, "\nlock:", 6) != NULL;
 }
 
-/// Looks at the descriptors that are named in `size` bytes of the folder.
-static int any_shows_lock(pid_t process, int folder, const char *names, ssize_t size)
+/// Whether the descriptor of that number does; -ENOENT where there is none.
+static int descriptor_shows_lock(pid_t process, int folder, const char *name)
+{
+    char target[8];
+    ssize_t length = readlinkat(folder, name, target, sizeof target);
+    if (length < 0)
+        return -errno;
+    return is_anonymous(target, length) ? 0 : tells_of_lock(process, name);
+}
+
+/// Looks at the descriptors that are named in `size` bytes of the folder. One that was closed since held nothing any more.
+static int any_named_shows_lock(pid_t process, int folder, const char *names, ssize_t size)
 {
     int found = 0;
     for (ssize_t place = 0; place < size && found == 0;) {
         const struct dirent64 *entry = (const struct dirent64 *)(names + place);
-        if (entry->d_name[0] != '.' && !is_anonymous(folder, entry->d_name))
-            found = shows_lock(process, entry->d_name);
+        if (entry->d_name[0] != '.')
+            found = descriptor_shows_lock(process, folder, entry->d_name);
+        if (found == -ENOENT)
+            found = 0;
         place += entry->d_reclen;
     }
     return found;
 }
 
-int clinux_shows_lock(pid_t process)
+static int any_listed_shows_lock(pid_t process, int folder)
 {
-    char path[32];
     _Alignas(struct dirent64) char names[4096];
-    snprintf(path, sizeof path, "/proc/%d/fd", process);
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return -errno;
     int found = 0;
     ssize_t size;
     // To the end: what interrupts the kernel may cut its list short.
     do {
         size = getdents64(folder, names, sizeof names);
-        found = size < 0 ? -errno : any_shows_lock(process, folder, names, size);
+        found = size < 0 ? -errno : any_named_shows_lock(process, folder, names, size);
     } while (found == 0 && size > 0);
+    return found;
+}
+
+/// Asks for one number after the other until `left` descriptors were seen. To list them the kernel goes through a table that
+/// is as large as its parent's was: ours has eleven entries for each handler. Tells -ENOENT where too many numbers are free.
+static int any_numbered_shows_lock(pid_t process, int folder, off_t left)
+{
+    int found = 0, holes = 0;
+    for (int number = 0; left > 0 && holes <= HOLES && found == 0; number++) {
+        char name[12];
+        snprintf(name, sizeof name, "%d", number);
+        found = descriptor_shows_lock(process, folder, name);
+        if (found == -ENOENT) {
+            found = 0;
+            holes++;
+        } else {
+            left--;
+        }
+    }
+    return found == 0 && left > 0 ? -ENOENT : found;
+}
+
+int clinux_shows_lock(pid_t process)
+{
+    char path[32];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/fd", process);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return -errno;
+    // How many there are, since Linux 6.2; before that, zero.
+    off_t count = fstat(folder, &status) == 0 ? status.st_size : 0;
+    int found = count > 0 ? any_numbered_shows_lock(process, folder, count) : -ENOENT;
+    if (found == -ENOENT)
+        found = any_listed_shows_lock(process, folder);
     close(folder);
     return found;
 }

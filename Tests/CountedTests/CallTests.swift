@@ -19,7 +19,7 @@ struct CallTests {
 
         /// Further apart than a handler lingers.
         static let apart = Beats(
-            what: "a wake", spacingMilliseconds: 50, numbers: (10, 50), calls: 10...32)
+            what: "a wake", spacingMilliseconds: 50, numbers: (10, 50), calls: 10...31)
         static let close = Beats(
             what: "an event beside others", spacingMilliseconds: 5, numbers: (50, 250), calls: 5...9)
     }

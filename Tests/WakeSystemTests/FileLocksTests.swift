@@ -56,6 +56,34 @@ struct FileLocksTests {
         unlink(path)
     }
 
+    @Test("a lock is seen on whichever descriptor it is, behind however many free numbers", arguments: [4, 12, 900])
+    func far(descriptor: Int) throws {
+        let script = """
+            import fcntl, os, time
+            file = open('\(path)', 'w')
+            os.dup2(file.fileno(), \(descriptor))
+            if file.fileno() != \(descriptor): file.close()
+            print('open', flush=True)
+            input()
+            fcntl.flock(\(descriptor), fcntl.LOCK_EX)
+            print('locked', flush=True)
+            time.sleep(1000)
+            """
+        let bench = try TestTree()
+        let locks = try FileLocks()
+        let child = try ChildProcess.spawn(python(script), into: bench.container())
+        try child.container.thaw()
+        #expect(try readLine(child.output) == "open")
+        let before = try locks.inspect(processes: [child.pid])
+        #expect(before == .none)
+        _ = try child.write(Array("\n".utf8), from: 0)
+        #expect(try readLine(child.output) == "locked")
+        let after = try locks.inspect(processes: [child.pid])
+        #expect(after == .held)
+        try finish(child)
+        unlink(path)
+    }
+
     @Test("processes without a lock are free, whatever others lock")
     func free() throws {
         let bench = try TestTree()
