@@ -1,13 +1,18 @@
 // What is the same in every line of one type that a device's events make, as JSON text made once and copied as it stands.
 
-/// Small: of ten thousand devices nearly each is found in cold memory by the line that asks for it.
 public struct DeviceText: Sendable {
     /// From behind the number in the id to before the time.
-    let head: [UInt8]
-    /// Where in it the alias stands, in its quotes: a gap names it again.
-    private let subject: Range<Int32>
+    public let head: ArraySlice<UInt8>
+    /// What of it is the alias, in its quotes: a gap names it again.
+    public var alias: ArraySlice<UInt8> { head[aliasPlaces] }
+    private let aliasPlaces: Range<Int>
     /// The member that names the profile; empty where none matched.
-    let profile: [UInt8]
+    public let profile: [UInt8]
+
+    /// Of what was made before, and is kept with others.
+    public init(head: ArraySlice<UInt8>, alias: Range<Int>, profile: [UInt8]) {
+        (self.head, aliasPlaces, self.profile) = (head, alias, profile)
+    }
 
     /// - Parameters:
     ///   - type: of the lines, as ``DeviceEvent/Kind/written`` has it.
@@ -18,24 +23,17 @@ public struct DeviceText: Sendable {
         writer.string(device.source)
         writer.field("type", type)
         writer.key("subject")
-        let start = Int32(writer.count)
+        let start = writer.count
         writer.string(device.alias)
-        subject = start..<Int32(writer.count)
+        aliasPlaces = start..<writer.count
         writer.verbatim(",\"time\":")
-        head = writer.bytes.inItsOwnRoom
+        head = writer.bytes[...]
         profile = member ?? device.profile.map(Self.member) ?? []
     }
 
-    var alias: ArraySlice<UInt8> { head[Int(subject.lowerBound)..<Int(subject.upperBound)] }
-
-    public static func member(profile: String) -> [UInt8] {
+    private static func member(profile: String) -> [UInt8] {
         var writer = JSONWriter()
         writer.field("profile", profile)
-        return writer.bytes.inItsOwnRoom
+        return writer.bytes
     }
-}
-
-extension [UInt8] {
-    /// A copy with room for no more: a writer has taken some for a whole line, which would be kept for each device.
-    fileprivate var inItsOwnRoom: [UInt8] { map { $0 } }
 }

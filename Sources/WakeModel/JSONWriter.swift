@@ -27,7 +27,7 @@ public struct JSONWriter: Sendable {
     }
 
     /// The same, made once for many lines.
-    mutating func verbatim(_ text: [UInt8]) {
+    mutating func verbatim(_ text: some Collection<UInt8>) {
         bytes.append(contentsOf: text)
         needsComma = false
     }

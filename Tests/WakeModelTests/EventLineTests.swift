@@ -35,13 +35,6 @@ struct EventLineTests {
     private let heartRate = DeviceEvent.Kind.data(
         .characteristic(BluetoothUUID(short: 0x2a37)), [0x10, 0x49, 0x54, 0x03])
 
-    @Test("what the lines of a device have in common is kept in no more room than it takes")
-    func keepsNoRoom() {
-        let text = DeviceText(of: strap)
-        #expect(text.head.capacity < text.head.count + 16)
-        #expect(text.profile.capacity < text.profile.count + 16)
-    }
-
     @Test("decoded data is written exactly as the contract shows it")
     func writesData() {
         #expect(

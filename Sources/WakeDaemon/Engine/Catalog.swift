@@ -20,21 +20,10 @@ final class Catalog {
         }
     }
 
-    /// What every event of a device asks, side by side and apart from the rest: with ten thousand devices each object more would
-    /// be one more place in cold memory.
-    struct Speech {
-        /// In lines of data.
-        fileprivate(set) var text: DeviceText
-        fileprivate(set) var decoder: ProfileDecoder?
-        fileprivate(set) var lastData: WallTime?
-    }
-
     private(set) var profiles: ProfileLibrary
     private(set) var devices: [DeviceEntry?] = []
     /// Of the same devices.
-    private var speeches: [Speech?] = []
-    /// What stands of each profile in the lines of all its devices.
-    private var profileMembers: [String: [UInt8]] = [:]
+    private var speeches = SpeechTable()
     private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
@@ -55,20 +44,14 @@ final class Catalog {
 
     func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
         let index = Int(id.rawValue)
-        while devices.count <= index {
-            devices.append(nil)
-            speeches.append(nil)
-        }
+        while devices.count <= index { devices.append(nil) }
         devices[index] = DeviceEntry(id, device, profile, isConnected: devices[index]?.isConnected)
-        speeches[index] = Speech(
-            text: text(of: device), decoder: profile.map { profiles.decoder($0) }, lastData: speeches[index]?.lastData)
+        speeches.set(
+            text(of: device), device.profile, profile.map { profiles.decoder($0) }, at: index)
     }
 
     private func text(of device: Device, in type: String = DeviceEvent.Kind.dataWritten) -> DeviceText {
-        guard let name = device.profile else { return DeviceText(of: device, in: type) }
-        let member = profileMembers[name] ?? DeviceText.member(profile: name)
-        profileMembers[name] = member
-        return DeviceText(of: device, in: type, member: member)
+        DeviceText(of: device, in: type, member: speeches.member(of: device.profile))
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
@@ -96,20 +79,16 @@ final class Catalog {
     }
 
     /// What the line of an event is made with.
-    func speech(of event: DeviceEvent) -> Speech? {
+    func speech(of event: DeviceEvent) -> SpeechTable.Speech? {
         let index = Int(event.device.rawValue)
-        guard index < speeches.count, var speech = speeches[index] else { return nil }
+        guard let speech = speeches.speech(of: index) else { return nil }
         if case .data = event.kind { return speech }
         guard let device = devices[index]?.device else { return nil }
-        speech.text = text(of: device, in: event.kind.written)
-        return speech
+        return SpeechTable.Speech(text: text(of: device, in: event.kind.written), decoder: speech.decoder)
     }
 
     /// When the device last spoke.
-    func lastData(of id: DeviceID) -> WallTime? {
-        let index = Int(id.rawValue)
-        return index < speeches.count ? speeches[index]?.lastData : nil
-    }
+    func lastData(of id: DeviceID) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
 
     /// The device that an operator or a handler means: an alias first, then a source or an address.
     func device(named name: String) -> DeviceID? {
@@ -129,7 +108,7 @@ final class Catalog {
         switch event.kind {
         case .connected: devices[index]?.isConnected = true
         case .disconnected: devices[index]?.isConnected = false
-        case .data: speeches[index]?.lastData = event.stamp.wall
+        case .data: speeches.note(event.stamp.wall, of: index)
         case .gap, .attention: break
         }
     }

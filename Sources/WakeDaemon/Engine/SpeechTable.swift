@@ -1,0 +1,91 @@
+// What every event of a device asks, in as little memory as it fits: with ten thousand devices nearly each is found cold there.
+import WakeModel
+import WakeProfiles
+
+/// An object for each device, or two, would each be one more place to be fetched for every event.
+struct SpeechTable {
+    /// What a line of data is made with.
+    struct Speech {
+        let text: DeviceText
+        let decoder: ProfileDecoder?
+    }
+
+    /// The same for all devices of one profile, as that read when they came.
+    private struct Manner {
+        let profile: String?
+        let member: [UInt8]
+        let decoder: ProfileDecoder?
+    }
+
+    /// Where in `heads` a device's begins and ends, where in it the alias stands, and its manner.
+    private struct Entry {
+        var start, aliasStart, aliasEnd, end: Int32
+        var manner: Int32
+
+        mutating func move(by distance: Int32) {
+            start += distance
+            aliasStart += distance
+            aliasEnd += distance
+            end += distance
+        }
+    }
+
+    private var heads: [UInt8] = []
+    private var manners: [Manner] = []
+    private var entries: [Entry?] = []
+    private var lastData: [WallTime?] = []
+
+    func speech(of index: Int) -> Speech? {
+        guard index < entries.count, let entry = entries[index] else { return nil }
+        let manner = manners[Int(entry.manner)]
+        let text = DeviceText(
+            head: heads[Int(entry.start)..<Int(entry.end)], alias: Int(entry.aliasStart)..<Int(entry.aliasEnd),
+            profile: manner.member)
+        return Speech(text: text, decoder: manner.decoder)
+    }
+
+    /// The member that names the profile is made once for all its devices.
+    func member(of profile: String?) -> [UInt8]? { manners.first { $0.profile == profile }?.member }
+
+    mutating func set(_ text: DeviceText, _ profile: String?, _ decoder: ProfileDecoder?, at index: Int) {
+        while entries.count <= index {
+            entries.append(nil)
+            lastData.append(nil)
+        }
+        let manner = Int32(place(of: profile, text, decoder))
+        // As it came last: most devices do.
+        if let former = speech(of: index), former.text.head.elementsEqual(text.head) {
+            entries[index]?.manner = manner
+            return
+        }
+        remove(at: index)
+        let start = heads.count
+        heads.append(contentsOf: text.head)
+        let distance = start - text.head.startIndex
+        entries[index] = Entry(
+            start: Int32(start), aliasStart: Int32(text.alias.startIndex + distance),
+            aliasEnd: Int32(text.alias.endIndex + distance), end: Int32(heads.count), manner: manner)
+    }
+
+    private mutating func place(of profile: String?, _ text: DeviceText, _ decoder: ProfileDecoder?) -> Int {
+        if let known = manners.firstIndex(where: { $0.decoder === decoder && $0.profile == profile }) { return known }
+        manners.append(Manner(profile: profile, member: text.profile, decoder: decoder))
+        return manners.count - 1
+    }
+
+    /// A device that is renamed: what stands behind its text moves up.
+    private mutating func remove(at index: Int) {
+        guard let former = entries[index] else { return }
+        heads.removeSubrange(Int(former.start)..<Int(former.end))
+        for other in entries.indices where (entries[other]?.start ?? 0) > former.start {
+            entries[other]?.move(by: former.start - former.end)
+        }
+    }
+
+    mutating func note(_ time: WallTime, of index: Int) {
+        if index < lastData.count { lastData[index] = time }
+    }
+
+    /// When the device last spoke.
+    func lastData(of index: Int) -> WallTime? { index < lastData.count ? lastData[index] : nil }
+}
