@@ -9,6 +9,7 @@ from collections import namedtuple
 import turns
 
 Event = namedtuple("Event", "time key attempt again device kind content process")
+UNNOTED = 0.002  # seconds by which a handler may read late without a note of it, as in handler.c
 Process = namedtuple("Process", "pid daemon born events saying answers refused notices beats moods left last given warnings")
 
 
@@ -94,7 +95,7 @@ def read_process(pid, lines):
             if words[2] == "wakebridge.resumed":
                 process.given.append((time, late or time))
         elif words[0] == "L":
-            late = float(words[2]) if time - float(words[2]) > 0.002 else None
+            late = float(words[2]) if time - float(words[2]) > UNNOTED else None
         elif words[0] == "B":
             process.beats.append(time)
         elif words[0] == "M":

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-from evidence import Journal, Round, answered
+from evidence import UNNOTED, Journal, Round, answered
 import gaps
 
 PATIENCE = 1.5  # seconds that a busy machine may take for anything
@@ -222,7 +222,7 @@ def check_warning(game, name, handler, process, moment, last):
     answers = [time for time, _ in process.answers if read <= time < moment]
     full = handler["budget"] - handler["warn"]
     for before, after in zip([since] + answers, answers):
-        if after - before >= full and moment - after <= PATIENCE + game.faults.silence(after, moment):
+        if after - before >= full - UNNOTED and moment - after <= PATIENCE + game.faults.silence(after, moment):
             return
     since = max([since] + answers)
     if moment - since < full - 0.3:

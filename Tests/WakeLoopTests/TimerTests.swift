@@ -107,6 +107,27 @@ import WakeSystem
         #expect(try loop.runOnce(timeout: .milliseconds(20)) == false)
         #expect(fired == 1)
     }
+
+    @Test("a deadline put off while the loop waits for it costs one look at its first instant, and is met at its last")
+    func putOff() throws {
+        let loop = try EventLoop()
+        var fired: [Instant] = []
+        let timer = try loop.timer(on: .monotonic) { fired.append(SystemClock.monotonic()) }
+        let start = SystemClock.monotonic()
+        timer.arm(at: start + .milliseconds(10))
+        #expect(try loop.runOnce(timeout: .zero) == false)
+        for later in 11...40 {
+            timer.arm(at: start + .milliseconds(Int64(later)))
+            #expect(try loop.runOnce(timeout: .zero) == false || SystemClock.monotonic() >= start + .milliseconds(10))
+        }
+        while fired.isEmpty, SystemClock.monotonic() < start + .seconds(1) { try loop.runOnce(timeout: .seconds(1)) }
+        #expect(fired.count == 1 && fired[0] >= start + .milliseconds(40))
+        timer.arm(at: SystemClock.monotonic() + .milliseconds(5))
+        #expect(try loop.runOnce(timeout: .zero) == false)
+        timer.disarm()
+        #expect(try loop.runOnce(timeout: .milliseconds(20)) == false)
+        #expect(fired.count == 1)
+    }
 }
 
 private final class Box {
