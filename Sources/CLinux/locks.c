@@ -38,8 +38,8 @@ static int descriptor_shows_lock(pid_t process, int folder, const char *name)
 {
     char target[8];
     ssize_t length = readlinkat(folder, name, target, sizeof target);
-    if (length < 0)
-        return -errno;
+    if (length < 0 && errno == ENOENT)
+        return -ENOENT;
     return is_anonymous(target, length) ? 0 : tells_of_lock(process, name);
 }
 
@@ -90,18 +90,24 @@ static int any_numbered_shows_lock(pid_t process, int folder, off_t left)
     return found == 0 && left > 0 ? -ENOENT : found;
 }
 
+/// Since Linux 6.2; before that, zero.
+static off_t descriptor_count(int folder)
+{
+    struct stat status;
+    return fstat(folder, &status) == 0 ? status.st_size : 0;
+}
+
 int clinux_shows_lock(pid_t process)
 {
     char path[32];
-    struct stat status;
     snprintf(path, sizeof path, "/proc/%d/fd", process);
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -errno;
-    // How many there are, since Linux 6.2; before that, zero.
-    off_t count = fstat(folder, &status) == 0 ? status.st_size : 0;
+    off_t count = descriptor_count(folder);
     int found = count > 0 ? any_numbered_shows_lock(process, folder, count) : -ENOENT;
-    if (found == -ENOENT)
+    // Where stop signals suspend, not everybody may stand still yet: one more may have hidden one further on.
+    if (found == -ENOENT || (found == 0 && descriptor_count(folder) != count))
         found = any_listed_shows_lock(process, folder);
     close(folder);
     return found;

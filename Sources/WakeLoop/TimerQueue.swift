@@ -30,6 +30,8 @@ final class TimerQueue {
     /// larger would be added to every deadline.
     private static let accuracyMicroseconds: UInt64 = 1
 
+    private static let distance = TimeSpan.milliseconds(10)
+
     init(on loop: EventLoop, clock: TimerClock) throws(SystemError) {
         self.clock = clock
         var made: OpaquePointer?
@@ -72,11 +74,11 @@ final class TimerQueue {
     /// Has the kernel's timer wait for the first. To be called before the loop waits, and not sooner: most of what is armed in a
     /// wake is disarmed in the same.
     ///
-    /// It is set for a sooner instant, and not for a later one: who speaks every millisecond puts off each time when his handler
-    /// is frozen, and to wake once when nothing is due any more is cheaper than to set it a thousand times.
+    /// It is not set for a later instant while it is far from its own: who speaks every millisecond puts off each time when his
+    /// handler is frozen. Once it is near it is set, so that few are woken by it for nothing.
     func settle() {
         let first = heap.first?.due
-        if let awaited, let first, awaited <= first { return }
+        if let awaited, let first, awaited < first, awaited - clock.now() > Self.distance { return }
         guard awaited != first else { return }
         awaited = first
         guard let due = awaited else { return source.setEnabled(Int32(SD_EVENT_OFF)) }

@@ -19,9 +19,9 @@ struct CallTests {
 
         /// Further apart than a handler lingers.
         static let apart = Beats(
-            what: "a wake", spacingMilliseconds: 50, numbers: (10, 50), calls: 10...31)
+            what: "a wake", spacingMilliseconds: 50, numbers: (10, 50), calls: 10...32)
         static let close = Beats(
-            what: "an event beside others", spacingMilliseconds: 5, numbers: (50, 250), calls: 5...10)
+            what: "an event beside others", spacingMilliseconds: 2, numbers: (50, 250), calls: 5...9)
     }
 
     @Test("to wake a handler, hear its answer and freeze it takes no more system calls than it did")
@@ -31,18 +31,17 @@ struct CallTests {
     func awake() async throws { try await expectFew(.close) }
 
     private func expectFew(_ beats: Beats) async throws {
-        var least = Int.max
+        var counted: [Int] = []
         // Where others have the processor a freeze comes late, and is looked for again.
-        for _ in 0..<3 where least > beats.calls.upperBound {
+        while counted.count < 3, !counted.contains(where: beats.calls.contains) {
             let (few, many) = beats.numbers
             guard let short = try await calls(few, of: beats), let long = try await calls(many, of: beats) else {
                 return
             }
-            let each = (long - short) / (many - few)
-            print("\(beats.what) takes \(each) system calls")
-            least = min(least, each)
+            counted.append((long - short) / (many - few))
         }
-        #expect(beats.calls.contains(least))
+        print("\(beats.what) takes \(counted.last ?? 0) system calls")
+        #expect(counted.contains { beats.calls.contains($0) }, "counted \(counted)")
     }
 
     /// Of a replay from before its first beat on, which comes when all is quiet, to its end.

@@ -1,4 +1,5 @@
 // What must cost the same however many devices and handlers there are: times of few and of many, side by side.
+import TestBench
 import Testing
 import WakeModel
 
@@ -113,6 +114,33 @@ struct GrowthStories {
             return crowd
         } _: { crowd, _ in
             crowd.acknowledgeBatch()
+        }
+        #expect(times < Self.bound)
+    }
+
+    @Test("A batch is taken from what many devices said in no order as from what few did")
+    func mixedBacklog() {
+        let times = growth {
+            var (crowd, dice) = (crowd($0) { $0.maxBatch = 16 }, Dice(7))
+            for _ in 0..<Self.few * 512 { crowd.data(UInt32(dice.below($0))) }
+            return crowd
+        } _: { crowd, _ in
+            crowd.acknowledgeBatch()
+        }
+        #expect(times < Self.bound)
+    }
+
+    @Test("A value in the place of an older one looks at no other device that waits for company")
+    func replacement() {
+        let times = growth {
+            var crowd = crowd($0) {
+                $0.subscriptions[0].maxLatency = .seconds(3_600)
+                $0.subscriptions[0].policy = .latest
+            }
+            for number in 0..<$0 { crowd.data(UInt32(number)) }
+            return crowd
+        } _: { crowd, round in
+            crowd.data(UInt32((round * 7 + 11) % Self.few))
         }
         #expect(times < Self.bound)
     }

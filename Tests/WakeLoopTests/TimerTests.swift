@@ -108,24 +108,23 @@ import WakeSystem
         #expect(fired == 1)
     }
 
-    @Test("a deadline put off while the loop waits for it costs one look at its first instant, and is met at its last")
+    @Test("a deadline put off while the loop waits for it, from far and from near, is met at its last instant")
     func putOff() throws {
         let loop = try EventLoop()
         var fired: [Instant] = []
         let timer = try loop.timer(on: .monotonic) { fired.append(SystemClock.monotonic()) }
         let start = SystemClock.monotonic()
-        timer.arm(at: start + .milliseconds(10))
-        #expect(try loop.runOnce(timeout: .zero) == false)
-        for later in 11...40 {
-            timer.arm(at: start + .milliseconds(Int64(later)))
-            #expect(try loop.runOnce(timeout: .zero) == false || SystemClock.monotonic() >= start + .milliseconds(10))
+        for round in 0..<30 {
+            timer.arm(at: start + .milliseconds(500 + Int64(round) * 10))
+            #expect(try loop.runOnce(timeout: .milliseconds(10)) == false)
         }
-        while fired.isEmpty, SystemClock.monotonic() < start + .seconds(1) { try loop.runOnce(timeout: .seconds(1)) }
-        #expect(fired.count == 1 && fired[0] >= start + .milliseconds(40))
-        timer.arm(at: SystemClock.monotonic() + .milliseconds(5))
+        let last = start + .milliseconds(790)
+        while fired.isEmpty, SystemClock.monotonic() < start + .seconds(5) { try loop.runOnce(timeout: .seconds(1)) }
+        #expect(fired.count == 1 && fired[0] >= last)
+        timer.arm(at: SystemClock.monotonic() + .milliseconds(100))
         #expect(try loop.runOnce(timeout: .zero) == false)
         timer.disarm()
-        #expect(try loop.runOnce(timeout: .milliseconds(20)) == false)
+        #expect(try loop.runOnce(timeout: .milliseconds(200)) == false)
         #expect(fired.count == 1)
     }
 }

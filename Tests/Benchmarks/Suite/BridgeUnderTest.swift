@@ -15,6 +15,7 @@ final class BridgeUnderTest {
     /// Found once the first of them speaks, when the manifests are read.
     private var devices: [DeviceID] = []
     private var speaker = 0
+    private var dice = Dice()
     private let source = FileDescriptor(owning: 0)
     private let bytesPerRead: Int
     private var watch: Watch?
@@ -71,14 +72,28 @@ final class BridgeUnderTest {
         }
     }
 
-    /// Each in its turn, far from the one before it, so that no memory is warm because a neighbour spoke.
+    /// Each in its turn, and the turns in another order each time: no memory is warm because a neighbour spoke, and nobody
+    /// speaks when he is expected to.
     private func nextSpeaker() -> DeviceID {
-        speaker = (speaker + 7_919) % devices.count
+        if speaker == 0 { devices.shuffle(using: &dice) }
+        speaker = (speaker + 1) % devices.count
         return devices[speaker]
     }
 
     /// What a source does that can wait: it leaves the bytes with the kernel while half the queue is full.
     private func listenAgain() {
         if !daemon.bridge.engine.isBackedUp { watch?.enable() }
+    }
+}
+
+/// The same in every run (xorshift, Marsaglia 2003).
+private struct Dice: RandomNumberGenerator {
+    private var state: UInt64 = 88_172_645_463_325_252
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
     }
 }
