@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// So many numbers that no descriptor has are asked for before they are listed.
-#define HOLES 16
+/// After so many numbers that no descriptor has they are listed, but for the one under which bash keeps its script.
+#define HOLES 8
+#define BASH_SCRIPT 255
 
 /// A pipe or a socket without a name: only who was given it has it, so a lock on it stops no stranger.
 static int is_anonymous(const char *target, ssize_t length)
@@ -71,22 +72,29 @@ static int any_listed_shows_lock(pid_t process, int folder)
     return found;
 }
 
+/// The same, and counts the number among those that were seen, or that are free.
+static int numbered_shows_lock(pid_t process, int folder, int number, off_t *left, int *holes)
+{
+    char name[12];
+    snprintf(name, sizeof name, "%d", number);
+    int found = descriptor_shows_lock(process, folder, name);
+    if (found == -ENOENT) {
+        ++*holes;
+        return 0;
+    }
+    --*left;
+    return found;
+}
+
 /// Asks for one number after the other until `left` descriptors were seen. To list them the kernel goes through a table that
 /// is as large as its parent's was: ours has eleven entries for each handler. Tells -ENOENT where too many numbers are free.
 static int any_numbered_shows_lock(pid_t process, int folder, off_t left)
 {
-    int found = 0, holes = 0;
-    for (int number = 0; left > 0 && holes <= HOLES && found == 0; number++) {
-        char name[12];
-        snprintf(name, sizeof name, "%d", number);
-        found = descriptor_shows_lock(process, folder, name);
-        if (found == -ENOENT) {
-            found = 0;
-            holes++;
-        } else {
-            left--;
-        }
-    }
+    int found = 0, holes = 0, number = 0;
+    for (; left > 0 && holes < HOLES && found == 0; number++)
+        found = numbered_shows_lock(process, folder, number, &left, &holes);
+    if (left > 0 && found == 0 && number <= BASH_SCRIPT)
+        found = numbered_shows_lock(process, folder, BASH_SCRIPT, &left, &holes);
     return found == 0 && left > 0 ? -ENOENT : found;
 }
 

@@ -77,7 +77,19 @@ struct SlotOrder: Sendable {
     private mutating func remove(_ entry: Entry) {
         let place = place(of: entry)
         blocks[place].remove(entry)
-        if blocks[place].isEmpty, blocks.count > 1 { blocks.remove(at: place) }
+        if blocks[place].isEmpty, blocks.count > 1 {
+            blocks.remove(at: place)
+        } else {
+            join(place + 1)
+            join(place)
+        }
+    }
+
+    /// Of blocks that thin out a few entries each would keep the room of hundreds.
+    private mutating func join(_ place: Int) {
+        guard place > 0, place < blocks.count, blocks[place - 1].takes(blocks[place]) else { return }
+        blocks[place - 1].append(blocks[place])
+        blocks.remove(at: place)
     }
 
     /// The block in which the entry stands, or would: mostly the first.
@@ -112,6 +124,7 @@ extension SlotOrder {
         /// So much is kept while there is nothing in it.
         private static let smallRoom = 64
 
+        var count: Int { storage.count - head }
         var isEmpty: Bool { head == storage.count }
         var isFull: Bool { storage.count >= Self.limit }
         var first: Entry? { isEmpty ? nil : storage[head] }
@@ -128,6 +141,11 @@ extension SlotOrder {
         }
 
         mutating func append(_ entry: Entry) { storage.append(entry) }
+
+        /// Whether so few would be in it with the next one's that they stay one block for a while.
+        func takes(_ next: Block) -> Bool { count + next.count <= Self.limit / 2 }
+
+        mutating func append(_ next: Block) { storage.append(contentsOf: next.entries) }
 
         mutating func insert(_ entry: Entry) {
             let place = place(of: entry)
@@ -150,7 +168,7 @@ extension SlotOrder {
 
         /// What of it is a block of its own from now on, where it has become too large.
         mutating func giveUpHalf() -> Block? {
-            guard storage.count - head >= 2 * Self.limit else { return nil }
+            guard count >= 2 * Self.limit else { return nil }
             var half = Block()
             half.storage = Array(storage[(head + Self.limit)...])
             storage.removeSubrange((head + Self.limit)...)

@@ -75,7 +75,7 @@ final class TimerQueue {
     /// wake is disarmed in the same.
     ///
     /// It is not set for a later instant while it is far from its own: who speaks every millisecond puts off each time when his
-    /// handler is frozen. Once it is near it is set, so that few are woken by it for nothing.
+    /// handler is frozen. Once it is near it is set. Where nothing happens until then, the loop wakes for it once, and for nothing.
     func settle() {
         let first = heap.first?.due
         if let awaited, let first, awaited < first, awaited - clock.now() > Self.distance { return }

@@ -25,6 +25,30 @@ import Testing
         }
     }
 
+    @Test(
+        "thousands in no order, which fill blocks, split them, thin them out and join them, stay in order",
+        arguments: 1...3)
+    func blocks(seed: UInt64) {
+        var (dice, order, keys) = (Dice(seed), SlotOrder(), [Int: SlotOrder.Key]())
+        for round in 0..<24_000 {
+            let slot = dice.below(4_000)
+            // Many come, most go, many come.
+            let goes = dice.below(10) < [1, 9, 2][round / 8_000]
+            let key = goes ? nil : SlotOrder.Key(dice.below(3_000))
+            order.set(key, for: slot)
+            keys[slot] = key
+            guard round.isMultiple(of: 400) else { continue }
+            let sorted = keys.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+            #expect(order.slots == sorted.map(\.key) && order.least == sorted.first?.value)
+            let limit = SlotOrder.Key(dice.below(3_000))
+            #expect(order.least(above: limit) == sorted.first { $0.value > limit }?.value)
+            var visited: [Int] = []
+            order.visit(upTo: limit) { visited.append($0) }
+            #expect(visited == sorted.filter { $0.value <= limit }.map(\.key))
+            #expect(order.firstSlot { $0.isMultiple(of: 7) } == sorted.first { $0.key.isMultiple(of: 7) }?.key)
+        }
+    }
+
     @Test("what comes in its order, is taken from the front and given back there stays in order, however much it is")
     func queue() {
         var (order, waiting, next) = (SlotOrder(), [SlotOrder.Key: Int](), SlotOrder.Key(0))

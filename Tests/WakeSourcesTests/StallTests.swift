@@ -87,7 +87,8 @@ extension SourceTests {
         #expect(air.orders.map(\.opcode) == [0x05, 0x05, 0x05, 0x05])
         #expect(air.orders.map(\.bytes) == [[0], [1], [1], [1]])
         #expect(air.orders.allSatisfy { $0.controller == 0 })
-        #expect(try air.loop.runOnce(timeout: .milliseconds(1500)) == false)
+        try air.drain(.milliseconds(1500))
+        #expect(air.orders.count == 4)
         // Again, and longer.
         let again = SystemClock.monotonic()
         try air.passFailure()
