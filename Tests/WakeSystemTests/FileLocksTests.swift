@@ -56,7 +56,8 @@ struct FileLocksTests {
         unlink(path)
     }
 
-    @Test("a lock is seen on whichever descriptor it is, behind however many free numbers", arguments: [4, 12, 255, 900])
+    @Test(
+        "a lock is seen on whichever descriptor it is, behind however many free numbers", arguments: [4, 12, 255, 900])
     func far(descriptor: Int) throws {
         let script = """
             import fcntl, os, time
