@@ -34,7 +34,7 @@ static int tells_of_lock(pid_t process, const char *name)
     return count < 0 ? failure : memmem(text, (size_t)count, "\nlock:", 6) != NULL;
 }
 
-/// Whether the descriptor of that number does; -ENOENT where there is none.
+/// Whether the descriptor of that name does; -ENOENT where there is none.
 static int descriptor_shows_lock(pid_t process, int folder, const char *name)
 {
     char target[8];
@@ -72,7 +72,7 @@ static int any_listed_shows_lock(pid_t process, int folder)
     return found;
 }
 
-/// The same, and counts the number among those that were seen, or that are free.
+/// Whether the descriptor of that number shows a lock; counts it among those that were seen, or that are free.
 static int numbered_shows_lock(pid_t process, int folder, int number, off_t *left, int *holes)
 {
     char name[12];

@@ -1,4 +1,4 @@
-// The one thread: waits until something is ready, calls whoever watches it, and wakes for nothing else.
+// The one thread: waits until something is ready, calls whoever watches it, and wakes for nothing else but a deadline put off late.
 import CSystemd
 import Glibc
 import WakeModel

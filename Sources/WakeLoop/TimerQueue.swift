@@ -30,6 +30,7 @@ final class TimerQueue {
     /// larger would be added to every deadline.
     private static let accuracyMicroseconds: UInt64 = 1
 
+    /// What the kernel's timer waits for further ahead than this may be put off again before it comes.
     private static let distance = TimeSpan.milliseconds(10)
 
     init(on loop: EventLoop, clock: TimerClock) throws(SystemError) {

@@ -1,5 +1,6 @@
 // What is the same in every line of one type that a device's events make, as JSON text made once and copied as it stands.
 
+/// Slices and offsets, and no strings: those of many devices may stand in one array, and a line copies nothing.
 public struct DeviceText: Sendable {
     /// From behind the number in the id to before the time.
     public let head: ArraySlice<UInt8>

@@ -8,8 +8,9 @@ from collections import namedtuple
 
 import turns
 
-Event = namedtuple("Event", "time key attempt again device kind content process")
 UNNOTED = 0.002  # seconds by which a handler may read late without a note of it, as in handler.c
+
+Event = namedtuple("Event", "time key attempt again device kind content process")
 Process = namedtuple("Process", "pid daemon born events saying answers refused notices beats moods left last given warnings")
 
 

@@ -13,15 +13,16 @@ struct CallTests {
     /// when this was written. Fewer than the least it cannot take: then they were not counted.
     struct Beats {
         let what: String
-        let spacingMilliseconds: Int
+        /// As a trace writes it, in seconds.
+        let spacing: String
         let numbers: (few: Int, many: Int)
         let calls: ClosedRange<Int>
 
         /// Further apart than a handler lingers.
         static let apart = Beats(
-            what: "a wake", spacingMilliseconds: 50, numbers: (10, 50), calls: 10...32)
+            what: "a wake", spacing: "+0.050000", numbers: (10, 50), calls: 10...32)
         static let close = Beats(
-            what: "an event beside others", spacingMilliseconds: 2, numbers: (50, 250), calls: 5...9)
+            what: "an event beside others", spacing: "+0.002000", numbers: (50, 250), calls: 5...10)
     }
 
     @Test("to wake a handler, hear its answer and freeze it takes no more system calls than it did")
@@ -49,8 +50,7 @@ struct CallTests {
         let folder = makeDirectory("/tmp/wakebridge-calls-XXXXXX")
         defer { Directory.removeTree(folder) }
         let (trace, log) = ("\(folder)/trace", "\(folder)/log")
-        let spacing = ".0\(beats.spacingMilliseconds < 10 ? "0" : "")\(beats.spacingMilliseconds)000"
-        let lines = (0..<events).map { "+\($0 == 0 ? "3.000000" : "0\(spacing)") 1 data 2a37 163cf803\n" }
+        let lines = (0..<events).map { "\($0 == 0 ? "+3.000000" : beats.spacing) 1 data 2a37 163cf803\n" }
         put(Self.header + lines.joined() + "end\n", at: trace)
         let replay = try Child([
             "env", "WAKEBRIDGE_DEVICES=\(packageFolder)/Devices", Built.tool, "replay", trace, "--", Built.fixture,

@@ -106,23 +106,13 @@ struct GrowthStories {
         #expect(times < Self.bound)
     }
 
-    @Test("A batch is taken from a backlog of many devices as from that of few")
-    func backlog() {
-        let times = growth {
-            var crowd = crowd($0) { $0.maxBatch = 16 }
-            for number in 0..<Self.few * 512 { crowd.data(UInt32(number % $0)) }
-            return crowd
-        } _: { crowd, _ in
-            crowd.acknowledgeBatch()
-        }
-        #expect(times < Self.bound)
-    }
-
-    @Test("A batch is taken from what many devices said in no order as from what few did")
-    func mixedBacklog() {
+    @Test(
+        "A batch is taken from a backlog of many devices as from that of few, in whatever order they spoke",
+        arguments: [true, false])
+    func backlog(isOrderly: Bool) {
         let times = growth {
             var (crowd, dice) = (crowd($0) { $0.maxBatch = 16 }, Dice(7))
-            for _ in 0..<Self.few * 512 { crowd.data(UInt32(dice.below($0))) }
+            for number in 0..<Self.few * 512 { crowd.data(UInt32(isOrderly ? number % $0 : dice.below($0))) }
             return crowd
         } _: { crowd, _ in
             crowd.acknowledgeBatch()

@@ -28,7 +28,7 @@ struct SpeechTableTests {
             let alias = String(repeating: "\"ä", count: dice.below(4)) + "strap-\(dice.below(3))"
             let profile = [nil, "heart-rate-monitor", "scale"][dice.below(3)]
             let device = device(number, named: alias, profile)
-            table.set(DeviceText(of: device, member: table.member(of: profile)), profile, nil, at: number)
+            table.set(device, nil, at: number)
             devices[number] = device
         }
         for (number, device) in devices { expectSame(table.speech(of: number), as: device) }
@@ -38,10 +38,10 @@ struct SpeechTableTests {
     @Test("when a device spoke last is known whatever it is called since")
     func lastData() {
         var table = SpeechTable()
-        table.set(DeviceText(of: device(3, named: "one", nil)), nil, nil, at: 3)
+        table.set(device(3, named: "one", nil), nil, at: 3)
         table.note(WallTime(microseconds: 7), of: 3)
         table.note(WallTime(microseconds: 8), of: 4)
-        table.set(DeviceText(of: device(3, named: "other", nil)), nil, nil, at: 3)
+        table.set(device(3, named: "other", nil), nil, at: 3)
         #expect(table.lastData(of: 3) == WallTime(microseconds: 7))
         #expect(table.lastData(of: 4) == nil && table.lastData(of: 2) == nil)
         #expect(table.speech(of: 2)?.text.head == nil)

@@ -108,7 +108,9 @@ import WakeSystem
         #expect(fired == 1)
     }
 
-    @Test("a deadline put off while the loop waits for it, from far and from near, is met at its last instant")
+    @Test(
+        "a deadline put off thirty times is met at its last instant, and the kernel's timer, left as it was, costs one look more"
+    )
     func putOff() throws {
         let loop = try EventLoop()
         var fired: [Instant] = []
@@ -119,8 +121,12 @@ import WakeSystem
             #expect(try loop.runOnce(timeout: .milliseconds(10)) == false)
         }
         let last = start + .milliseconds(790)
-        while fired.isEmpty, SystemClock.monotonic() < start + .seconds(5) { try loop.runOnce(timeout: .seconds(1)) }
+        var looks = 0
+        while fired.isEmpty, SystemClock.monotonic() < start + .seconds(5) {
+            looks += try loop.runOnce(timeout: .seconds(1)) ? 1 : 0
+        }
         #expect(fired.count == 1 && fired[0] >= last)
+        #expect(looks == 2)
         timer.arm(at: SystemClock.monotonic() + .milliseconds(100))
         #expect(try loop.runOnce(timeout: .zero) == false)
         timer.disarm()

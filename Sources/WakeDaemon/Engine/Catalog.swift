@@ -46,12 +46,7 @@ final class Catalog {
         let index = Int(id.rawValue)
         while devices.count <= index { devices.append(nil) }
         devices[index] = DeviceEntry(id, device, profile, isConnected: devices[index]?.isConnected)
-        speeches.set(
-            text(of: device), device.profile, profile.map { profiles.decoder($0) }, at: index)
-    }
-
-    private func text(of device: Device, in type: String = DeviceEvent.Kind.dataWritten) -> DeviceText {
-        DeviceText(of: device, in: type, member: speeches.member(of: device.profile))
+        speeches.set(device, profile.map { profiles.decoder($0) }, at: index)
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
@@ -84,7 +79,7 @@ final class Catalog {
         guard let speech = speeches.speech(of: index) else { return nil }
         if case .data = event.kind { return speech }
         guard let device = devices[index]?.device else { return nil }
-        return SpeechTable.Speech(text: text(of: device, in: event.kind.written), decoder: speech.decoder)
+        return SpeechTable.Speech(text: speeches.text(of: device, in: event.kind.written), decoder: speech.decoder)
     }
 
     /// When the device last spoke.

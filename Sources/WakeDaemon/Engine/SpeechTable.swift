@@ -44,15 +44,18 @@ struct SpeechTable {
         return Speech(text: text, decoder: manner.decoder)
     }
 
-    /// The member that names the profile is made once for all its devices.
-    func member(of profile: String?) -> [UInt8]? { manners.first { $0.profile == profile }?.member }
+    /// What lines of that type are made with; the member that names the profile is made once for all its devices.
+    func text(of device: Device, in type: String = DeviceEvent.Kind.dataWritten) -> DeviceText {
+        DeviceText(of: device, in: type, member: manners.first { $0.profile == device.profile }?.member)
+    }
 
-    mutating func set(_ text: DeviceText, _ profile: String?, _ decoder: ProfileDecoder?, at index: Int) {
+    mutating func set(_ device: Device, _ decoder: ProfileDecoder?, at index: Int) {
         while entries.count <= index {
             entries.append(nil)
             lastData.append(nil)
         }
-        let manner = Int32(place(of: profile, text, decoder))
+        let text = text(of: device)
+        let manner = Int32(place(of: device.profile, text, decoder))
         // As it came last: most devices do.
         if let former = speech(of: index), former.text.head.elementsEqual(text.head) {
             entries[index]?.manner = manner

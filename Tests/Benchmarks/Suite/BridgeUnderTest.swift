@@ -86,7 +86,7 @@ final class BridgeUnderTest {
     }
 }
 
-/// The same in every run (xorshift, Marsaglia 2003).
+/// The same in every run (xorshift, Marsaglia 2003). That of the tests is in a module that needs Testing, which a release has not.
 private struct Dice: RandomNumberGenerator {
     private var state: UInt64 = 88_172_645_463_325_252
 
