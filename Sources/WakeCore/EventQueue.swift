@@ -1,7 +1,6 @@
-// The events one handler is owed and has not been given: a lane a device, so that one held back costs others nothing.
+// The events one handler is owed and has not been given, in lanes, so that a device held back costs others nothing.
 import WakeModel
 
-/// A handler may watch ten thousand devices, of which a few have events here: only their lanes are gone through.
 struct EventQueue: Sendable {
     private var lanes = LaneTable()
     private(set) var count = 0
@@ -40,15 +39,9 @@ struct EventQueue: Sendable {
             guard taken.isEmpty || size <= byteLimit, let event = lanes[lane].popFirst() else { break }
             account(event, lane, -1)
             lanes.refile(lane)
-            noteExpiry(of: lane)
             taken.append(event)
         }
         return taken
-    }
-
-    /// Who stands first now may be older than who went: recovered and revived events keep the time they came.
-    private mutating func noteExpiry(of lane: Int) {
-        if expiresAt != nil { expiresAt = Instant.earlier(expiresAt, firstExpiry(of: lane)) }
     }
 
     private func firstExpiry(of lane: Int) -> Instant? {
@@ -103,9 +96,7 @@ extension EventQueue {
 
 extension EventQueue {
     /// The latest word counts: it is about the oldest event, and so about all that follow.
-    mutating func hold(_ device: DeviceID, until: Instant) {
-        for index in lanes.places(of: device) { lanes.hold(index, until: until) }
-    }
+    mutating func hold(_ device: DeviceID, until: Instant) { lanes.hold(device, until: until) }
 
     func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool { lanes.isHeld(device, at: boottime) }
 
@@ -128,13 +119,18 @@ extension EventQueue {
     }
 
     func gapCount(of device: DeviceID) -> Int {
-        lanes.place(.gaps, of: device).map { lanes[$0].count } ?? 0
+        lanes.ownPlaces(.gaps, of: device).reduce(0) { $0 + lanes[$1].count }
     }
 
+    /// Of one whose policy is `latest`, so that all of it stands in lanes of its own.
     mutating func removeNewest(of channel: Channel, _ device: DeviceID) -> QueuedEvent? {
-        let barrier = lanes.place(.ordinary, of: device).map { lanes[$0].lastBarrier } ?? Sequence(0)
-        let kind: DeviceLane.Kind = channel == .advertisement ? .advertisements : .ordinary
-        return remove(from: lanes.place(kind, of: device)) { $0.removeNewest(of: channel, since: barrier) }
+        let barrier = lanes.ownPlaces(.barriers, of: device).map { lanes[$0].newest }.max() ?? Sequence(0)
+        let kind: EventLane.Kind = channel == .advertisement ? .advertisements : .data
+        let found = lanes.ownPlaces(kind, of: device).compactMap { place in
+            lanes[place].newest(of: channel, since: barrier).map { (place, $0) }
+        }
+        guard let (place, sequence) = found.max(by: { $0.1 < $1.1 }) else { return nil }
+        return remove(from: place) { $0.remove(sequence) }
     }
 
     /// What a full queue loses first: what `latest` may drop, then advertisements, then the oldest data, but never that
@@ -147,19 +143,20 @@ extension EventQueue {
             lane = laneOfOldestData(of: subscription) { kind, _ in kind == .advertisements }
         }
         if lane == nil, !sparingData { lane = laneOfOldestData(of: subscription) { _, _ in true } }
-        return remove(from: lane) { $0.removeFirstData() }
+        return remove(from: lane) { $0.popFirst() }
     }
 
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
-        guard let due = expiresAt, due < boottime else { return [] }
         var expired: [QueuedEvent] = []
-        expiresAt = nil
-        for index in lanes.occupied {
-            guard let retention = lanes.terms(at: index).retention else { continue }
-            while let event = remove(from: index, { $0.removeFirstExpired(at: boottime, after: retention) }) {
-                expired.append(event)
+        // What goes lets others come first, some of which a nack moves to another lane.
+        while let due = expiresAt, due < boottime {
+            for place in lanes.occupied {
+                guard let retention = lanes.terms(at: place).retention else { continue }
+                while let event = remove(from: place, { $0.removeFirstExpired(at: boottime, after: retention) }) {
+                    expired.append(event)
+                }
             }
-            expiresAt = Instant.earlier(expiresAt, firstExpiry(of: index))
+            expiresAt = lanes.occupied.compactMap { firstExpiry(of: $0) }.min()
         }
         return expired.sorted { $0.sequence < $1.sequence }
     }
@@ -167,7 +164,17 @@ extension EventQueue {
     /// Past so many connects, disconnects and attentions only the last state of each device is kept.
     mutating func collapseBarriers() -> [QueuedEvent] {
         guard barrierCount >= collapseAt else { return [] }
-        let stale = removeFromAll { $0.removeStaleBarriers() }
+        var newest: [DeviceState: Sequence] = [:]
+        for place in lanes.occupied where lanes[place].kind.isOfBarriers {
+            for event in lanes[place].events {
+                let state = DeviceState(event)
+                newest[state] = max(event.sequence, newest[state] ?? event.sequence)
+            }
+        }
+        let stale = removeFromAll { lane in
+            guard lane.kind.isOfBarriers else { return [] }
+            return lane.removeAll { newest[DeviceState($0)] != $0.sequence }
+        }
         // With many devices a snapshot is large itself: looking again must not cost every further event.
         collapseAt = max(Self.barrierLimit, barrierCount * 2)
         return stale
@@ -180,26 +187,25 @@ extension EventQueue {
 
     /// Gaps stay: what was lost before is still to be told.
     mutating func removeAllButGaps() -> [QueuedEvent] {
-        for index in lanes.indices { lanes.hold(index, until: .zero) }
+        lanes.letAllGo()
         return removeFromAll { $0.removeAll { $0.kind != .gap } }
     }
 
-    private func laneOfOldestData(of subscription: Int?, where fits: (DeviceLane.Kind, Terms) -> Bool) -> Int? {
+    private func laneOfOldestData(of subscription: Int?, where fits: (EventLane.Kind, Terms) -> Bool) -> Int? {
         lanes.data.firstSlot { place in
             let terms = lanes.terms(at: place)
             return (subscription ?? terms.subscription) == terms.subscription && fits(lanes[place].kind, terms)
         }
     }
 
-    private mutating func remove(from lane: Int?, _ body: (inout DeviceLane) -> QueuedEvent?) -> QueuedEvent? {
+    private mutating func remove(from lane: Int?, _ body: (inout EventLane) -> QueuedEvent?) -> QueuedEvent? {
         guard let lane, let event = body(&lanes[lane]) else { return nil }
         account(event, lane, -1)
         lanes.refile(lane)
-        noteExpiry(of: lane)
         return event
     }
 
-    private mutating func removeFromAll(_ body: (inout DeviceLane) -> [QueuedEvent]) -> [QueuedEvent] {
+    private mutating func removeFromAll(_ body: (inout EventLane) -> [QueuedEvent]) -> [QueuedEvent] {
         var removed: [QueuedEvent] = []
         for index in lanes.occupied {
             let events = body(&lanes[index])
@@ -214,12 +220,10 @@ extension EventQueue {
 // MARK: - Terms
 
 extension EventQueue {
-    func terms(of device: DeviceID) -> Terms { lanes.firstPlace(of: device).map { lanes.terms(at: $0) } ?? .orphaned }
+    func terms(of device: DeviceID) -> Terms { lanes.terms(of: device) ?? .orphaned }
 
     mutating func reroute(_ device: DeviceID, _ terms: Terms) {
-        guard lanes.places(of: device).contains(where: { lanes.terms(at: $0) != terms }) else { return }
-        for index in lanes.places(of: device) { lanes.setTerms(terms, of: index) }
-        noteTerms()
+        if lanes.setTerms(terms, of: device) { noteTerms() }
     }
 
     /// A changed manifest: what is queued is owed on the new terms.
@@ -231,10 +235,28 @@ extension EventQueue {
     private mutating func noteTerms() {
         expiresAt = count > 0 ? .zero : nil
         bytesOfSubscription = []
-        for index in lanes.indices {
+        for index in lanes.occupied {
             guard let subscription = lanes.terms(at: index).subscription else { continue }
             while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
             bytesOfSubscription[subscription] += lanes[index].bytes
+        }
+    }
+}
+
+/// What a connect, disconnect or attention is the newest of, for its device.
+private struct DeviceState: Hashable {
+    let device: DeviceID
+    let isLink: Bool
+    let passesNacks: Bool
+
+    init(_ event: QueuedEvent) { (device, isLink, passesNacks) = (event.device, event.isLink, event.passesNacks) }
+}
+
+extension EventLane.Kind {
+    fileprivate var isOfBarriers: Bool {
+        switch self {
+        case .barriers, .urgent: true
+        case .data, .advertisements, .gaps: false
         }
     }
 }

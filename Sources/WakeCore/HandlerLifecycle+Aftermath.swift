@@ -95,7 +95,7 @@ extension HandlerLifecycle {
     private mutating func giveBackAfter(_ reason: EndReason, _ step: inout Step) {
         let open = batch.releaseAll()
         if reason == .finished {
-            for event in open { queue.insert(event, queue.terms(of: event.device)) }
+            queue.giveBack(open)
         } else {
             giveBack(open, isUndelivered: reason.isLaunchFailure, &step)
         }

@@ -69,8 +69,8 @@ extension HandlerLifecycle {
         refused[0].passesNacks = false
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
-        giveBack(refused, until: until, &step)
         queue.hold(device, until: until)
+        giveBack(refused, until: until, &step)
         forgiveOverrunIfNothingOpen()
     }
 

@@ -10,8 +10,9 @@ struct Route: Hashable, Sendable {
     var durability: Durability
 }
 
-/// Everybody who is owed the events of one device, with what nearly every event needs of them ready made.
-struct Subscribers: Sendable {
+/// Everybody who is owed the events of one device, with what nearly every event needs of them ready made. An object, so that
+/// devices which are the same handlers' share one.
+final class Subscribers: Sendable {
     static let none = Subscribers([])
 
     /// In the order of their slots.

@@ -178,6 +178,19 @@ struct GrowthStories {
         #expect(times < Self.bound)
     }
 
+    @Test("A nack looks at nothing of what other devices said and nobody took yet")
+    func nackBeforeBacklog() {
+        let times = growth {
+            var crowd = crowd($0) { $0.maxBatch = 16 }
+            for number in 0..<$0 * 8 { crowd.data(UInt32(number % $0)) }
+            return crowd
+        } _: { crowd, _ in
+            guard let first = crowd.core.handlers[0].batch.oldestOpen else { return }
+            crowd.say(.nack(first.sequence, after: .seconds(3_600)))
+        }
+        #expect(times < Self.bound)
+    }
+
     @Test("An event into a full queue of many devices makes room as among few")
     func overflow() {
         let times = growth {

@@ -17,10 +17,13 @@ struct SpeechTable {
         let decoder: ProfileDecoder?
     }
 
-    /// Where in `heads` a device's begins and ends, where in it the alias stands, and its manner.
+    /// Where in `heads` a device's begins and ends, where in it the alias stands, its manner, and when it spoke last, which is
+    /// noted just before the rest is asked for.
     private struct Entry {
-        var start, aliasStart, aliasEnd, end: Int32
-        var manner: Int32
+        var (start, aliasStart, aliasEnd, end): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        /// Negative of a device that is not known.
+        var manner: Int32 = -1
+        var lastData = WallTime(microseconds: .min)
 
         mutating func move(by distance: Int32) {
             start += distance
@@ -32,11 +35,11 @@ struct SpeechTable {
 
     private var heads: [UInt8] = []
     private var manners: [Manner] = []
-    private var entries: [Entry?] = []
-    private var lastData: [WallTime?] = []
+    private var entries: [Entry] = []
 
     func speech(of index: Int) -> Speech? {
-        guard index < entries.count, let entry = entries[index] else { return nil }
+        guard index < entries.count, entries[index].manner >= 0 else { return nil }
+        let entry = entries[index]
         let manner = manners[Int(entry.manner)]
         let text = DeviceText(
             head: heads[Int(entry.start)..<Int(entry.end)], alias: Int(entry.aliasStart)..<Int(entry.aliasEnd),
@@ -50,24 +53,23 @@ struct SpeechTable {
     }
 
     mutating func set(_ device: Device, _ decoder: ProfileDecoder?, at index: Int) {
-        while entries.count <= index {
-            entries.append(nil)
-            lastData.append(nil)
-        }
+        while entries.count <= index { entries.append(Entry()) }
         let text = text(of: device)
         let manner = Int32(place(of: device.profile, text, decoder))
         // As it came last: most devices do.
         if let former = speech(of: index), former.text.head.elementsEqual(text.head) {
-            entries[index]?.manner = manner
+            entries[index].manner = manner
             return
         }
         remove(at: index)
         let start = heads.count
         heads.append(contentsOf: text.head)
         let distance = start - text.head.startIndex
-        entries[index] = Entry(
-            start: Int32(start), aliasStart: Int32(text.alias.startIndex + distance),
-            aliasEnd: Int32(text.alias.endIndex + distance), end: Int32(heads.count), manner: manner)
+        entries[index].start = Int32(start)
+        entries[index].aliasStart = Int32(text.alias.startIndex + distance)
+        entries[index].aliasEnd = Int32(text.alias.endIndex + distance)
+        entries[index].end = Int32(heads.count)
+        entries[index].manner = manner
     }
 
     private mutating func place(of profile: String?, _ text: DeviceText, _ decoder: ProfileDecoder?) -> Int {
@@ -78,17 +80,21 @@ struct SpeechTable {
 
     /// A device that is renamed: what stands behind its text moves up.
     private mutating func remove(at index: Int) {
-        guard let former = entries[index] else { return }
+        let former = entries[index]
+        guard former.manner >= 0 else { return }
         heads.removeSubrange(Int(former.start)..<Int(former.end))
-        for other in entries.indices where (entries[other]?.start ?? 0) > former.start {
-            entries[other]?.move(by: former.start - former.end)
+        for other in entries.indices where entries[other].start > former.start {
+            entries[other].move(by: former.start - former.end)
         }
     }
 
     mutating func note(_ time: WallTime, of index: Int) {
-        if index < lastData.count { lastData[index] = time }
+        if index < entries.count { entries[index].lastData = time }
     }
 
     /// When the device last spoke.
-    func lastData(of index: Int) -> WallTime? { index < lastData.count ? lastData[index] : nil }
+    func lastData(of index: Int) -> WallTime? {
+        guard index < entries.count, entries[index].lastData.microseconds > .min else { return nil }
+        return entries[index].lastData
+    }
 }

@@ -1,0 +1,123 @@
+// What a handler is owed and has not been given, one event, and on which terms.
+import WakeModel
+
+/// What the core knows of a queued event; its bytes stay with the journal.
+struct QueuedEvent: Sendable {
+    enum Class: Hashable, Sendable {
+        case data(Channel)
+        case connected, disconnected, attention, gap
+    }
+
+    var sequence: Sequence
+    var device: DeviceID
+    var kind: Class
+    /// An attention that must not wait behind the nack it tells about.
+    var passesNacks = false
+    var isRedelivered = false
+    var charges: UInt8 = 0
+    var nacks: UInt8 = 0
+    var attempts: UInt32 = 0
+    /// Bytes of its line, estimated.
+    var size: UInt32
+    /// When it may wake, on CLOCK_MONOTONIC; it rides along with an earlier wake.
+    var due: Instant
+    /// On CLOCK_BOOTTIME, for its retention.
+    var arrived: Instant
+    var wall: WallTime
+    /// How it is journaled: the strongest that any subscriber asks for.
+    var durability: Durability
+
+    var isBarrier: Bool {
+        switch kind {
+        case .connected, .disconnected, .attention: true
+        case .data, .gap: false
+        }
+    }
+    /// Whether it may wake. Connects, disconnects and attentions never wait for company.
+    func isDue(at now: Instant) -> Bool { isBarrier || due <= now }
+    var isLink: Bool { kind == .connected || kind == .disconnected }
+    var isData: Bool { if case .data = kind { true } else { false } }
+
+    var lane: EventLane.Kind {
+        switch kind {
+        case .data(.advertisement): .advertisements
+        case .data: .data
+        case .gap: .gaps
+        case .connected, .disconnected, .attention: passesNacks ? .urgent : .barriers
+        }
+    }
+}
+
+/// What a subscription says of queued events, in small numbers.
+struct Terms: Hashable, Sendable {
+    var subscription: Int?
+    var wakes = true
+    var policy = Subscription.Policy.all
+    var durability = Durability.run
+    var maxLatency: TimeSpan?
+    var queueCap = Int.max
+    var retention: TimeSpan?
+
+    /// What holds for events whose subscription is gone: they are still owed.
+    static let orphaned = Terms()
+
+    /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and says the
+    /// same again and again.
+    func latency(of channel: Channel) -> TimeSpan {
+        maxLatency ?? (channel == .advertisement ? Self.advertisementLatency : .zero)
+    }
+
+    private static let advertisementLatency = TimeSpan.seconds(5)
+}
+
+extension QueuedEvent {
+    /// An estimate is enough: it bounds a batch and a queue, not a buffer.
+    private static let envelopeBytes = 320
+
+    /// An event of an earlier life of the bridge, due at once.
+    init(_ recovered: RecoveredEvent) {
+        switch recovered.content {
+        case .data(let channel): kind = .data(channel)
+        case .connected: kind = .connected
+        case .disconnected: kind = .disconnected
+        case .attention: kind = .attention
+        case .gap: kind = .gap
+        }
+        sequence = recovered.sequence
+        device = recovered.device
+        size = UInt32(clamping: Self.envelopeBytes + recovered.size * 4)
+        due = .zero
+        arrived = recovered.stamp.moment.boottime
+        wall = recovered.stamp.wall
+        // The delivery that the bridge's end cut short was one too.
+        attempts = UInt32(clamping: recovered.attempts + (recovered.wasDelivered ? 1 : 0))
+        charges = UInt8(clamping: recovered.charges)
+        isRedelivered = recovered.wasDelivered
+        durability = recovered.durability
+    }
+
+    static func size(of event: DeviceEvent) -> Int {
+        switch event.kind {
+        case .data(_, let bytes): envelopeBytes + bytes.count * 4
+        case .attention(_, let detail): envelopeBytes + detail.utf8.count
+        case .connected, .disconnected, .gap: envelopeBytes
+        }
+    }
+
+    init(_ event: DeviceEvent, _ sequence: Sequence, due: Instant, _ durability: Durability) {
+        switch event.kind {
+        case .data(let channel, _): kind = .data(channel)
+        case .connected: kind = .connected
+        case .disconnected: kind = .disconnected
+        case .attention: kind = .attention
+        case .gap: kind = .gap
+        }
+        self.sequence = sequence
+        device = event.device
+        size = UInt32(clamping: Self.size(of: event))
+        self.due = due
+        arrived = event.stamp.moment.boottime
+        wall = event.stamp.wall
+        self.durability = durability
+    }
+}

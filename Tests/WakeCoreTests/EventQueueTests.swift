@@ -1,0 +1,221 @@
+// A handler's queue in lanes against one list that is looked through, under everything that is done to queues.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeCore
+
+/// Both, of which the same is asked.
+private struct Pair {
+    var (queue, plain) = (EventQueue(), PlainQueue())
+    var dice: Dice
+    var now = Instant(nanoseconds: 0)
+    private var sequence = Sequence(0)
+    private var taken: [QueuedEvent] = []
+
+    /// The first two devices are `latest` for good; of the others now these hold and now those.
+    private static let latest = Terms(subscription: 2, policy: .latest)
+    private static let others = [
+        Terms.orphaned, Terms(subscription: 0), Terms(subscription: 0), Terms(subscription: 1, wakes: false),
+        Terms(subscription: 3, retention: .microseconds(300)),
+    ]
+
+    init(_ seed: UInt64) { dice = Dice(seed) }
+
+    static let devices = (0..<6).map { DeviceID(rawValue: $0) }
+
+    private mutating func anyDevice() -> DeviceID { Self.devices[dice.below(Self.devices.count)] }
+
+    private mutating func anyTerms(for device: DeviceID) -> Terms {
+        device.rawValue < 2 ? Self.latest : Self.others[dice.below(Self.others.count)]
+    }
+
+    private mutating func event(of device: DeviceID) -> QueuedEvent {
+        let kinds: [QueuedEvent.Class] = [
+            .data(.serial), .data(.serial), .data(.serial), .data(.advertisement), .gap, .connected, .attention,
+        ]
+        sequence = Sequence(sequence.rawValue + 1)
+        let kind = kinds[dice.below(kinds.count)]
+        let latency: Int64 = kind == .data(.advertisement) ? 90 : 20
+        // Mostly in order; not where a clock was set, or a manifest read anew meanwhile.
+        let isOdd = dice.isOne(in: 6)
+        var event = QueuedEvent(
+            sequence: sequence, device: device, kind: kind, size: UInt32(dice.below(50)),
+            due: now + .microseconds(isOdd ? Int64(dice.below(150)) : latency),
+            arrived: isOdd ? now - .microseconds(Int64(dice.below(200))) : now, wall: WallTime(microseconds: 0),
+            durability: .run)
+        event.passesNacks = kind == .attention && dice.isOne(in: 2)
+        return event
+    }
+
+    mutating func change() {
+        now = now + .microseconds(Int64(dice.below(30)))
+        queue.release(at: now)
+        plain.release(at: now)
+        switch dice.below(24) {
+        case 0..<11: insert()
+        case 11..<14: take()
+        case 14..<16: giveBack()
+        case 16..<18: hold()
+        case 18: rerouteOne()
+        case 19: if dice.isOne(in: 4) { rerouteAll() }
+        case 20: overflow()
+        case 21: expire()
+        case 22: replace()
+        default: if dice.isOne(in: 20) { empty() } else { shed() }
+        }
+    }
+
+    private mutating func insert() {
+        let event = event(of: anyDevice())
+        let terms = anyTerms(for: event.device)
+        queue.insert(event, terms)
+        plain.insert(event, terms)
+    }
+
+    private mutating func take() {
+        let limit = dice.below(8)
+        let events = queue.take(limit: limit, byteLimit: .max)
+        #expect(events.map(\.sequence) == plain.take(limit: limit).map(\.sequence))
+        taken += events
+    }
+
+    /// Some of what was taken, all of it of some devices as a nack does, or a few.
+    private mutating func giveBack() {
+        let device = anyDevice()
+        let isNack = dice.isOne(in: 2)
+        let returned = taken.filter { isNack ? $0.device == device : $0.sequence.rawValue.isMultiple(of: 3) }
+        taken = []
+        queue.giveBack(returned)
+        for event in returned { plain.insert(event, .orphaned) }
+        guard isNack, !returned.isEmpty else { return }
+        hold(device)
+    }
+
+    private mutating func hold() { hold(anyDevice()) }
+
+    private mutating func hold(_ device: DeviceID) {
+        let until = now + .microseconds(Int64(dice.below(200)))
+        queue.hold(device, until: until)
+        plain.hold(device, until: until)
+    }
+
+    private mutating func rerouteOne() {
+        let device = anyDevice()
+        let terms = anyTerms(for: device)
+        queue.reroute(device, terms)
+        plain.reroute(device, terms)
+    }
+
+    private mutating func rerouteAll() {
+        var terms: [DeviceID: Terms] = [:]
+        for device in Self.devices { terms[device] = anyTerms(for: device) }
+        queue.reroute { terms[$0] ?? .orphaned }
+        plain.reroute { terms[$0] ?? .orphaned }
+    }
+
+    private mutating func overflow() {
+        let (share, sparesData) = (dice.isOne(in: 2) ? nil : dice.below(4), dice.isOne(in: 3))
+        let victim = queue.removeForOverflow(of: share, sparingData: sparesData)
+        #expect(victim?.sequence == plain.removeForOverflow(of: share, sparingData: sparesData)?.sequence)
+    }
+
+    private mutating func expire() {
+        #expect(queue.removeExpired(at: now).map(\.sequence) == plain.removeExpired(at: now).map(\.sequence))
+    }
+
+    private mutating func replace() {
+        let (device, channel) = (Self.devices[dice.below(2)], dice.isOne(in: 2) ? Channel.serial : .advertisement)
+        let older = queue.removeNewest(of: channel, device)
+        #expect(older?.sequence == plain.removeNewest(of: channel, device)?.sequence)
+    }
+
+    private mutating func shed() {
+        let some = Set(plain.events.filter { $0.sequence.rawValue.isMultiple(of: 5) }.map(\.sequence))
+        let expected = plain.remove { $0.isData && some.contains($0.sequence) }
+        #expect(queue.remove(some).map(\.sequence) == expected.map(\.sequence))
+    }
+
+    private mutating func empty() {
+        #expect(queue.removeAllButGaps().map(\.sequence) == plain.removeAllButGaps().map(\.sequence))
+    }
+
+    func compare() {
+        #expect(queue.count == plain.events.count && queue.isEmpty == plain.events.isEmpty)
+        #expect(queue.bytes == plain.events.reduce(0) { $0 + Int($1.size) })
+        #expect(queue.barrierCount == plain.events.count { $0.isBarrier })
+        for share in 0..<4 { #expect(queue.bytes(of: share) == plain.bytes(of: share)) }
+        for device in Self.devices {
+            #expect(queue.terms(of: device) == plain.terms(of: device))
+            #expect(queue.isHeld(device, at: now) == plain.isHeld(device))
+            #expect(queue.gapCount(of: device) == plain.gapCount(of: device))
+        }
+        #expect(queue.hasWaking == plain.hasWaking)
+        let first = plain.firstWaking(now: now)
+        #expect(queue.firstWaking(now: now)?.sequence == first)
+        guard first == nil else { return }
+        #expect(queue.nextDue(after: now) == plain.nextDue)
+        compareHolds()
+    }
+
+    /// What is held back may stand behind others, and is not looked for before it stands first.
+    private func compareHolds() {
+        let (released, wakes) = (queue.nextRelease(wakingOnly: false), queue.nextRelease(wakingOnly: true))
+        if released != nil { #expect(plain.releases.contains { $0 == released }) }
+        #expect(queue.hasHeld(at: now) == (released != nil))
+        #expect(wakes.map { released ?? .never <= $0 } ?? true)
+        let next = Instant.earlier(queue.nextDue(after: now), wakes) ?? .never
+        #expect(next <= plain.nextWake ?? .never, "it must not sleep longer")
+        if plain.isAllHeld { #expect(released == plain.releases.min()) }
+    }
+}
+
+extension Instant {
+    fileprivate static let never = Instant(nanoseconds: .max)
+}
+
+@Suite("A handler's queue") struct EventQueueTests {
+    @Test(
+        "it gives, wakes for, holds back and lets go of what one list would, whatever is done to it", arguments: 1...40)
+    func answers(seed: UInt64) {
+        var pair = Pair(seed)
+        for _ in 0..<500 {
+            pair.change()
+            pair.compare()
+        }
+    }
+
+    @Test(
+        "of many connects, disconnects and attentions each device keeps the last of either, and the last that passes nacks"
+    )
+    func collapse() {
+        var queue = EventQueue()
+        let kinds: [QueuedEvent.Class] = [.connected, .attention, .disconnected, .data(.serial), .attention]
+        for number in 0..<400 {
+            var event = QueuedEvent(
+                sequence: Sequence(UInt64(number + 1)), device: Pair.devices[number / 200], kind: kinds[number % 5],
+                size: 1, due: .zero, arrived: .zero, wall: WallTime(microseconds: 0), durability: .run)
+            event.passesNacks = number % 5 == 4
+            queue.insert(event, Terms(subscription: 0))
+        }
+        let stale = queue.collapseBarriers()
+        #expect(stale.count == 320 - 6 && queue.barrierCount == 6)
+        let left = queue.take(limit: .max, byteLimit: .max).filter { !$0.isData }.map(\.sequence.rawValue)
+        #expect(left == [197, 198, 200, 397, 398, 400])
+    }
+
+    @Test("what is too old is let go with what stands before it, though a nack holds it back")
+    func expiresBehind() {
+        var (queue, terms) = (EventQueue(), Terms(subscription: 0))
+        terms.retention = .seconds(1)
+        for number in 0..<2 {
+            let event = QueuedEvent(
+                sequence: Sequence(UInt64(number + 1)), device: Pair.devices[number], kind: .data(.serial), size: 1,
+                due: .zero, arrived: .zero, wall: WallTime(microseconds: 0), durability: .run)
+            queue.insert(event, terms)
+        }
+        let later = Instant.zero + .seconds(2)
+        queue.hold(Pair.devices[1], until: later + .seconds(1))
+        #expect(queue.removeExpired(at: later).map(\.sequence.rawValue) == [1, 2])
+    }
+}
