@@ -73,6 +73,7 @@ let package = Package(
             name: "WakeSourcesTests",
             dependencies: [
                 "TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem",
+                "WakeTrace",
             ]),
         .testTarget(
             name: "WakeDoctorTests",

@@ -15,6 +15,8 @@ struct EventQueue: Sendable {
     private var expiresAt: Instant?
 
     var isEmpty: Bool { count == 0 }
+    /// Whether anything is there that no nack holds back.
+    var hasReady: Bool { !lanes.ready.isEmpty }
 
     mutating func insert(_ event: QueuedEvent, _ terms: Terms) {
         let lane = lanes.place(of: event, terms)

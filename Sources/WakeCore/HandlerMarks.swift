@@ -10,6 +10,7 @@ struct HandlerMarks: OptionSet, Sendable {
     static let unsettled = HandlerMarks(rawValue: 1 << 2)
     static let unreadyForSleep = HandlerMarks(rawValue: 1 << 3)
     static let backedUp = HandlerMarks(rawValue: 1 << 4)
+    static let fed = HandlerMarks(rawValue: 1 << 5)
 }
 
 struct MarkTally: Sendable {

@@ -44,6 +44,9 @@ extension Dispatcher {
 
     /// Where a source that can wait should: half of what may be queued for some handler is, and will be taken by itself.
     public var isBackedUp: Bool { marks.has(.backedUp) }
+    /// Where one should that keeps no time either: somebody is at work and has several batches before it. More would only lie
+    /// in the journal.
+    public var isFed: Bool { marks.has(.fed) || isBackedUp }
 }
 
 extension HandlerLifecycle {
@@ -55,6 +58,7 @@ extension HandlerLifecycle {
         if !isSettled { marks.insert(.unsettled) }
         if !isReadyForSleep { marks.insert(.unreadyForSleep) }
         if isBackedUp { marks.insert(.backedUp) }
+        if isFed { marks.insert(.fed) }
         return marks
     }
 
@@ -63,6 +67,9 @@ extension HandlerLifecycle {
         guard isHalfFull, phase != .quarantined, !isBarred else { return false }
         return queue.hasWaking || phase == .active || phase == .expiring
     }
+
+    /// It goes on with them for about a millisecond, in which the source is back.
+    var isFed: Bool { phase == .active && queue.count >= max(256, settings.batchLimit * 4) && queue.hasReady }
 
     private var isHalfFull: Bool {
         if queue.bytes * 2 >= settings.queueCap { return true }

@@ -58,6 +58,29 @@ struct IngressStories {
         story.close()
     }
 
+    @Test(
+        "A source that keeps no time waits for who is at work with four batches before it, not for who sleeps or holds them back"
+    )
+    func fed() {
+        let story = Scenario()
+        let (device, refused) = (story.device(), story.device(2))
+        let handler = story.handler { $0.maxBatch = 100 }
+        story.handler(2, isStopped: true) { $0.stoppedEvents = .keep }
+        for _ in 0..<400 { story.data(device) }
+        #expect(!story.core.isFed, "the first is out, and 399 wait")
+        story.data(device)
+        #expect(story.core.isFed && !story.core.isBackedUp)
+        for sequence in [UInt64(1), 101, 201, 301, 401] {
+            story.acknowledge(sequence, handler)
+            #expect(!story.core.isFed)
+        }
+        story.data(refused)
+        story.say(.nack(Sequence(402), after: .seconds(3_600)), handler)
+        for _ in 0..<500 { story.data(refused) }
+        #expect(!story.core.isFed)
+        story.close()
+    }
+
     @Test("Nobody waits for a handler that will not run by itself, or that nothing of what waits would wake")
     func nobodyWaits() {
         let story = Scenario()

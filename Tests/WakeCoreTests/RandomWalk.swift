@@ -242,5 +242,6 @@ extension Dispatcher {
             && isReadyForSleep == handlers.allSatisfy(\.isReadyForSleep)
             && hasSuspended == handlers.contains { $0.phase == .suspended }
             && isBackedUp == handlers.contains(where: \.isBackedUp)
+            && isFed == handlers.contains { $0.isFed || $0.isBackedUp }
     }
 }

@@ -24,7 +24,7 @@ final class DaemonReplay {
         devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
         let position = bridge.replayPosition.flatMap { $0.source == replay.file ? $0.line : nil } ?? 0
         source = try ReplaySource(reader, after: position, speed: replay.speed, on: bridge.loop)
-        source.mustWait = { [unowned bridge] in bridge.engine.isBackedUp }
+        bridge.keepPace(source, at: replay.speed)
         source.onOperation = { [unowned self] in take($0) }
         source.onEnd = { [unowned self] error in
             if let failure = chunks.failure { return log.error("\(failure)") }

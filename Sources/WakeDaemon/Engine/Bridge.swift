@@ -217,6 +217,12 @@ public final class Bridge {
         if count() == before { onUnowned(event) }
     }
 
+    /// Lets a trace that keeps its own time wait where half a queue is full, and one that keeps none for whoever is at work.
+    func keepPace(_ source: ReplaySource, at speed: ReplaySpeed) {
+        source.mustWait = { [unowned engine] in speed == .max ? engine.isFed : engine.isBackedUp }
+        didCompleteTurn.append { [weak source] in source?.resume() }
+    }
+
     // MARK: The end
 
     /// Tells every handler to end, and `whenDone` once none has a process any more.

@@ -285,6 +285,7 @@ extension Engine {
     var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }
     package var isBackedUp: Bool { ask { $0.isBackedUp } }
+    package var isFed: Bool { ask { $0.isFed } }
     /// True once nobody runs who could be frozen before the machine sleeps.
     var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
     var hasSuspended: Bool { ask { $0.hasSuspended } }

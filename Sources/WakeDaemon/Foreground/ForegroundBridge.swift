@@ -146,7 +146,7 @@ public final class ForegroundBridge {
         devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
         let source = try ReplaySource(reader, speed: speed, on: bridge.loop)
         self.source = source
-        source.mustWait = { [unowned self] in bridge.engine.isBackedUp }
+        bridge.keepPace(source, at: speed)
         source.onOperation = { [unowned self] in take($0) }
         source.onEnd = { [unowned self] error in
             outcome.traceError = error

@@ -27,7 +27,7 @@ public final class ReplaySource {
     public var onOperation: (TraceOperation) -> Void = { _ in }
     /// The trace is played, or broken from here on.
     public var onEnd: (TraceError?) -> Void = { _ in }
-    /// True while handlers lag so far behind that feeding must wait.
+    /// True while handlers lag so far behind that feeding must wait until ``resume()``.
     public var mustWait: () -> Bool = { false }
 
     private var reader: TraceReader
@@ -37,6 +37,7 @@ public final class ReplaySource {
     private var upcoming: TraceOperation?
     private var timer: Timer?
     private var burst: Deferred?
+    private var isWaiting = false
     private var hasEnded = false
 
     /// A burst leaves the loop to others after so many operations.
@@ -59,13 +60,15 @@ public final class ReplaySource {
         play()
     }
 
-    /// Goes on after ``mustWait`` held it back.
+    /// To be called when handlers may have caught up.
     public func resume() {
-        if !hasEnded, start != nil { burst?.schedule() }
+        guard isWaiting, !mustWait() else { return }
+        isWaiting = false
+        burst?.schedule()
     }
 
     public func cancel() {
-        hasEnded = true
+        (hasEnded, isWaiting) = (true, false)
         timer?.disarm()
         burst?.unschedule()
     }
@@ -77,7 +80,8 @@ public final class ReplaySource {
             guard !hasEnded, let operation = upcoming else { return }
             let due = start + speed.delay(of: operation.offset)
             if due > now { return timer?.arm(at: due) ?? () }
-            if mustWait() { return timer?.arm(at: now + .milliseconds(1)) ?? () }
+            isWaiting = mustWait()
+            if isWaiting { return }
             onOperation(operation)
             advance()
         }

@@ -60,7 +60,7 @@ final class BridgeUnderTest {
             watch?.disable()
             kill(getpid(), SIGTERM)
         }
-        if daemon.bridge.engine.isBackedUp { watch?.disable() }
+        if daemon.bridge.engine.isFed { watch?.disable() }
     }
 
     /// Whole frames only: the conductor writes no others.
@@ -80,9 +80,10 @@ final class BridgeUnderTest {
         return devices[speaker]
     }
 
-    /// What a source does that can wait: it leaves the bytes with the kernel while half the queue is full.
+    /// What a source does that can wait and keeps no time: it leaves the bytes with the kernel while the handler has enough to
+    /// go on with.
     private func listenAgain() {
-        if !daemon.bridge.engine.isBackedUp { watch?.enable() }
+        if !daemon.bridge.engine.isFed { watch?.enable() }
     }
 }
 

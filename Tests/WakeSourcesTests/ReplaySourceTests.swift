@@ -1,0 +1,43 @@
+// A trace as it is played on the loop: in its time, and not faster than those who hear it keep up.
+import Testing
+import WakeLoop
+import WakeModel
+import WakeSources
+import WakeTrace
+
+@Suite("A trace that is played") struct ReplaySourceTests {
+    private static let trace = """
+        wakebridge-trace 1
+        clock 2026-11-21T07:42:46.727125Z
+        device 1 bluetooth C0:F1:F2:F3:F4:01 alias="chest-strap" service=180d
+        +0.000000 1 connect
+        +0.000000 1 data 2a37 163cf803
+        +0.000000 1 data 2a37 163df803
+        end
+
+        """
+
+    @Test("it waits for who lags behind without waking anybody, and goes on where it stood once they have caught up")
+    func waits() throws {
+        let loop = try EventLoop()
+        var reader = TraceReader(bytes: Array(Self.trace.utf8))
+        _ = try reader.header()
+        let source = try ReplaySource(reader, speed: .max, on: loop)
+        var (heard, mustWait, hasEnded) = (0, false, false)
+        source.mustWait = { mustWait }
+        source.onOperation = { _ in
+            heard += 1
+            mustWait = heard == 2
+        }
+        source.onEnd = { _ in hasEnded = true }
+        source.begin()
+        #expect(heard == 2)
+        source.resume()
+        var hasWoken = try loop.runOnce(timeout: .milliseconds(50))
+        #expect(!hasWoken && heard == 2, "they lag behind still")
+        mustWait = false
+        source.resume()
+        hasWoken = try loop.runOnce(timeout: .seconds(1))
+        #expect(hasWoken && heard == 3 && hasEnded)
+    }
+}
