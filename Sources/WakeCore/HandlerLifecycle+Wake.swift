@@ -145,7 +145,8 @@ extension HandlerLifecycle {
         step.emit(.lease(id, taken.map(\.sequence)))
         step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
         return taken.map {
-            DeliveredEvent(sequence: $0.sequence, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
+            DeliveredEvent(
+                sequence: $0.sequence, device: $0.device, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
         }
     }
 

@@ -31,6 +31,8 @@ struct SpeechTableTests {
             table.set(device, nil, at: number)
             devices[number] = device
         }
+        // A hint, whomever it names.
+        table.fetch([0, 1, 10_000])
         for (number, device) in devices { expectSame(table.speech(of: number), as: device) }
         #expect(table.speech(of: 1_000)?.text.head == nil)
     }

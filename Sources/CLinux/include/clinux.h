@@ -134,6 +134,14 @@ int clinux_wall_clock_was_set(int watch);
 /// come back from the page cache, one minor fault each; those of the start alone, which are most, do not.
 void clinux_release_startup_memory(void);
 
+/// Asks for the lines of a cache that hold these bytes, and waits for none of them.
+static inline void clinux_fetch(const void *memory, intptr_t start, intptr_t length)
+{
+    const char *place = (const char *)memory + start;
+    for (const char *line = place - ((uintptr_t)place & 63); line < place + length; line += 64)
+        __builtin_prefetch(line);
+}
+
 // ---- Users ------------------------------------------------------------------------------------------------------
 
 struct clinux_account {

@@ -82,6 +82,11 @@ final class Catalog {
         return SpeechTable.Speech(text: speeches.text(of: device, in: event.kind.written), decoder: speech.decoder)
     }
 
+    /// What the lines of these are made with comes from memory all at once, and not in the middle of each line.
+    func fetchSpeech(of devices: some Collection<DeviceID>) {
+        speeches.fetch(devices.lazy.map { Int($0.rawValue) })
+    }
+
     /// When the device last spoke.
     func lastData(of id: DeviceID) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
 

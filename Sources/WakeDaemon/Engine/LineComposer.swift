@@ -42,6 +42,7 @@ final class LineComposer {
     func composeLines(of delivery: Delivery, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
         let last = delivery.events.last?.sequence ?? Sequence(0)
+        if delivery.events.count > 1 { catalog.fetchSpeech(of: delivery.events.lazy.map(\.device)) }
         for event in delivery.events { write(event, before: last, budget: delivery.budget, into: &writer) }
     }
 

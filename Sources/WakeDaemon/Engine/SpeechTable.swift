@@ -1,6 +1,7 @@
 // What every event of a device asks, in as little memory as it fits: with ten thousand devices nearly each is found cold there.
 import WakeModel
 import WakeProfiles
+import WakeSystem
 
 /// An object for each device, or two, would each be one more place to be fetched for every event.
 struct SpeechTable {
@@ -23,7 +24,8 @@ struct SpeechTable {
         var (start, aliasStart, aliasEnd, end): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         /// Negative of a device that is not known.
         var manner: Int32 = -1
-        var lastData = WallTime(microseconds: .min)
+        /// Microseconds of wall time.
+        var lastData = Int64.min
 
         mutating func move(by distance: Int32) {
             start += distance
@@ -88,13 +90,21 @@ struct SpeechTable {
         }
     }
 
+    /// Asks for what is known of all these devices before any of it is needed: with ten thousand of them nearly each is cold.
+    func fetch(_ indices: some Collection<Int>) {
+        for index in indices where index < entries.count { Cache.fetch(index, of: entries) }
+        for index in indices where index < entries.count {
+            Cache.fetch(Int(entries[index].start)..<Int(entries[index].end), of: heads)
+        }
+    }
+
     mutating func note(_ time: WallTime, of index: Int) {
-        if index < entries.count { entries[index].lastData = time }
+        if index < entries.count { entries[index].lastData = time.microseconds }
     }
 
     /// When the device last spoke.
     func lastData(of index: Int) -> WallTime? {
-        guard index < entries.count, entries[index].lastData.microseconds > .min else { return nil }
-        return entries[index].lastData
+        guard index < entries.count, entries[index].lastData > .min else { return nil }
+        return WallTime(microseconds: entries[index].lastData)
     }
 }
