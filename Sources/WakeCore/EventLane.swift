@@ -92,6 +92,27 @@ struct EventLane: Sendable {
         return event
     }
 
+    /// Takes out what stands before the first of another device.
+    mutating func popFirst(of device: DeviceID) -> [QueuedEvent] {
+        let end = events.firstIndex { $0.device != device } ?? storage.count
+        let taken = Array(storage[head..<end])
+        head = end
+        for event in taken { bytes -= Int(event.size) }
+        compact()
+        return taken
+    }
+
+    /// Puts events, which are in order, behind all others; false, and nothing put, where they do not belong there. What is said
+    /// of the first by ``takes(_:_:)`` holds for them.
+    mutating func append(_ events: [QueuedEvent]) -> Bool {
+        guard let first = events.first, let last = events.last else { return true }
+        guard isEmpty || storage[storage.count - 1].sequence < first.sequence else { return false }
+        storage.append(contentsOf: events)
+        for event in events { bytes += Int(event.size) }
+        newest = max(newest, last.sequence)
+        return true
+    }
+
     /// Whether it is of the kind, and comes and falls due here in the order of the numbers: so that what stands first is what
     /// falls due first, and is too old first.
     func takes(_ event: QueuedEvent, _ terms: Terms) -> Bool {
@@ -174,7 +195,8 @@ struct EventLane: Sendable {
     /// Moving the rest down costs its length, so it is done only when the taken part has outgrown it.
     private mutating func compact() {
         if head == storage.count {
-            storage.removeAll(keepingCapacity: head <= 1024)
+            // Ten thousand devices may have lanes of their own.
+            storage.removeAll(keepingCapacity: head <= (device == nil ? 1024 : 16))
             head = 0
         } else if head >= 1024, head * 2 >= storage.count {
             storage.removeFirst(head)

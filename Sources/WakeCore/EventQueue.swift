@@ -149,6 +149,7 @@ extension EventQueue {
     }
 
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
+        guard let due = expiresAt, due < boottime else { return [] }
         var expired: [QueuedEvent] = []
         // What goes lets others come first, some of which a nack moves to another lane.
         while let due = expiresAt, due < boottime {

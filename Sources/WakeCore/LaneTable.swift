@@ -63,12 +63,18 @@ struct LaneTable: Sendable {
         heldWaking.set(filing.wakes ? filing.end : nil, for: place)
     }
 
-    /// Who is held back stands before nobody. Not before it stands first: a nack looks through no lane.
+    /// Who is held back stands before nobody. Not before it stands first: a nack looks at nothing of others.
     private mutating func divertHeld(from place: Int) {
+        let terms = terms(at: place)
         while let first = lanes[place].first, isHeld(first.device, at: releasedUpTo) {
-            _ = lanes[place].popFirst()
-            insert(first, at: ownPlace(of: first, terms(at: place)))
+            let events = lanes[place].popFirst(of: first.device)
+            let own = ownPlace(of: first, terms)
+            if lanes[own].append(events) { refile(own) } else { insert(events, terms) }
         }
+    }
+
+    private mutating func insert(_ events: [QueuedEvent], _ terms: Terms) {
+        for event in events { insert(event, at: ownPlace(of: event, terms)) }
     }
 
     private func firstData(at place: Int) -> SlotOrder.Key? {
@@ -247,7 +253,7 @@ extension LaneTable {
         let events = remove(from: ownPlaces(of: device) + sharedPlaces(of: device)) { $0.device == device }
         settle(device, terms)
         // Among many others' they would have to be put one by one.
-        for event in events { insert(event, at: ownPlace(of: event, terms)) }
+        insert(events, terms)
         return true
     }
 

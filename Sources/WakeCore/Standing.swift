@@ -68,8 +68,10 @@ extension HandlerLifecycle {
         return queue.hasWaking || phase == .active || phase == .expiring
     }
 
-    /// It goes on with them for about a millisecond, in which the source is back.
-    var isFed: Bool { phase == .active && queue.count >= max(256, settings.batchLimit * 4) && queue.hasReady }
+    /// It goes on with them for a while, in which the source is back. Whoever is attached to may do nothing without end.
+    var isFed: Bool {
+        phase == .active && !isAttached && queue.count >= max(256, settings.batchLimit * 4) && queue.hasReady
+    }
 
     private var isHalfFull: Bool {
         if queue.bytes * 2 >= settings.queueCap { return true }

@@ -70,6 +70,10 @@ struct IngressStories {
         #expect(!story.core.isFed, "the first is out, and 399 wait")
         story.data(device)
         #expect(story.core.isFed && !story.core.isBackedUp)
+        story.operate(.attach, handler)
+        #expect(!story.core.isFed, "who looks into it may take his time")
+        story.operate(.detach, handler)
+        #expect(story.core.isFed)
         for sequence in [UInt64(1), 101, 201, 301, 401] {
             story.acknowledge(sequence, handler)
             #expect(!story.core.isFed)

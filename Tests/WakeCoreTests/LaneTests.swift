@@ -50,6 +50,20 @@ struct LaneTests {
         #expect((0..<5).map { _ in take(&table) } == [2, 4, 6, 7, nil])
     }
 
+    @Test("what one device has before all others is held back as one, and goes on in its order")
+    func run() {
+        var table = LaneTable()
+        for number in UInt64(1)...3_000 { insert(event(number, of: 0), often, &table) }
+        insert(event(3_001, of: 1), often, &table)
+        insert(event(3_002, of: 0), often, &table)
+        table.hold(DeviceID(rawValue: 0), until: Instant(nanoseconds: 50))
+        #expect(take(&table) == 3_001 && take(&table) == nil)
+        #expect(table.occupied.count == 1)
+        table.release(at: Instant(nanoseconds: 50))
+        for number in UInt64(1)...3_000 { #expect(take(&table) == number) }
+        #expect(take(&table) == 3_002 && take(&table) == nil)
+    }
+
     @Test("what falls due sooner than its neighbours in the lane stands in one of its own, and is taken in its turn")
     func sooner() {
         var table = LaneTable()

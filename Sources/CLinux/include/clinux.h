@@ -137,9 +137,9 @@ void clinux_release_startup_memory(void);
 /// Asks for the lines of a cache that hold these bytes, and waits for none of them.
 static inline void clinux_fetch(const void *memory, intptr_t start, intptr_t length)
 {
-    const char *place = (const char *)memory + start;
-    for (const char *line = place - ((uintptr_t)place & 63); line < place + length; line += 64)
-        __builtin_prefetch(line);
+    uintptr_t place = (uintptr_t)memory + (uintptr_t)start;
+    for (uintptr_t line = place & ~(uintptr_t)63; line < place + (uintptr_t)length; line += 64)
+        __builtin_prefetch((const void *)line);
 }
 
 // ---- Users ------------------------------------------------------------------------------------------------------
