@@ -4,7 +4,8 @@ import WakeModel
 import WakeSystem
 
 struct ScaleFigures {
-    private static let rounds = 5
+    private static let rounds = 15
+    private static let beats = 5
     private static let wakes = 200
     private static let awakeEvents = 20_000
 
@@ -95,7 +96,10 @@ struct ScaleFigures {
         let section = Section(
             "scale: devices of one handler",
             method:
-                "processor time of the bridge an event, `run`; one alone every ms with thaw and freeze, and a flood",
+                """
+                processor time of the bridge an event, `run`; one alone every ms with thaw and freeze, and a flood; dearest and \
+                cheapest by the round
+                """,
             figures("a wake", "devices", points, \.wakes) + figures("in a flood", "devices", points, \.awake))
         let growth = (
             section, [curve("by devices", points, \.wakes)], [curve("by devices", points, \.awake)], points
@@ -121,7 +125,7 @@ struct ScaleFigures {
             "scale: handlers with a device each",
             method: """
                 processor time of the bridge an event, `run`, and of the limit beside it; one alone every ms with thaw and \
-                freeze
+                freeze; dearest and cheapest by the round
                 """,
             figures("limit, a wake", "handlers", limits, \.wakes, goal: nil)
                 + figures("a wake", "handlers", points, \.wakes) + shares(points, limits))
@@ -130,22 +134,30 @@ struct ScaleFigures {
 
     /// How far the bridge's growth goes beyond the limit's own.
     private func shares(_ points: [Point], _ limits: [Point]) -> [Figure] {
-        let ratios = zip(points, limits).map { Quantiles($0.wakes).median / Quantiles($1.wakes).median }
-        let spread = Quantiles(ratios).most / Quantiles(ratios).least
-        return [.valued("a wake / limit, dearest / cheapest", .times, [spread])]
+        let ratios = zip(points, limits).map { zip($0.wakes, $1.wakes).map(/) }
+        return [.valued("a wake / limit, dearest / cheapest", .times, [spread(of: ratios)])]
     }
 
     private func figures(
         _ what: String, _ whose: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>,
         goal: Goal? = .atMost(1.2)
     ) -> [Figure] {
-        let medians = points.map { Quantiles($0[keyPath: costs]).median }
-        let spread = Quantiles(medians).most / Quantiles(medians).least
+        let spread = spread(of: points.map { $0[keyPath: costs] })
         return points.map { point in
             let counted =
                 "\(Numbers.grouped(Int64(point.count))) \(point.count == 1 ? String(whose.dropLast()) : whose)"
             return .valued("\(what), \(counted)", .microseconds, point[keyPath: costs])
         } + [.valued("\(what), dearest / cheapest", .times, [spread], goal: goal)]
+    }
+
+    /// How many times the least of several figures the most of them is. Those of one round are compared with each other: what
+    /// else the machine does changes from round to round by more than most of what is looked for.
+    private func spread(of figures: [[Double]]) -> Double {
+        let means = (0..<Self.rounds).map { round in
+            figures.reduce(0) { $0 + $1[round] } / Double(figures.count)
+        }
+        let shares = figures.map { Quantiles(zip($0, means).map(/)).median }
+        return Quantiles(shares).most / Quantiles(shares).least
     }
 
     private func curve(_ name: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>) -> Chart.Curve {
@@ -157,7 +169,7 @@ struct ScaleFigures {
         let subject = try Subject.bridge(BridgePlan(linger: .milliseconds(20), devices: 1_000), "1 Hz")
         defer { subject.end() }
         try subject.warmUp(wakes: 50, spacing: .milliseconds(1))
-        return try (0..<Self.rounds).map { _ in
+        return try (0..<Self.beats).map { _ in
             let (start, before) = (SystemClock.monotonic(), Program.processorTime(of: subject.pid))
             try subject.beat(1_500, every: .milliseconds(1))
             let cost = Program.processorTime(of: subject.pid) - before
