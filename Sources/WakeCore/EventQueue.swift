@@ -79,7 +79,7 @@ extension EventQueue {
 
     /// Apart, because a closure that asks the queue has all of it copied for each lane.
     @inline(never)
-    func firstOfAllWaking(now: Instant) -> QueuedEvent? {
+    private func firstOfAllWaking(now: Instant) -> QueuedEvent? {
         var best: QueuedEvent?
         lanes.dues.visit(upTo: now.nanoseconds) { place in
             guard let event = lanes[place].firstDue(at: now) else { return }
@@ -149,10 +149,10 @@ extension EventQueue {
     }
 
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
-        guard let due = expiresAt, due < boottime else { return [] }
+        guard mayHaveExpired(at: boottime) else { return [] }
         var expired: [QueuedEvent] = []
         // What goes lets others come first, some of which a nack moves to another lane.
-        while let due = expiresAt, due < boottime {
+        repeat {
             for place in lanes.occupied {
                 guard let retention = lanes.terms(at: place).retention else { continue }
                 while let event = remove(from: place, { $0.removeFirstExpired(at: boottime, after: retention) }) {
@@ -160,9 +160,11 @@ extension EventQueue {
                 }
             }
             expiresAt = lanes.occupied.compactMap { firstExpiry(of: $0) }.min()
-        }
+        } while mayHaveExpired(at: boottime)
         return expired.sorted { $0.sequence < $1.sequence }
     }
+
+    private func mayHaveExpired(at boottime: Instant) -> Bool { expiresAt.map { $0 < boottime } ?? false }
 
     /// Past so many connects, disconnects and attentions only the last state of each device is kept.
     mutating func collapseBarriers() -> [QueuedEvent] {

@@ -151,9 +151,12 @@ private struct Pair {
             #expect(queue.gapCount(of: device) == plain.gapCount(of: device))
         }
         #expect(queue.hasWaking == plain.hasWaking)
-        let first = plain.firstWaking(now: now)
-        #expect(queue.firstWaking(now: now)?.sequence == first)
-        guard first == nil else { return }
+        // Now, once more is due, and once all is.
+        for later in [Int64(0), 40, 150] {
+            let now = now + .microseconds(later)
+            #expect(queue.firstWaking(now: now)?.sequence == plain.firstWaking(now: now))
+        }
+        guard plain.firstWaking(now: now) == nil else { return }
         #expect(queue.nextDue(after: now) == plain.nextDue)
         compareHolds()
     }

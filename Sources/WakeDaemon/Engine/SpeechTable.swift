@@ -21,7 +21,7 @@ struct SpeechTable {
     /// Where in `heads` a device's begins and ends, where in it the alias stands, its manner, and when it spoke last, which is
     /// noted just before the rest is asked for.
     private struct Entry {
-        var (start, aliasStart, aliasEnd, end): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        var start: Int32 = 0, aliasStart: Int32 = 0, aliasEnd: Int32 = 0, end: Int32 = 0
         /// Negative of a device that is not known.
         var manner: Int32 = -1
         /// Microseconds of wall time.
@@ -67,11 +67,10 @@ struct SpeechTable {
         let start = heads.count
         heads.append(contentsOf: text.head)
         let distance = start - text.head.startIndex
-        entries[index].start = Int32(start)
-        entries[index].aliasStart = Int32(text.alias.startIndex + distance)
-        entries[index].aliasEnd = Int32(text.alias.endIndex + distance)
-        entries[index].end = Int32(heads.count)
-        entries[index].manner = manner
+        entries[index] = Entry(
+            start: Int32(start), aliasStart: Int32(text.alias.startIndex + distance),
+            aliasEnd: Int32(text.alias.endIndex + distance), end: Int32(heads.count), manner: manner,
+            lastData: entries[index].lastData)
     }
 
     private mutating func place(of profile: String?, _ text: DeviceText, _ decoder: ProfileDecoder?) -> Int {
