@@ -65,8 +65,8 @@ struct LaneTable: Sendable {
 
     /// Who is held back stands before nobody. Not before it stands first: a nack looks at nothing of others.
     private mutating func divertHeld(from place: Int) {
-        let terms = terms(at: place)
         while let first = lanes[place].first, isHeld(first.device, at: releasedUpTo) {
+            let terms = terms(at: place)
             let events = lanes[place].popFirst(of: first.device)
             let own = ownPlace(of: first, terms)
             if lanes[own].append(events) { refile(own) } else { insert(events, terms) }
@@ -209,8 +209,9 @@ extension LaneTable {
         firstPlace(of: device).map { boottime < lanes[$0].heldUntil } ?? false
     }
 
+    /// Only an own lane holds back; a spare one may be on terms that are no more.
     mutating func letAllGo() {
-        for place in lanes.indices { hold(at: place, until: .zero) }
+        for place in lanes.indices where lanes[place].device != nil { hold(at: place, until: .zero) }
     }
 
     private mutating func hold(at place: Int, until: Instant) {

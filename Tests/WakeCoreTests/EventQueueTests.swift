@@ -59,6 +59,7 @@ private struct Pair {
         case 16..<18: hold()
         case 18: rerouteOne()
         case 19: if dice.isOne(in: 4) { rerouteAll() }
+        case 20 where dice.isOne(in: 8): startAnew()
         case 20: overflow()
         case 21: expire()
         case 22: replace()
@@ -112,6 +113,14 @@ private struct Pair {
         for device in Self.devices { terms[device] = anyTerms(for: device) }
         queue.reroute { terms[$0] ?? .orphaned }
         plain.reroute { terms[$0] ?? .orphaned }
+    }
+
+    /// As few terms as can be, and all that waits is let go.
+    private mutating func startAnew() {
+        let terms = { (device: DeviceID) in device.rawValue < 2 ? Self.latest : Self.others[1] }
+        queue.reroute(terms)
+        plain.reroute(terms)
+        empty()
     }
 
     private mutating func overflow() {
@@ -205,6 +214,24 @@ extension Instant {
         #expect(stale.count == 320 - 6 && queue.barrierCount == 6)
         let left = queue.take(limit: .max, byteLimit: .max).filter { !$0.isData }.map(\.sequence.rawValue)
         #expect(left == [197, 198, 200, 397, 398, 400])
+    }
+
+    @Test("what was held back is let go of where its device's neighbours are on fewer terms than before")
+    func letsGoOnFewerTerms() {
+        var queue = EventQueue()
+        let terms = [Terms(subscription: 0), Terms(subscription: 1)]
+        for number in 0..<4 {
+            let event = QueuedEvent(
+                sequence: Sequence(UInt64(number + 1)), device: Pair.devices[number / 2],
+                kind: number % 2 == 0 ? .connected : .data(.serial), size: 1, due: .zero, arrived: .zero,
+                wall: WallTime(microseconds: 0), durability: .run)
+            queue.insert(event, terms[number / 2])
+        }
+        let taken = queue.take(limit: 4, byteLimit: .max)
+        queue.hold(Pair.devices[1], until: Instant(nanoseconds: 50))
+        queue.giveBack([taken[3]])
+        queue.reroute { _ in terms[0] }
+        #expect(queue.removeAllButGaps().map(\.sequence.rawValue) == [4])
     }
 
     @Test("what is too old is let go with what stands before it, though a nack holds it back")
