@@ -40,4 +40,18 @@ import WakeTrace
         hasWoken = try loop.runOnce(timeout: .seconds(1))
         #expect(hasWoken && heard == 3 && hasEnded)
     }
+
+    @Test("what would come in more years than a clock can say is waited for")
+    func waitsForYears() throws {
+        let loop = try EventLoop()
+        let text = Self.trace.replacing("+0.000000 1 data 2a37 163cf803", with: "+100000000 1 data 2a37 163cf803")
+        var reader = TraceReader(bytes: Array(text.utf8))
+        _ = try reader.header()
+        let source = try ReplaySource(reader, speed: .times(0.01), on: loop)
+        var heard = 0
+        source.onOperation = { _ in heard += 1 }
+        source.begin()
+        let hasWoken = try loop.runOnce(timeout: .milliseconds(50))
+        #expect(!hasWoken && heard == 1)
+    }
 }

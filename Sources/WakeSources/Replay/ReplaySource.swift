@@ -16,8 +16,15 @@ public enum ReplaySpeed: Hashable, Sendable {
         switch self {
         case .max: .zero
         case .times(1): offset
-        case .times(let factor): TimeSpan(nanoseconds: Int64(Double(offset.nanoseconds) / factor))
+        case .times(let factor): TimeSpan(nanoseconds: Self.saturating(Double(offset.nanoseconds) / factor))
         }
+    }
+}
+
+extension ReplaySpeed {
+    /// Ten years a hundred times as slow are more than 64 bits of nanoseconds.
+    private static func saturating(_ nanoseconds: Double) -> Int64 {
+        nanoseconds < Double(Int64.max) ? Int64(nanoseconds) : .max
     }
 }
 
