@@ -144,6 +144,19 @@ struct TurnTests {
 
     private enum Moment { case beforeWriting, beforeAnotherEvent, inWriting, inWritingToOthers, afterWriting }
 
+    @Test("what the writing of a batch acknowledges is committed with it, though nothing follows from that")
+    func commitsWhatWritingFeeds() throws {
+        try withEngine(writingFor: .zero) { engine, _, stage in
+            stage.didWrite = { [unowned engine] in
+                let line = ReplyLine(.ack(Sequence(1), result: nil))
+                engine.feed(.reply(HandlerID(rawValue: 1), Epoch(rawValue: 1), line))
+            }
+            wake(1, by: engine)
+            engine.completeTurn()
+            #expect(stage.deliveries == 1 && engine.journal.commit().isEmpty)
+        }
+    }
+
     @Test("what is fed before a batch is written does not take from its time either")
     func countsFromWritingWhatIsFed() throws {
         #expect(try told(whenStandingStill: .beforeAnotherEvent) == [])

@@ -133,7 +133,8 @@ public final class Engine {
         while let effect = turned.popLast() { record(effect, at: stamp) }
     }
 
-    /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way.
+    /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way. It may be no
+    /// more than an acknowledgement: nobody asks for another turn in which that would be written.
     func completeTurn() {
         isCompleting = true
         let stage = stage
@@ -153,7 +154,7 @@ public final class Engine {
             }
             spare = performing
             countFromWriting(count)
-        } while !outward.isEmpty
+        } while !outward.isEmpty || feedsInTurn > 0
         isCompleting = false
         isTurnRequested = false
         keepHouse()
