@@ -69,8 +69,8 @@ public struct Dispatcher: Sendable {
         case .throttled(let id, let epoch, let isThrottled):
             change(id, epoch, &step) { $0.noteThrottle(isThrottled, &$1) }
         case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
-        case .written(let id, let epoch):
-            change(id, epoch, &step) { $0.acknowledgeWritten(&$1) }
+        case .written(let id, let epoch, let last):
+            change(id, epoch, &step) { $0.acknowledgeWritten(through: last, &$1) }
         case .given(let recipients):
             for one in recipients {
                 change(one.handler, one.epoch, &step) { $0.countFromWriting(at: one.writtenAt ?? $1.now) }

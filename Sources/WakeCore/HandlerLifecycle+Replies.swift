@@ -44,10 +44,13 @@ extension HandlerLifecycle {
     }
 
     /// What was written is acknowledged, where the manifest says so. That it could be says nothing of the program, so it
-    /// forgives no crash.
-    mutating func acknowledgeWritten(_ step: inout Step) {
-        guard settings.acknowledgement == .delivery, let last = batch.events.last else { return }
-        acknowledge(last.sequence, nil, isProgress: false, &step)
+    /// forgives no crash. A program that has answered by itself meanwhile has another batch by now, which it may not have read.
+    mutating func acknowledgeWritten(through last: Sequence, _ step: inout Step) {
+        guard settings.acknowledgement == .delivery else { return }
+        switch batch.tenure(of: last) {
+        case .leased, .answered: acknowledge(last, nil, isProgress: false, &step)
+        case .former, .unknown: break
+        }
     }
 
     /// The time for a batch begins when it is written: neither a slow disk nor a machine that stood still takes from it.

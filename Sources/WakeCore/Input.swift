@@ -72,8 +72,8 @@ public enum Input: Sendable {
     case throttled(HandlerID, Epoch, Bool)
     /// What it said in the words of sd_notify.
     case ordered(HandlerID, Epoch, ServiceMessage.Order)
-    /// The batch was written whole; only asked for where written is acknowledged.
-    case written(HandlerID, Epoch)
+    /// The batch that ends with this event was written whole; only asked for where written is acknowledged.
+    case written(HandlerID, Epoch, through: Sequence)
     /// What was delivered in one turn has been written only now, long after it was decided upon.
     case given([Recipient])
     /// `isExhausted` where the machine, and not the manifest, is short of something.

@@ -36,6 +36,25 @@ struct DeliveryStories {
         story.close()
     }
 
+    @Test("what was written acknowledges no batch but its own, where the program has answered by itself meanwhile")
+    func acknowledgedByOwnDelivery() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = story.handler { settings in
+            settings.acknowledgement = .delivery
+            settings.maxBatch = 1
+        }
+        story.data(device)
+        story.data(device)
+        story.step(.reply(handler, Epoch(rawValue: 1), ReplyLine(.ack(Sequence(1), result: nil))))
+        #expect(story.delivered(handler) == [1, 2] && story.standing(handler)?.openCount == 1)
+        story.step(.written(handler, Epoch(rawValue: 1), through: Sequence(1)))
+        #expect(story.standing(handler)?.openCount == 1)
+        story.advance(.milliseconds(30))
+        #expect(story.standing(handler)?.openCount == 0)
+        story.close()
+    }
+
     @Test("A machine that is out of resources holds a handler and never quarantines it")
     func exhausted() {
         let story = Scenario()

@@ -316,7 +316,7 @@ struct QueueStories {
         let handler = story.handler { $0.acknowledgement = .delivery }
         let other = story.handler(2)
         story.data(device)
-        story.step(.written(other, Epoch(rawValue: 1)))
+        story.step(.written(other, Epoch(rawValue: 1), through: Sequence(1)))
         story.advance(.milliseconds(30))
         #expect(story.state(handler) == .suspended && story.standing(other)?.openCount == 1)
         story.close()

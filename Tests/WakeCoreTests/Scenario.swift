@@ -215,8 +215,8 @@ final class Scenario {
             }
         case .deliver(let id, let epoch, let delivery):
             work(id, epoch, delivery)
-            if settings[id]?.acknowledgement == .delivery, !delivery.events.isEmpty {
-                schedule(.written(id, epoch), after: .zero)
+            if settings[id]?.acknowledgement == .delivery, let last = delivery.events.last {
+                schedule(.written(id, epoch, through: last.sequence), after: .zero)
             }
         case .thaw(let id, let epoch):
             guard processes[id]?.epoch == epoch else { return }

@@ -22,7 +22,7 @@ import WakeSystem
         var unreadInput: Int? { nil }
         func shutInput() {}
         func inputWasWritten() {}
-        func deliveryWasWritten() {}
+        func deliveryWasWritten(through last: Sequence) {}
     }
 
     @Test("a line is written from the memory of the line before it, however long the first one was")

@@ -7,7 +7,7 @@ import WakeSystem
 /// What a process tells its stage; each becomes one input of the core.
 protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>)
-    func processWroteDelivery(_ process: HandlerProcess)
+    func process(_ process: HandlerProcess, wroteDeliveryThrough last: Sequence)
     func processDoesNotRead(_ process: HandlerProcess)
     func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order)
     func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool)
@@ -154,8 +154,8 @@ final class HandlerProcess {
     var isBackedUp: Bool { input?.isBackedUp ?? false }
 
     /// What is written next is a delivery that the observer wants to hear of.
-    func tellWhenWritten(patience: TimeSpan) {
-        attempt("watch the input of") { () throws(SystemError) in try input?.tellWhenWritten(patience: patience) }
+    func tellWhenWritten(through last: Sequence, patience: TimeSpan) {
+        attempt("watch the input of") { () throws(SystemError) in try input?.tellWhenWritten(last, patience) }
     }
 
     /// Who asks without reading the answers is not heard until it has read them.
@@ -346,5 +346,5 @@ extension HandlerProcess: InputReader {
 
     func shutInput() { child.closeInput() }
     func inputWasWritten() { replies?.release() }
-    func deliveryWasWritten() { observer.processWroteDelivery(self) }
+    func deliveryWasWritten(through last: Sequence) { observer.process(self, wroteDeliveryThrough: last) }
 }

@@ -13,7 +13,7 @@ protocol InputReader: AnyObject {
     func shutInput()
     /// Nothing waits to be written any more.
     func inputWasWritten()
-    func deliveryWasWritten()
+    func deliveryWasWritten(through last: Sequence)
 }
 
 /// Owns the bytes that wait, and the watch for room.
@@ -28,8 +28,10 @@ final class InputWriter {
     private var watch: Watch?
     /// Only where what is written counts as delivered.
     private var firstRead: FirstRead?
-    /// Set while a delivery that is to be told of is not written whole: how long its first reading is waited for.
-    private var patience: TimeSpan?
+    /// A delivery that is to be told of and is not written whole: its last event, and how long its first reading is waited for.
+    private var unwritten: (last: Sequence, patience: TimeSpan)?
+    /// The last event of the one that was written whole.
+    private var lastWritten = Sequence(0)
 
     init(to reader: any InputReader, on loop: EventLoop) {
         self.reader = reader
@@ -47,21 +49,21 @@ final class InputWriter {
         flush()
     }
 
-    /// What is written next is a delivery, told of when all of it is out and the program has begun to read: before that it
-    /// may be one that never gets as far as its first line.
-    func tellWhenWritten(patience: TimeSpan) throws(SystemError) {
-        self.patience = patience
+    /// What is written next is a delivery that ends with `last`, told of when all of it is out and the program has begun to
+    /// read: before that it may be one that never gets as far as its first line.
+    func tellWhenWritten(_ last: Sequence, _ patience: TimeSpan) throws(SystemError) {
+        unwritten = (last, patience)
         guard firstRead == nil else { return }
         firstRead = try FirstRead(
             on: loop, bytesWaiting: { [unowned reader] in reader.unreadInput },
-            tell: { [unowned reader] in reader.deliveryWasWritten() })
+            tell: { [unowned self] in reader.deliveryWasWritten(through: lastWritten) })
     }
 
     /// Who ends well without a look at its input wants none of it; who fails was not given it.
     func noteExit(_ status: ExitStatus) {
         guard let firstRead, firstRead.isAwaited else { return }
         firstRead.stop()
-        if status == .exited(code: 0) { reader.deliveryWasWritten() }
+        if status == .exited(code: 0) { reader.deliveryWasWritten(through: lastWritten) }
     }
 
     func closeWhenWritten() {
@@ -93,13 +95,13 @@ final class InputWriter {
         watch?.disable()
         reader.inputWasWritten()
         if closesWhenWritten { shut() }
-        if let patience { tellOfDelivery(patience) }
+        if let unwritten { tellOfDelivery(through: unwritten.last, unwritten.patience) }
     }
 
-    private func tellOfDelivery(_ patience: TimeSpan) {
-        self.patience = nil
+    private func tellOfDelivery(through last: Sequence, _ patience: TimeSpan) {
+        (unwritten, lastWritten) = (nil, last)
         guard let firstRead else { return }
-        if firstRead.hasHappened { return reader.deliveryWasWritten() }
+        if firstRead.hasHappened { return reader.deliveryWasWritten(through: last) }
         firstRead.begin(after: writtenInAll, patience: patience)
     }
 
@@ -110,7 +112,7 @@ final class InputWriter {
 
     /// The handler closed its side: what it was not given comes again in its next life.
     private func giveUp() {
-        patience = nil
+        unwritten = nil
         firstRead?.stop()
         written = lines.count
         shut()

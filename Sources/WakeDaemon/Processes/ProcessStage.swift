@@ -87,8 +87,9 @@ final class ProcessStage: Stage, ProcessObserver {
         case .deliver(let id, let epoch, let delivery):
             guard let process = process(id, epoch) else { return }
             process.allowReplies(to: delivery.events.count)
-            if !delivery.events.isEmpty, countsWriting(id) {
-                process.tellWhenWritten(patience: TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2))
+            if let last = delivery.events.last, countsWriting(id) {
+                let patience = TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2)
+                process.tellWhenWritten(through: last.sequence, patience: patience)
             }
             process.write { composer.compose(delivery, for: id, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
@@ -217,8 +218,8 @@ final class ProcessStage: Stage, ProcessObserver {
         faultLimits[process.handler] = limit
     }
 
-    func processWroteDelivery(_ process: HandlerProcess) {
-        engine.feed(.written(process.handler, process.epoch))
+    func process(_ process: HandlerProcess, wroteDeliveryThrough last: Sequence) {
+        engine.feed(.written(process.handler, process.epoch, through: last))
     }
 
     /// A oneshot answers with its exit.
