@@ -19,9 +19,7 @@ public enum ReplaySpeed: Hashable, Sendable {
         case .times(let factor): TimeSpan(nanoseconds: Self.saturating(Double(offset.nanoseconds) / factor))
         }
     }
-}
 
-extension ReplaySpeed {
     /// Ten years a hundred times as slow are more than 64 bits of nanoseconds.
     private static func saturating(_ nanoseconds: Double) -> Int64 {
         nanoseconds < Double(Int64.max) ? Int64(nanoseconds) : .max
