@@ -11,6 +11,8 @@ struct Batch: Sendable {
     private var earlier = RecentSequences()
     /// Those of the process before, whose word comes too late.
     private var former = RecentSequences()
+    /// Those that this process had open and lost unanswered: its word on them may still come.
+    private var lapsed = RecentSequences()
 
     var hasOpen: Bool { openCount > 0 }
     var openSequences: [Sequence] { openCount == 0 ? [] : openIndices.map { events[$0].sequence } }
@@ -54,6 +56,21 @@ struct Batch: Sendable {
         guard let position = position(of: sequence), isOpen[position] else { return nil }
         let device = events[position].device
         return release(from: position) { $0.device == device }
+    }
+
+    /// Takes back what the process had too long for it to count, though it may be at it yet.
+    mutating func lapse() -> [QueuedEvent] {
+        let released = releaseAll()
+        for event in released { lapsed.insert(event.sequence) }
+        return released
+    }
+
+    /// How many of `taken` may be delivered together. A late word on what lapsed must not speak for events before it that the
+    /// process has not seen: so what lapsed stands behind no other.
+    func reach(of taken: [QueuedEvent]) -> Int {
+        guard !lapsed.isEmpty else { return taken.count }
+        let hasLapsed = taken.map { lapsed.contains($0.sequence) }
+        return hasLapsed.indices.dropFirst().first { hasLapsed[$0] && !hasLapsed[$0 - 1] } ?? taken.count
     }
 
     mutating func releaseAll() -> [QueuedEvent] { openCount == 0 ? [] : release(from: 0) { _ in true } }
@@ -116,5 +133,6 @@ struct RecentSequences: Sendable {
         }
     }
 
+    var isEmpty: Bool { ring.isEmpty }
     func contains(_ sequence: Sequence) -> Bool { ring.contains(sequence) }
 }

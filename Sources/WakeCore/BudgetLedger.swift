@@ -4,6 +4,8 @@ import WakeModel
 struct BudgetLedger: Sendable {
     /// Until when the open leases may stay without progress.
     private(set) var batchDeadline: Instant?
+    /// That deadline without what the ends of tasks have added to it.
+    private var earnedDeadline: Instant?
     private(set) var tasks: [String] = []
     private var pool: TimeSpan
     /// Since when the pool drains; set while a task is open.
@@ -34,7 +36,7 @@ struct BudgetLedger: Sendable {
         pool = timers.maxExtension
         drainingSince = nil
         awakeSince = nil
-        batchDeadline = nil
+        (batchDeadline, earnedDeadline) = (nil, nil)
     }
 
     /// A process ended, its tasks with it.
@@ -44,10 +46,14 @@ struct BudgetLedger: Sendable {
         isPaused = wasPaused
     }
 
-    mutating func renew(at now: Instant, _ timers: HandlerTimers) { batchDeadline = now + timers.budget }
+    mutating func renew(at now: Instant, _ timers: HandlerTimers) {
+        batchDeadline = now + timers.budget
+        earnedDeadline = batchDeadline
+    }
 
     mutating func bringForward(to deadline: Instant, from now: Instant) {
         batchDeadline = batchDeadline.map { min($0, deadline) }
+        earnedDeadline = earnedDeadline.map { min($0, deadline) }
         guard let end = poolEnd else { return }
         pool = max(.zero, min(end, deadline) - now)
         drainingSince = now
@@ -117,13 +123,23 @@ struct BudgetLedger: Sendable {
     /// What is left of the pool: full again after so long awake without a task.
     func extensionLeft(at now: Instant, _ timers: HandlerTimers) -> TimeSpan {
         if let drainingSince { return max(.zero, pool - (now - drainingSince)) }
-        guard tasks.isEmpty, let since = idleOfTasksSince, now - since >= timers.extensionRefill else { return pool }
-        return timers.maxExtension
+        guard tasks.isEmpty, let since = idleOfTasksSince else { return pool }
+        return now - since >= timers.extensionRefill
+            ? timers.maxExtension : max(.zero, pool - closingTimeUsed(since, now))
     }
 
-    func isWindowOver(at now: Instant, _ timers: HandlerTimers) -> Bool {
-        guard timers.window > .zero, let since = awakeSince else { return false }
-        return now - since >= timers.window
+    /// What the end of the last task has added comes out of the pool once it is used: else a task that is begun and ended
+    /// again and again would have no end.
+    private func closingTimeUsed(_ end: Instant, _ now: Instant) -> TimeSpan {
+        guard let batchDeadline, let earnedDeadline else { return .zero }
+        return max(.zero, min(now, batchDeadline) - max(earnedDeadline, end))
+    }
+
+    func isWindowOver(at now: Instant, _ timers: HandlerTimers) -> Bool { windowEnd(timers).map { now >= $0 } ?? false }
+
+    /// Nil where no window is set, and asleep.
+    func windowEnd(_ timers: HandlerTimers) -> Instant? {
+        timers.window > .zero ? awakeSince.map { $0 + timers.window } : nil
     }
 }
 

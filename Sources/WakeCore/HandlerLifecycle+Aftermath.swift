@@ -25,7 +25,8 @@ extension HandlerLifecycle {
         if isLoop {
             wanted = nil
             move(to: .quarantined, because: "crash-loop", &step)
-        } else if !isAttached {
+        } else if !isAttached || reason.isExhaustion {
+            // Attached too: what the machine lacks it lacks at once again, and no count of crashes ends that.
             hold(because: reason.written, &step)
         }
     }

@@ -31,6 +31,10 @@ extension HandlerLifecycle {
             freeze(for: .rest, because: cause.rawValue, &step)
             return true
         }
+        if budget.isWindowOver(at: step.now, timers) {
+            freeze(for: .rest, because: "window", &step)
+            return true
+        }
         let deadline = lingerUntil ?? step.now + timers.linger
         lingerUntil = deadline
         guard step.now >= deadline else { return false }

@@ -42,7 +42,10 @@ extension HandlerLifecycle {
 
     private func offerActive(_ next: inout Earliest) {
         if let rescue { return next.offer(rescue.until) }
-        next.offer(lingerUntil)
+        if let lingerUntil {
+            next.offer(lingerUntil)
+            next.offer(budget.windowEnd(timers))
+        }
         next.offer(warningAt)
         for request in requests { next.offer(request.deadline) }
     }

@@ -95,6 +95,7 @@ extension HandlerLifecycle {
 
     mutating func configure(_ next: HandlerSettings, restarts: Bool, _ step: inout Step) {
         settings = next
+        lingerUntil = nil
         guard next.isEnabled else { return bar(.reconfigured, &step) }
         leaveStopped(because: "enabled", &step)
         if phase == .quarantined {

@@ -131,8 +131,13 @@ extension HandlerLifecycle {
     private mutating func takeBatch(_ step: inout Step) -> [DeliveredEvent] {
         expireRetention(&step)
         var taken = queue.take(limit: settings.batchLimit, byteLimit: Self.batchByteLimit)
+        let reach = batch.reach(of: taken)
+        if reach < taken.count {
+            queue.giveBack(Array(taken[reach...]))
+            taken.removeSubrange(reach...)
+        }
         guard let first = taken.first, let last = taken.last else { return [] }
-        for index in taken.indices { taken[index].attempts += 1 }
+        for index in taken.indices { taken[index].countAttempt() }
         for entry in gaps.seal(taken) { rewrite(entry, &step) }
         noteEarlierAttempts(of: taken, &step)
         batch.deliver(taken)
@@ -164,7 +169,7 @@ extension HandlerLifecycle {
     private mutating func giveBackLeasesKeptTooLong(_ step: inout Step) {
         guard batch.hasOpen, let since = leasesKeptSince else { return }
         guard leaseWakes >= 3 || step.boottime - since >= timers.leaseKeep else { return }
-        giveBack(batch.releaseAll(), &step)
+        giveBack(batch.lapse(), &step)
     }
 }
 

@@ -35,6 +35,7 @@ struct QueuedEvent: Sendable {
     }
     /// Whether it may wake. Connects, disconnects and attentions never wait for company.
     func isDue(at now: Instant) -> Bool { isBarrier || due <= now }
+    mutating func countAttempt() { attempts = attempts == .max ? .max : attempts + 1 }
     var isLink: Bool { kind == .connected || kind == .disconnected }
     var isData: Bool { if case .data = kind { true } else { false } }
 

@@ -238,6 +238,24 @@ struct BudgetStories {
         story.close()
     }
 
+    @Test("A late answer to what was kept too long says nothing of what the program was given in between")
+    func lateAnswerAcrossDeliveries() {
+        let story = Scenario()
+        let (strap, scale) = (story.device(1), story.device(2))
+        let handler = story.handler { $0.timers.failureBase = .seconds(300) }
+        for device in [strap, strap, scale] { story.data(device) }
+        story.acknowledge(1, handler)
+        story.say(.nack(Sequence(2), after: .seconds(60)), handler)
+        story.advance(.seconds(12 + 301))
+        // What it is at is the third, from before its sleep; the second is new to it.
+        story.acknowledge(3, handler)
+        #expect(story.standing(handler)?.openCount == 1)
+        story.acknowledge(2, handler)
+        story.acknowledge(3, handler)
+        #expect(story.delivered(handler) == [1, 2, 3, 2, 3] && story.standing(handler)?.openCount == 0)
+        story.close()
+    }
+
     @Test("P_fail doubles from a second to five minutes, and an acknowledgement brings it back to a second")
     func penalties() {
         var penalty = Penalty()

@@ -72,6 +72,23 @@ struct DeliveryStories {
         story.close()
     }
 
+    @Test("An attached handler for which there are no resources is held too, not started again at once without end")
+    func exhaustedWhileAttached() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.launchesFail = true
+        story.isExhausted = true
+        story.operate(.attach, handler)
+        story.data(device)
+        story.advance(.seconds(60))
+        #expect((2...10).contains(story.launches(handler)))
+        story.launchesFail = false
+        story.conduct[handler] = .acknowledgesBatch(.zero)
+        story.advance(.seconds(301))
+        #expect(story.standing(handler)?.queuedCount == 0)
+        story.close()
+    }
+
     @Test("budgetms of a batch that comes while a task is open is what the pool has left")
     func underTask() {
         let story = Scenario()

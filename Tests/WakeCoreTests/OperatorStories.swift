@@ -195,6 +195,20 @@ struct OperatorStories {
         story.close()
     }
 
+    @Test("A changed linger holds for who lingers")
+    func newLinger() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = story.handler(1, .acknowledgesBatch(.milliseconds(10))) { $0.timers.linger = .seconds(3_600) }
+        story.data(device)
+        story.advance(.seconds(1))
+        #expect(story.state(handler) == .active)
+        story.reconfigure(handler) { $0.timers.linger = .milliseconds(20) }
+        story.advance(.milliseconds(50))
+        #expect(story.state(handler) == .suspended)
+        story.close()
+    }
+
     @Test("Queued events are owed on the new terms of a changed manifest")
     func newTerms() {
         let story = Scenario()

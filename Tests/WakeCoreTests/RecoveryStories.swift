@@ -53,6 +53,18 @@ struct RecoveryStories {
         story.close()
     }
 
+    @Test("A count of attempts that is as high as it can be stays there")
+    func endlessAttempts() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        let recovered = RecoveredEvent(
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+            attempts: Int(UInt32.max), charges: 1, wasDelivered: true, durability: .run)
+        story.step(.recovered(handler, [recovered]))
+        #expect(story.attempts(handler) == [.max])
+        story.close()
+    }
+
     @Test(
         "After a restart of the bridge the wait of a nack grows from its beginning, however often the event was delivered"
     )

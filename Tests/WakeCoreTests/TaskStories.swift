@@ -122,6 +122,41 @@ struct TaskStories {
         story.close()
     }
 
+    @Test(
+        "What the end of a task gives is taken from the pool where it is past the deadline, so that it cannot be had for ever"
+    )
+    func closingTimeIsFinite() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        let begin = story.now.monotonic
+        for _ in 0..<200 where story.struck(handler) == 0 {
+            story.say(.begin("again"), handler)
+            story.say(.end("again"), handler)
+            story.advance(.milliseconds(1900))
+        }
+        // Budget, pool and grace, and one pair more.
+        #expect(story.struck(handler) == 1 && story.now.monotonic - begin < .seconds(46))
+        story.close()
+    }
+
+    @Test("Tasks one after the other within the budget cost the pool no more than they took")
+    func closingTimeWithinTheBudget() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        for _ in 0..<4 {
+            story.say(.begin("again"), handler)
+            story.advance(.seconds(1))
+            story.say(.end("again"), handler)
+            story.advance(.seconds(1))
+        }
+        story.say(.begin("last"), handler)
+        story.say(.remaining, handler)
+        #expect(story.notices(handler).last == .remaining(.seconds(26), extensionLeft: .seconds(26), reference: nil))
+        story.close()
+    }
+
     @Test("A task's name is open once, ends once, and there are at most 64")
     func taskNames() {
         let story = Scenario()

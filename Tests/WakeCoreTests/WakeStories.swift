@@ -294,6 +294,22 @@ struct WakeStories {
         story.close()
     }
 
+    @Test("Whose window ends while it lingers is frozen at once: it would be awake and given nothing")
+    func windowEndsInLinger() {
+        let story = Scenario()
+        let device = story.device()
+        let handler = story.handler(1, .acknowledgesBatch(.milliseconds(100))) {
+            ($0.timers.window, $0.timers.linger) = (.seconds(1), .seconds(30))
+        }
+        story.data(device)
+        story.advance(.milliseconds(1001))
+        #expect(story.state(handler) == .suspended)
+        story.data(device)
+        story.advance(.milliseconds(400))
+        #expect(story.delivered(handler) == [1, 2])
+        story.close()
+    }
+
     @Test("After its window no batch is written until it has rested frozen")
     func window() {
         let story = Scenario()

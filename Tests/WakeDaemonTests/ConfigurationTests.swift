@@ -117,6 +117,18 @@ struct ConfigurationTests {
         #expect(timers.grace == .seconds(1) && timers.budget == .seconds(1) && timers.warn == .milliseconds(200))
     }
 
+    @Test("a process goes on through a changed budget, and not where what its program has to answer changed")
+    func sameProgram() throws {
+        func manifest(_ keys: String) throws -> HandlerManifest {
+            let text = "{exec: [\"/bin/cat\"], modes: [], watch: []\(keys)}"
+            return try HandlerManifest(
+                id: "a", file: "a", text: Array(text.utf8), isRoot: false, defaults: HandlerTimers())
+        }
+        let plain = try manifest("")
+        #expect(try plain.runsSameProgram(as: manifest(", budget: \"1s\"")))
+        #expect(try !plain.runsSameProgram(as: manifest(", ack: \"delivery\"")))
+    }
+
     @Test("every timer of the closed list sets a timer of its own, and every default lies in its range")
     func timerKeys() throws {
         #expect(TimerKeys.all.count == Mirror(reflecting: HandlerTimers()).children.count)

@@ -316,5 +316,6 @@ extension HandlerManifest {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
             && settings.readiness == other.settings.readiness && notifies == other.notifies
+            && settings.acknowledgement == other.settings.acknowledgement
     }
 }
