@@ -208,10 +208,13 @@ extension EventStore {
         return found
     }
 
-    /// Rows until the end or until the file cannot be read further; what was read is what there is.
+    /// Rows until the end or until the file cannot be read further, which ``readFailure`` then says; what was read is what
+    /// there is.
     func each(_ sql: String, _ body: (Statement) -> Void) {
-        guard let rows = try? database?.prepare(sql) else { return }
-        while (try? rows.step()) == true { body(rows) }
+        do throws(SQLiteFailure) {
+            guard let rows = try database?.prepare(sql) else { return }
+            while try rows.step() { body(rows) }
+        } catch { readFailure = error }
     }
 }
 

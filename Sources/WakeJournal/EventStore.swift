@@ -75,6 +75,8 @@ final class EventStore {
     var firstCarried: UInt64?
     /// The file is not the one that was written: what it should hold is told as lost.
     private(set) var wasDamaged = false
+    /// Why rows that were asked for by ``each(_:_:)`` may be missing.
+    var readFailure: SQLiteFailure?
     /// Damage met and not told yet.
     var untold: [String] = []
 

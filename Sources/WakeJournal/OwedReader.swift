@@ -27,8 +27,8 @@ struct OwedReader {
             return "the journal \(path) has \(words) that are not what was written; they are left out, check its disk"
         }
 
-        /// Not even the number of a damaged row can be trusted, so any may be missing.
-        var mayMissEvents: Bool { damagedEvents + damagedNotes + damagedOwners > 0 }
+        /// What could not be read may be anything, and not even the number of a damaged row can be trusted.
+        var mayMissEvents: Bool { failure != nil || damagedEvents + damagedNotes + damagedOwners > 0 }
     }
 
     private struct Owed: Hashable {
@@ -47,9 +47,11 @@ struct OwedReader {
 
     mutating func read() {
         guard let database = store.database else { return }
+        store.readFailure = nil
         readNotes()
         readLetters()
-        do {
+        do throws(SQLiteFailure) {
+            if let failure = store.readFailure { throw failure }
             try readCounts(database)
             store.mayHoldAttempts = !counts.isEmpty
             try readOwners(database)

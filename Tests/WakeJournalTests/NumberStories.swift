@@ -69,6 +69,37 @@ struct NumberStories {
         #expect(lost.first <= Sequence(5) && Sequence(5) <= lost.last)
     }
 
+    @Test("A start that cannot read what a database holds gives none of its numbers again, tells of all, and leaves it there")
+    func unreadable() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...9, .disk)
+        _ = journal?.commit()
+        journal = nil
+        journal = try scratch.journal()
+        // Neither damage nor the lack of a file: what SQLite says of memory or of a cable that comes and goes is no other.
+        try journal?.disk.database?.execute("ALTER TABLE events RENAME TO away")
+        let recovery = try #require(journal?.recover())
+        #expect(recovery.next > Sequence(9) && recovery.lost?.first == Sequence(1))
+        #expect(recovery.lost.map { $0.last >= Sequence(9) } == true && !recovery.losses.isEmpty)
+        let first = recovery.next.rawValue
+        journal?.append(first...first, .disk)
+        _ = journal?.commit()
+        try journal?.disk.database?.execute("ALTER TABLE away RENAME TO events")
+        #expect(journal?.compact().outcomes.contains(.restored(.disk)) == true)
+        journal = nil
+        let next = try scratch.journal().recover()
+        #expect(next.owed[a]?.map(\.sequence.rawValue) == Array(1...9) + [first])
+    }
+
+    @Test("What stands with the notes of a database and cannot be read is no empty page")
+    func unreadableNotes() throws {
+        let journal = try scratch.journal()
+        try journal.disk.database?.execute("ALTER TABLE dead_letters RENAME TO away")
+        var reader = OwedReader(journal.disk)
+        reader.read()
+        #expect(reader.outcome.failure != nil && reader.outcome.mayMissEvents)
+    }
+
     @Test("A state database that is gone, or empty, is told as lost", arguments: ["rm", "truncate -s 0"])
     func stateIsGone(command: String) throws {
         var journal: Journal? = try scratch.ready()
