@@ -240,7 +240,8 @@ public final class Journal {
     }
 
     var oldestInMemory: UInt64? {
-        ([ram.oldest] + stores.map { $0.held.events.oldest }).compactMap { $0?.rawValue }.min()
+        ([ram.oldest] + stores.flatMap { [$0.held.events.oldest, $0.held.oldestBuried] }).compactMap { $0?.rawValue }
+            .min()
     }
 
     // MARK: The turn
@@ -253,7 +254,7 @@ public final class Journal {
         var isCommitted = false
         for store in stores {
             guard let outcome = store.commit() else { continue }
-            if outcome == .committed { isCommitted = true } else { untold.append(outcome) }
+            if outcome == .committed { isCommitted = true } else { noteLoss(outcome) }
         }
         if untold.isEmpty, commitsSinceFault == 0, stores.allSatisfy({ $0.fault == nil }) {
             return isCommitted ? Self.committed : []
@@ -261,11 +262,17 @@ public final class Journal {
         return outcomesOfTrouble(isCommitted)
     }
 
+    /// Noted with what the other database has of this turn: that may erase what only memory has from here on.
+    private func noteLoss(_ outcome: CommitOutcome) {
+        untold.append(outcome)
+        if isRecovered { noteRam(from: newest.seq.next) }
+    }
+
     /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
     private func commitEarly() {
         replay.noteCommit()
         for store in stores {
-            if let outcome = store.commit(), outcome != .committed { untold.append(outcome) }
+            if let outcome = store.commit(), outcome != .committed { noteLoss(outcome) }
         }
     }
 

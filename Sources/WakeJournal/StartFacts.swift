@@ -27,8 +27,9 @@ struct StartFacts {
     /// The same, of a life that could not write that into the databases.
     private var firstUnkept: UInt64? { file.flatMap { $0.firstUnkept > 0 ? $0.firstUnkept : nil } }
 
-    /// No event older than this was owed when it was last written down; 1 where that is not known.
-    func oldest(_ which: Durability) -> UInt64 { highest(Self.oldestName(which)) ?? 1 }
+    /// No event older than this was owed when it was last written down; 1 where that is not known. Which of two databases wrote
+    /// it last is not known either.
+    func oldest(_ which: Durability) -> UInt64 { numbers(Self.oldestName(which)).min() ?? 1 }
     static func oldestName(_ which: Durability) -> String { "oldest." + which.rawValue }
 
     /// A run database that was begun anew, as after a reboot, says nothing against the disk's word.

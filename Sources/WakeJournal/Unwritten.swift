@@ -10,6 +10,11 @@ struct Unwritten {
 
     var isEmpty: Bool { events.isEmpty && updates.isEmpty && backlog.isEmpty && notes.isEmpty }
 
+    /// Of dead letters: their events are erased where they were owed.
+    var oldestBuried: Sequence? {
+        backlog.lazy.compactMap { if case .bury(let letter) = $0 { letter.seq } else { nil } }.min()
+    }
+
     subscript(seq: Sequence) -> DeviceEvent? { events[seq] ?? updates[seq] }
 
     mutating func add(_ verb: Verb) {

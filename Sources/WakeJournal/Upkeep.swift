@@ -33,7 +33,12 @@ extension Journal {
 
     /// Call when the gaps that tell of ``Recovery/lost`` are appended, with durability `disk`: what is crossed out in their
     /// commit is told exactly once.
-    public func noteLossesTold() { if hasUntold { forgetHole() } }
+    public func noteLossesTold() {
+        guard hasUntold else { return }
+        forgetHole()
+        // Those gaps tell of numbers below all that was owed when this was last written down.
+        stateOldest()
+    }
 
     /// By now the host has told everybody.
     private func forgetHole() {
@@ -67,7 +72,7 @@ extension Journal {
         for store in stores { if case .lost(let loss)? = store.settle() { untold.append(.lost(loss)) } }
         var found: [HandlerID: [Sequence]] = [:]
         var left = bytes
-        for kinds in ["kind=9", "kind BETWEEN 3 AND 6"] {
+        for kinds in ["kind=9", "kind IN (3,4,5,6,10)"] {
             for store in stores.reversed() where left > 0 {
                 store.each("SELECT seq,owner,length(payload) FROM events WHERE seq>0 AND \(kinds) ORDER BY seq") {
                     row in
@@ -88,18 +93,14 @@ extension Journal {
     public func deadLetter(_ seq: Sequence, by handler: HandlerID, reason: String, at time: WallTime) {
         let event = event(seq)
         let why = event == nil ? reason + "; its payload cannot be read" : reason
-        let kept = event ?? Self.standIn(for: seq, of: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
+        let kept = event ?? Self.remains(of: seq, from: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
         disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: kept, reason: why, at: time)))
+        if disk.fault != nil, let noted = notedInMemory, seq.rawValue < noted { noteInMemory(seq.rawValue) }
         acknowledge([seq], by: handler)
     }
 
-    /// What to deliver in the place of an event that cannot be read: a gap of one, under its number. Nil where not even
-    /// its device is known.
-    public func remains(of seq: Sequence, at time: WallTime) -> DeviceEvent? {
-        deviceOfDamaged(seq).map { Self.standIn(for: seq, of: $0, at: time) }
-    }
-
-    private static func standIn(for seq: Sequence, of device: DeviceID, at time: WallTime) -> DeviceEvent {
+    /// What stands in the place of an event that cannot be read: a gap of one, under its number.
+    public static func remains(of seq: Sequence, from device: DeviceID, at time: WallTime) -> DeviceEvent {
         let gap = Gap(cause: .durability, count: 1, first: seq, last: seq, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
         return DeviceEvent(device: device, kind: .gap(gap), stamp: stamp)

@@ -69,7 +69,7 @@ struct NumberStories {
         #expect(lost.first <= Sequence(5) && Sequence(5) <= lost.last)
     }
 
-    @Test("A start that cannot read what a database holds gives none of its numbers again, tells of all, and leaves it there")
+    @Test("A start that cannot read a database gives none of its numbers again, tells of all, and leaves it as it is")
     func unreadable() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...9, .disk)
@@ -98,6 +98,41 @@ struct NumberStories {
         var reader = OwedReader(journal.disk)
         reader.read()
         #expect(reader.outcome.failure != nil && reader.outcome.mayMissEvents)
+    }
+
+    @Test("A dead letter that only memory has is told as lost by the next start, its event being erased already")
+    func buriedInMemory() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3)
+        _ = journal?.commit()
+        let lock = try scratch.lock(scratch.disk)
+        journal?.deadLetter(Sequence(3), by: a, reason: "nack", at: WallTime(microseconds: 1))
+        _ = journal?.commit()
+        journal?.deadLetter(Sequence(2), by: a, reason: "nack", at: WallTime(microseconds: 1))
+        _ = journal?.commit()
+        journal = nil
+        scratch.free([lock])
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1] && recovery.lost?.first == Sequence(2))
+    }
+
+    @Test("The gap of a restart that is lost itself is told again with all that it told of")
+    func restartGapIsLost() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3, .ram)
+        _ = journal?.commit()
+        journal = try scratch.journal()
+        let recovery = try #require(journal?.recover())
+        let lost = try #require(recovery.lost)
+        var told = data([])
+        told.kind = .gap(
+            Gap(cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.to, to: lost.to))
+        journal?.append(told, as: recovery.next, owedTo: [a], durability: .disk)
+        journal?.noteLossesTold()
+        _ = journal?.commit()
+        journal = nil
+        try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq>0")
+        #expect(try scratch.journal().recover().lost?.first == Sequence(1))
     }
 
     @Test("A state database that is gone, or empty, is told as lost", arguments: ["rm", "truncate -s 0"])

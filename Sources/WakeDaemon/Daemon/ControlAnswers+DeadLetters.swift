@@ -41,7 +41,9 @@ extension ControlAnswers {
 
     func dropDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
         let matches = try matcher(choice)
-        return try counted(bridge.journal.dropDeadLetters { matches($0.seq, $0.handler) })
+        let count = bridge.journal.dropDeadLetters { matches($0.seq, $0.handler) }
+        bridge.loop.requestTurn()
+        return try counted(count)
     }
 
     private func matcher(_ choice: DeadLetterChoice) throws(ControlRefusal) -> (Sequence, HandlerID) -> Bool {

@@ -224,16 +224,11 @@ public final class Engine {
         case .committed: break
         case .lost(let loss):
             log.error(loss.sentence)
-            announce(.bridge(condition: "durability-lost", detail: loss.sentence))
+            feed(.announced(.bridge(condition: "durability-lost", detail: loss.sentence)))
         case .restored(let durability):
             log.notice("events of durability \(durability.rawValue) are kept on disk again")
-            announce(.bridge(condition: "durability-restored", detail: durability.rawValue))
+            feed(.announced(.bridge(condition: "durability-restored", detail: durability.rawValue)))
         }
-    }
-
-    private func announce(_ notice: Notice) {
-        let stamp = clock.stamp()
-        step(.announced(notice), at: stamp)
     }
 
     /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.

@@ -79,7 +79,7 @@ final class LineComposer {
     ) {
         let seq = delivered.sequence
         // What cannot be read any more is told as a gap in its place; the journal tells the operator.
-        guard let event = journal.event(seq, before: last) ?? journal.remains(of: seq, at: clock()) else { return }
+        let event = journal.event(seq, before: last) ?? Journal.remains(of: seq, from: delivered.device, at: clock())
         write(event, delivered.sequence, delivered.attempt, delivered.isRedelivered, budget, into: &writer)
     }
 

@@ -1,0 +1,28 @@
+// What a handler is given where the journal has not what was written.
+import Testing
+import WakeJournal
+import WakeModel
+import WakeProfiles
+
+@testable import WakeCore
+@testable import WakeDaemon
+
+@Suite("Lines of events")
+struct LineComposerTests {
+    @Test("an event of which nothing at all can be read is a gap in its place, from the device that it came from")
+    func unreadable() throws {
+        let settings = JournalSettings(runtimeDirectory: nil, stateDirectory: nil)
+        let journal = try Journal(opening: settings, bootID: "boot")
+        let catalog = Catalog(profiles: ProfileLibrary())
+        let strap = Device(source: "/d/1", alias: "strap", profile: nil, mode: .bluetoothCentral)
+        catalog.set(strap, nil, as: DeviceID(rawValue: 1))
+        let composer = LineComposer(catalog: catalog, journal: journal, idPrefix: "j1-") { WallTime(microseconds: 1) }
+        let event = DeliveredEvent(
+            sequence: Sequence(7), device: DeviceID(rawValue: 1), attempt: 1, isRedelivered: false)
+        let delivery = Delivery(preface: .none, notices: [], events: [event], budget: .seconds(10))
+        var writer = JSONWriter()
+        composer.compose(delivery, for: HandlerID(rawValue: 1), into: &writer)
+        let line = String(decoding: writer.bytes, as: UTF8.self)
+        #expect(line.contains("\"seq\":7") && line.contains("gap") && line.contains("strap"))
+    }
+}
