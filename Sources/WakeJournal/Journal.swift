@@ -30,7 +30,7 @@ public final class Journal {
     var numberFile: NumberFile?
     /// Where the hole begins that was found at the start, until the disk has what tells of it.
     var holeBegin: UInt64?
-    /// ``recover(at:)`` has said which numbers are used up.
+    /// ``recover(at:noting:)`` has said which numbers are used up.
     var isRecovered = false
     /// The batch last delivered to each handler, but for what it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
@@ -40,7 +40,7 @@ public final class Journal {
     private var unreadable: Set<Sequence> = []
     var untold: [CommitOutcome] = []
 
-    /// Never fails for a full disk, a damaged file or a missing directory: it degrades, and ``recover(at:)`` tells of it.
+    /// Never fails for a full disk, a damaged file or a missing directory: it degrades, and ``recover(at:noting:)`` tells of it.
     /// Fails only on a schema newer than ours. `bootID` is the kernel's.
     public init(opening settings: JournalSettings, bootID: String) throws(JournalError) {
         self.settings = settings
@@ -67,7 +67,7 @@ public final class Journal {
         run?.perform(.fact("boot", bootID))
         state("closed", "")
         if start.file?.firstUnkept ?? 0 == 0 { numberFile?.write(NumberFile.Contents(journal: id)) }
-        // Not committed yet: what the last life left is evidence until ``recover(at:)`` has written what it proves.
+        // Not committed yet: what the last life left is evidence until ``recover(at:noting:)`` has written what it proves.
     }
 
     private func tellDamagedFacts() {

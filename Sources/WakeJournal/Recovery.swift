@@ -3,8 +3,9 @@ import Glibc
 import WakeModel
 
 extension Journal {
-    /// Reads everything that is owed. Call once, before the first append. `now` is the wall clock's for `nil`.
-    public func recover(at now: WallTime? = nil) -> Recovery {
+    /// Reads everything that is owed. Call once, before the first append. `now` is the wall clock's for `nil`. What `note` asks
+    /// for is in the commit of what was found: with that the time goes by which the files were last written.
+    public func recover(at now: WallTime? = nil, noting note: (Recovery) -> Void = { _ in }) -> Recovery {
         var recovery = Recovery()
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)
         if identities.areWhole { recovery.handlers = Set(identities.handlers.keys) }
@@ -20,6 +21,7 @@ extension Journal {
         isRecovered = true
         // What memory lost is in the hole now.
         forgetMemory()
+        note(recovery)
         beginBoth(&recovery)
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))
         for store in stores { recovery.losses += store.takeUntold() }

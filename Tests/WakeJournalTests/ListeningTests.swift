@@ -42,6 +42,19 @@ struct ListeningTests {
         #expect(try scratch.journal(boot: "next").listening(to: source) == .until(time(10)))
     }
 
+    @Test("A start that ends as soon as it has taken up the journal has noted how far the life before it listened")
+    func startInVain() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.note(.since(time(10)), to: source)
+        _ = journal?.commit()
+        journal = try scratch.journal()
+        let source = source
+        let until = Listening.until(time(20))
+        _ = journal?.recover { [journal] _ in journal?.note(until, to: source) }
+        journal = nil
+        #expect(try scratch.journal().listening(to: source) == until)
+    }
+
     @Test("A database that was begun anew knows it again")
     func heals() throws {
         var journal: Journal? = try scratch.ready()

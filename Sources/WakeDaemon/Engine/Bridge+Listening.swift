@@ -1,10 +1,13 @@
 // How far devices were listened to when an earlier life ended: its last moment is known from the journal alone.
+import WakeJournal
 import WakeModel
 import WakeSources
 
 extension Bridge {
     /// Noted at once, since this life writes the journal from here on, whether it comes to watch them or not.
-    func endListening(of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime) {
+    static func endListening(
+        in journal: Journal, of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime
+    ) {
         var lastWords: [DeviceID: WallTime] = [:]
         for event in recovered {
             guard case .data = event.content else { continue }
@@ -13,7 +16,7 @@ extension Bridge {
         for (id, device) in journal.devices() {
             let known = journal.listening(to: device.source)
             guard known != nil || device.mode == .bluetoothCentral else { continue }
-            let until = Self.heardUntil(known, lastWords[id], aliveUntil, unnoticed: device.unnoticedEnd)
+            let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: device.unnoticedEnd)
             journal.note(.until(until), to: device.source)
         }
     }

@@ -65,7 +65,9 @@ public final class Bridge {
         let aliveUntil = Self.journalWritten(options)
         journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
-        recovery = journal.recover()
+        recovery = journal.recover { [journal] in
+            if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil) }
+        }
         suspension = try Self.chooseSuspension(options)
         let clock = RealClock()
         engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))
@@ -85,7 +87,6 @@ public final class Bridge {
         try tieToLoop()
         engine.willShed = { [unowned self] in introduceAbsent($0) }
         for (id, device) in journal.devices() { know(device, nil, as: id) }
-        if let aliveUntil { endListening(of: recovery.owed.values.joined(), aliveUntil) }
     }
 
     /// Before what it watches is closed.
