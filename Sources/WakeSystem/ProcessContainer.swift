@@ -72,7 +72,8 @@ public enum ProcessContainer: ~Copyable {
     public borrowing func events() throws(SystemError) -> LeafEvents {
         switch self {
         case .cgroup(let leaf): return try leaf.events()
-        case .processGroup(let group): return LeafEvents(isPopulated: group.isPopulated, isFrozen: group.isStopped)
+        case .processGroup(let group):
+            return LeafEvents(isPopulated: group.isPopulated, isFrozen: try group.isStopped())
         }
     }
 

@@ -20,9 +20,9 @@ public final class ProcessGroup {
     }
 
     /// Whether the leader has stopped. Others of the group are sent the same signal and stop about then.
-    var isStopped: Bool {
+    func isStopped() throws(SystemError) -> Bool {
         guard let leader, !isGone else { return false }
-        return ProcessStatus(of: leader)?.isStopped ?? false
+        return try ProcessStatus(of: leader)?.isStopped ?? false
     }
 
     func signal(_ number: Int32) throws(SystemError) {
@@ -36,10 +36,11 @@ public final class ProcessGroup {
     /// Looks through all of /proc.
     func processes() throws(SystemError) -> [Int32] {
         guard let leader, !isGone else { return [] }
-        return try Directory.names(in: "/proc").compactMap { name in
-            guard let pid = Int32(name), ProcessStatus(of: pid)?.group == leader else { return nil }
-            return pid
+        var found: [Int32] = []
+        for name in try Directory.names(in: "/proc") {
+            if let pid = Int32(name), try ProcessStatus(of: pid)?.group == leader { found.append(pid) }
         }
+        return found
     }
 }
 
@@ -51,11 +52,15 @@ struct ProcessStatus {
     var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
 
     /// Nil when there is no such process.
-    init?(of pid: Int32) {
-        guard let bytes = try? File.bytes(at: "/proc/\(pid)/stat"),
-            // The name in parentheses may hold anything, parentheses too.
-            let end = bytes.lastIndex(of: UInt8(ascii: ")"))
-        else { return nil }
+    init?(of pid: Int32) throws(SystemError) {
+        let bytes: [UInt8]
+        do throws(SystemError) { bytes = try File.bytes(at: "/proc/\(pid)/stat") } catch {
+            // Where it ended between the two calls, the kernel says so in its own word.
+            guard error.errno == .noEntry || error.errno == .noSuchProcess else { throw error }
+            return nil
+        }
+        // The name in parentheses may hold anything, parentheses too.
+        guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
         guard fields.count > 2, let state = fields[0].first,
             let group = Int32(String(decoding: fields[2], as: UTF8.self))

@@ -80,6 +80,21 @@ struct StrainTests {
         #expect(daemon.wait { daemon.log.contains("the machine is awake again") }, "nobody else would tell")
     }
 
+    @Test("a logind that restarts during the sleep that it announced keeps nobody asleep, and is asked anew")
+    func logindRestarts() throws {
+        let bus = try PrivateBus()
+        try bus.runMock(of: "logind", as: "org.freedesktop.login1")
+        let daemon = try begin(task: false, bus: bus)
+        try #require(daemon.wait { try Self.locks(bus).contains("string \"WakeBridge\"") }, "\(daemon.log)")
+        try Self.announceSleep(true, on: bus)
+        #expect(daemon.wait { (try? daemon.state(of: "owing")) == "suspended" }, "\(daemon.log)")
+        bus.dismissGuests()
+        try bus.runMock(of: "logind", as: "org.freedesktop.login1")
+        #expect(
+            daemon.wait { daemon.diary("owing").contains { $0.hasPrefix("resumed \"owed\" [1]") } }, "\(daemon.log)")
+        #expect(daemon.wait { (try? Self.locks(bus).contains("WakeBridge")) == true }, "\(daemon.log)")
+    }
+
     private static func locks(_ bus: PrivateBus) throws -> String {
         try bus.call(
             "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager.ListInhibitors")

@@ -91,7 +91,10 @@ import WakeModel
         try child.container.kill()
         #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
         #expect(try settles(child, populated: false) == true)
-        #expect(members.allSatisfy { pid in eventually { ProcessStatus(of: pid).map { $0.state == 0x5A } ?? true } })
+        let areDead = try members.allSatisfy { pid in
+            try eventually { try ProcessStatus(of: pid).map { $0.state == 0x5A } ?? true }
+        }
+        #expect(areDead)
         #expect(eventually { child.container.remove() } == true)
     }
 

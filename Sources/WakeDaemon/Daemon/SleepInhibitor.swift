@@ -44,13 +44,19 @@ final class SleepInhibitor {
             subscriptions = [
                 try connection.subscribe(.sleep) { [unowned self] in hear($0) },
                 try connection.subscribe(.logindOwner) { [unowned self] signal in
-                    if signal.arguments.last?.string?.isEmpty == false { inhibit() }
+                    changeOwner(isThere: signal.arguments.last?.string?.isEmpty == false)
                 },
             ]
         } catch {
             log.error("\(error.description); the machine may sleep without notice to handlers")
         }
         inhibit()
+    }
+
+    /// A logind that ended tells nobody of the end of the sleep that it announced, and neither does the next one.
+    private func changeOwner(isThere: Bool) {
+        if isPreparing { return wakeUp() }
+        if isThere { inhibit() }
     }
 
     private func forget() {

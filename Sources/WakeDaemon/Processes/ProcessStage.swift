@@ -181,7 +181,8 @@ final class ProcessStage: Stage, ProcessObserver {
 
     /// Locks are looked for only after the freeze: before it, what is held is the handler's business.
     private func finding(on process: HandlerProcess) -> SuspensionFinding {
-        let members = process.processes
+        // What cannot be seen, which it has told, is not gone.
+        guard let members = process.processes else { return .clean }
         guard members.contains(process.pid) else { return .escaped }
         do {
             switch try locks.inspect(processes: members) {

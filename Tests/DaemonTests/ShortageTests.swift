@@ -1,0 +1,52 @@
+// What a daemon that may open no more files makes of handlers that it cannot look at.
+import Glibc
+import TestBench
+import Testing
+import WakeModel
+import WakeSystem
+
+@Suite("Shortage on a real daemon", .serialized)
+struct ShortageTests {
+    @Test(
+        "a handler whose locks cannot be looked at is not taken for one that got away", arguments: ["cgroup", "signal"])
+    func locks(backend: String) throws {
+        let daemon = try RunningDaemon.withStrap()
+        try daemon.write("{ suspend: \"\(backend)\" }", to: "config/wakebridge.json5")
+        let script = """
+            import fcntl, json, os, sys
+            book = open(os.environ["WAKEBRIDGE_STATE_DIR"] + "/diary", "a")
+            fcntl.flock(book, fcntl.LOCK_EX)
+            for line in sys.stdin:
+                event = json.loads(line)
+                if "seq" in event:
+                    print("heard", file=book, flush=True)
+                    os.write(3, b'{"ack":%d}\\n' % event["seq"])
+
+            """
+        try daemon.write(script, to: "locker.py")
+        try daemon.drop("locker", manifest("\(daemon.folder)/locker.py"))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        let isAsleep = try daemon.wait {
+            try daemon.state(of: "locker") == "suspended" && !daemon.diary("locker").isEmpty
+        }
+        try #require(isAsleep, "\(daemon.log)")
+        let pid = try #require(try daemon.handler("locker")["pid"]?.integer)
+        let limits = try Child(["prlimit", "--pid", "\(daemon.process)", "--nofile", "--noheadings", "-o", "SOFT"])
+            .finish()
+        // What it has open stays, and not one comes to it.
+        try limit(daemon, to: "3")
+        usleep(1_200_000)
+        try limit(daemon, to: limits.output.split(separator: "\n").first.map(String.init) ?? "1024")
+        // In a cgroup that takes no descriptor that is not open already.
+        #expect(daemon.log.contains("cannot list the processes of") == (backend == "signal"), "\(daemon.log)")
+        try daemon.tool("simulate", "disconnect", "strap")
+        #expect(daemon.wait { daemon.diary("locker").count == 2 }, "\(daemon.log)")
+        #expect(try daemon.handler("locker")["pid"]?.integer == pid, "\(daemon.log)")
+    }
+
+    private func limit(_ daemon: RunningDaemon, to files: String) throws {
+        let words = ["prlimit", "--pid", "\(daemon.process)", "--nofile=\(files):"]
+        let outcome = try Child(words).finish()
+        try #require(outcome.exit == 0, "\(outcome.talk)")
+    }
+}
