@@ -16,6 +16,7 @@ struct ScaleFigures {
         /// Microseconds of processor time for each wake, round by round; for each event to an awake handler; from the
         /// device's write to the handler's read.
         var wakes: [Double] = []
+        var besides: [Double] = []
         var awake: [Double] = []
         var latencies: [[Double]] = []
 
@@ -34,21 +35,33 @@ struct ScaleFigures {
         func prepare(wakes: Int) throws { try subject.warmUp(wakes: wakes, spacing: .milliseconds(1)) }
 
         func wake(_ wakes: Int) throws {
-            let before = Program.processorTime(of: subject.pid)
-            let round = try subject.round(wakes: wakes, spacing: .milliseconds(1))
-            // The last freeze belongs to it.
-            sleep(.milliseconds(20))
-            let cost = Program.processorTime(of: subject.pid) - before
-            self.wakes.append(Double(cost.nanoseconds) / 1000 / Double(wakes))
-            latencies.append(round.latencies)
+            self.wakes.append(
+                try cost(of: wakes) {
+                    latencies.append(try subject.round(wakes: wakes, spacing: .milliseconds(1)).latencies)
+                })
+        }
+
+        /// Between any two of its wakes another's handler is woken: even who has one handler alone does not find everything
+        /// where the last wake, a millisecond ago, left it.
+        func wake(_ wakes: Int, beside other: Subject) throws {
+            besides.append(
+                try cost(of: wakes) {
+                    for _ in 0..<wakes {
+                        for one in [subject, other] { _ = try one.round(wakes: 1, spacing: .milliseconds(1)) }
+                    }
+                })
         }
 
         func flood(_ events: Int) throws {
+            awake.append(try cost(of: events) { _ = try subject.flood(frames: events) })
+        }
+
+        private func cost(of count: Int, _ body: () throws -> Void) rethrows -> Double {
             let before = Program.processorTime(of: subject.pid)
-            _ = try subject.flood(frames: events)
+            try body()
+            // The last freeze belongs to it.
             sleep(.milliseconds(20))
-            let cost = Program.processorTime(of: subject.pid) - before
-            awake.append(Double(cost.nanoseconds) / 1000 / Double(events))
+            return Double((Program.processorTime(of: subject.pid) - before).nanoseconds) / 1000 / Double(count)
         }
     }
 
@@ -119,16 +132,18 @@ struct ScaleFigures {
             for (limit, point) in zip(limits, points) {
                 try limit.wake(Self.wakes)
                 try point.wake(Self.wakes)
+                if let crowd = limits.last { try point.wake(Self.wakes, beside: crowd.subject) }
             }
         }
         let section = Section(
             "scale: handlers with a device each",
             method: """
                 processor time of the bridge an event, `run`, and of the limit beside it; one alone every ms with thaw and \
-                freeze; dearest and cheapest by the round
+                freeze, and the same with a handler of the largest limit woken in between; dearest and cheapest by the round
                 """,
             figures("limit, a wake", "handlers", limits, \.wakes, goal: nil)
-                + figures("a wake", "handlers", points, \.wakes) + shares(points, limits))
+                + figures("a wake", "handlers", points, \.wakes) + shares(points, limits)
+                + figures("a wake between others", "handlers", points, \.besides, goal: nil))
         return (section, [curve("by handlers", points, \.wakes), curve("limit", limits, \.wakes)], [], points)
     }
 
