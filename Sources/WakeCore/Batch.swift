@@ -12,7 +12,7 @@ struct Batch: Sendable {
     /// Those of the process before, whose word comes too late.
     private var former = RecentSequences()
     /// Those that this process had open and lost unanswered: its word on them may still come.
-    private var lapsed = RecentSequences()
+    private var lapsed: Set<Sequence> = []
 
     var hasOpen: Bool { openCount > 0 }
     var openSequences: [Sequence] { openCount == 0 ? [] : openIndices.map { events[$0].sequence } }
@@ -48,6 +48,7 @@ struct Batch: Sendable {
         }
         firstOpen = position + 1
         openCount -= closed.count
+        if !lapsed.isEmpty { lapsed.subtract(closed) }
         return closed
     }
 
@@ -61,7 +62,7 @@ struct Batch: Sendable {
     /// Takes back what the process had too long for it to count, though it may be at it yet.
     mutating func lapse() -> [QueuedEvent] {
         let released = releaseAll()
-        for event in released { lapsed.insert(event.sequence) }
+        lapsed.formUnion(released.lazy.map(\.sequence))
         return released
     }
 
@@ -133,6 +134,5 @@ struct RecentSequences: Sendable {
         }
     }
 
-    var isEmpty: Bool { ring.isEmpty }
     func contains(_ sequence: Sequence) -> Bool { ring.contains(sequence) }
 }

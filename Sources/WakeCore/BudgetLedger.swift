@@ -95,7 +95,7 @@ struct BudgetLedger: Sendable {
     }
 
     /// Ending the last task gives open leases ``HandlerTimers/closingTime`` more: the answer can follow the work.
-    mutating func end(_ name: String, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
+    mutating func end(_ name: String, isOwing: Bool, at now: Instant, _ timers: HandlerTimers) -> TaskFault? {
         guard let index = tasks.firstIndex(of: name) else { return .notOpen }
         tasks.remove(at: index)
         if name == Self.serviceTask { renewBy = nil }
@@ -103,7 +103,7 @@ struct BudgetLedger: Sendable {
         pool = extensionLeft(at: now, timers)
         drainingSince = nil
         idleOfTasksSince = now
-        batchDeadline = batchDeadline.map { max($0, now + timers.closingTime) }
+        if isOwing { batchDeadline = batchDeadline.map { max($0, now + timers.closingTime) } }
         return nil
     }
 

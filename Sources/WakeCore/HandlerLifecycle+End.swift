@@ -101,6 +101,8 @@ extension HandlerLifecycle {
     mutating func noteLaunchFailure(_ reason: EndReason, _ step: inout Step) {
         guard hasProcess else { return }
         step.emit(.discard(id, epoch, isEmpty: true))
+        // It was not given what it was wanted for.
+        if reason.isExhaustion, !isBarred, wantedAtLaunch != .attach || isAttached { wanted = wanted ?? wantedAtLaunch }
         afterEnd(reason, &step)
     }
 

@@ -111,7 +111,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func end(_ name: String, _ reference: Reference?, _ step: inout Step) {
-        if budget.end(name, at: step.now, timers) == .notOpen {
+        if budget.end(name, isOwing: batch.hasOpen || isOneshot, at: step.now, timers) == .notOpen {
             answer(.notOpen(task: name), reference, &step)
         } else {
             step.emit(.decision(id, .ended(name)))

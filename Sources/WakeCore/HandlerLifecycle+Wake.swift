@@ -61,7 +61,7 @@ extension HandlerLifecycle {
         hasSpoken = false
         isOneshot = settings.lifecycle == .oneshot
         isStarting = settings.readiness == .explicit && !isOneshot
-        wanted = nil
+        (wantedAtLaunch, wanted) = (wanted, nil)
         statistics.launches += 1
         statistics.outcomes.beginProcess()
         batch.reset()

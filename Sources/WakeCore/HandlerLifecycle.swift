@@ -98,6 +98,8 @@ struct HandlerLifecycle: Sendable {
     var isAttached = false
     /// A wake that no event asks for: at boot, or by an operator.
     var wanted: WakeReason?
+    /// The one that its process was launched for.
+    var wantedAtLaunch: WakeReason?
     var rescue: Rescue?
     var wasRescued = false
     var lockInspection: Instant?

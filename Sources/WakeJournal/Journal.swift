@@ -254,7 +254,7 @@ public final class Journal {
         var isCommitted = false
         for store in stores {
             guard let outcome = store.commit() else { continue }
-            if outcome == .committed { isCommitted = true } else { noteLoss(outcome) }
+            if outcome == .committed { isCommitted = true } else { noteLoss(outcome, from: newest.seq.next) }
         }
         if untold.isEmpty, commitsSinceFault == 0, stores.allSatisfy({ $0.fault == nil }) {
             return isCommitted ? Self.committed : []
@@ -262,17 +262,18 @@ public final class Journal {
         return outcomesOfTrouble(isCommitted)
     }
 
-    /// Noted with what the other database has of this turn: that may erase what only memory has from here on.
-    private func noteLoss(_ outcome: CommitOutcome) {
+    /// Noted with what the other database has of this turn: that may erase what only memory has from here on, from `next`
+    /// where it has nothing yet.
+    private func noteLoss(_ outcome: CommitOutcome, from next: Sequence) {
         untold.append(outcome)
-        if isRecovered { noteRam(from: newest.seq.next) }
+        if isRecovered { lowerMemory(to: oldestInMemory ?? next.rawValue) }
     }
 
     /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
     private func commitEarly() {
         replay.noteCommit()
         for store in stores {
-            if let outcome = store.commit(), outcome != .committed { noteLoss(outcome) }
+            if let outcome = store.commit(), outcome != .committed { noteLoss(outcome, from: newest.seq) }
         }
     }
 

@@ -49,7 +49,6 @@ struct OwedReader {
         guard let database = store.database else { return }
         store.readFailure = nil
         readNotes()
-        readLetters()
         do throws(SQLiteFailure) {
             if let failure = store.readFailure { throw failure }
             try readCounts(database)
@@ -57,6 +56,8 @@ struct OwedReader {
             try readOwners(database)
             try readEvents(database)
             store.isRead = true
+            readLetters()
+            if let failure = store.readFailure { throw failure }
         } catch { outcome.failure = error }
     }
 

@@ -3,7 +3,7 @@ import WakeModel
 
 extension Journal {
     func outcomesOfTrouble(_ isCommitted: Bool) -> [CommitOutcome] {
-        if isRecovered, notedInMemory == nil, stores.contains(where: { $0.fault != nil }) {
+        if isRecovered, stores.contains(where: { $0.fault != nil }) {
             noteRam(from: newest.seq.next)
             // At once: this turn's events are about to be delivered, and a crash would lose them untold.
             for store in stores { if let outcome = store.commit(), outcome != .committed { untold.append(outcome) } }
@@ -84,6 +84,9 @@ extension Journal {
     func noteRam(from seq: Sequence) {
         if notedInMemory == nil { noteInMemory(oldestInMemory ?? seq.rawValue) }
     }
+
+    /// What has come to memory since is older than what was noted.
+    func lowerMemory(to first: UInt64) { if first < notedInMemory ?? .max { noteInMemory(first) } }
 
     func noteInMemory(_ first: UInt64) {
         notedInMemory = first

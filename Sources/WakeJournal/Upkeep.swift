@@ -95,7 +95,7 @@ extension Journal {
         let why = event == nil ? reason + "; its payload cannot be read" : reason
         let kept = event ?? Self.remains(of: seq, from: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
         disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: kept, reason: why, at: time)))
-        if disk.fault != nil, let noted = notedInMemory, seq.rawValue < noted { noteInMemory(seq.rawValue) }
+        if disk.fault != nil { lowerMemory(to: seq.rawValue) }
         acknowledge([seq], by: handler)
     }
 

@@ -51,12 +51,12 @@ struct ProcessStatus {
 
     var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
 
-    /// Nil when there is no such process.
+    /// Nil when there is no such process, or none that we are let see.
     init?(of pid: Int32) throws(SystemError) {
         let bytes: [UInt8]
         do throws(SystemError) { bytes = try File.bytes(at: "/proc/\(pid)/stat") } catch {
             // Where it ended between the two calls, the kernel says so in its own word.
-            guard error.errno == .noEntry || error.errno == .noSuchProcess else { throw error }
+            guard [.noEntry, .noSuchProcess, .denied, .notPermitted].contains(error.errno) else { throw error }
             return nil
         }
         // The name in parentheses may hold anything, parentheses too.

@@ -18,6 +18,8 @@ struct ShortageTests {
             fcntl.flock(book, fcntl.LOCK_EX)
             for line in sys.stdin:
                 event = json.loads(line)
+                if event["data"].get("reason") == "lock":
+                    fcntl.flock(book, fcntl.LOCK_UN)
                 if "seq" in event:
                     print("heard", file=book, flush=True)
                     os.write(3, b'{"ack":%d}\\n' % event["seq"])
@@ -36,9 +38,12 @@ struct ShortageTests {
         // What it has open stays, and not one comes to it.
         try limit(daemon, to: "3")
         usleep(1_200_000)
+        let waiter = try Child(["timeout", "10", "flock", "\(daemon.state)/handlers/locker/diary", "true"])
+        usleep(1_200_000)
         try limit(daemon, to: limits.output.split(separator: "\n").first.map(String.init) ?? "1024")
         // In a cgroup that takes no descriptor that is not open already.
-        #expect(daemon.log.contains("cannot list the processes of") == (backend == "signal"), "\(daemon.log)")
+        #expect(daemon.log.contains("cannot see which locks") == (backend == "signal"), "\(daemon.log)")
+        #expect(try waiter.finish().exit == 0, "\(daemon.log)")
         try daemon.tool("simulate", "disconnect", "strap")
         #expect(daemon.wait { daemon.diary("locker").count == 2 }, "\(daemon.log)")
         #expect(try daemon.handler("locker")["pid"]?.integer == pid, "\(daemon.log)")

@@ -82,10 +82,14 @@ struct DeliveryStories {
         story.data(device)
         story.advance(.seconds(60))
         #expect((2...10).contains(story.launches(handler)))
+        // Somebody waits for it, whether or not events do.
+        let other = story.handler(2) { $0.subscriptions = [] }
+        story.operate(.attach, other)
+        story.advance(.seconds(2))
         story.launchesFail = false
         story.conduct[handler] = .acknowledgesBatch(.zero)
         story.advance(.seconds(301))
-        #expect(story.standing(handler)?.queuedCount == 0)
+        #expect(story.standing(handler)?.queuedCount == 0 && story.state(other) == .active)
         story.close()
     }
 

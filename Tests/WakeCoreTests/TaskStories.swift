@@ -140,6 +140,23 @@ struct TaskStories {
         story.close()
     }
 
+    @Test("The end of a task of whoever owes nothing takes nothing from the pool")
+    func closingTimeWithoutLeases() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.say(.begin("upload"), handler)
+        story.acknowledge(1, handler)
+        story.advance(.seconds(20))
+        story.say(.read(DeviceAddress(device: "device-1", channel: nil)), handler)
+        story.say(.end("upload"), handler)
+        story.advance(.seconds(3))
+        story.say(.begin("another"), handler)
+        story.say(.remaining, handler)
+        #expect(story.notices(handler).last == .remaining(.seconds(10), extensionLeft: .seconds(10), reference: nil))
+        story.close()
+    }
+
     @Test("Tasks one after the other within the budget cost the pool no more than they took")
     func closingTimeWithinTheBudget() {
         let story = Scenario()

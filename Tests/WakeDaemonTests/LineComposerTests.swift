@@ -9,13 +9,15 @@ import WakeProfiles
 
 @Suite("Lines of events")
 struct LineComposerTests {
-    @Test("an event of which nothing at all can be read is a gap in its place, from the device that it came from")
-    func unreadable() throws {
+    @Test(
+        "an event of which nothing can be read is a gap in its place, from its device, whether or not that is known",
+        arguments: [(true, "strap"), (false, "unknown-1")])
+    func unreadable(isKnown: Bool, name: String) throws {
         let settings = JournalSettings(runtimeDirectory: nil, stateDirectory: nil)
         let journal = try Journal(opening: settings, bootID: "boot")
         let catalog = Catalog(profiles: ProfileLibrary())
         let strap = Device(source: "/d/1", alias: "strap", profile: nil, mode: .bluetoothCentral)
-        catalog.set(strap, nil, as: DeviceID(rawValue: 1))
+        if isKnown { catalog.set(strap, nil, as: DeviceID(rawValue: 1)) }
         let composer = LineComposer(catalog: catalog, journal: journal, idPrefix: "j1-") { WallTime(microseconds: 1) }
         let event = DeliveredEvent(
             sequence: Sequence(7), device: DeviceID(rawValue: 1), attempt: 1, isRedelivered: false)
@@ -23,6 +25,6 @@ struct LineComposerTests {
         var writer = JSONWriter()
         composer.compose(delivery, for: HandlerID(rawValue: 1), into: &writer)
         let line = String(decoding: writer.bytes, as: UTF8.self)
-        #expect(line.contains("\"seq\":7") && line.contains("gap") && line.contains("strap"))
+        #expect(line.contains("\"seq\":7") && line.contains("gap") && line.contains("\"\(name)\""))
     }
 }

@@ -91,13 +91,47 @@ struct NumberStories {
         #expect(next.owed[a]?.map(\.sequence.rawValue) == Array(1...9) + [first])
     }
 
-    @Test("What stands with the notes of a database and cannot be read is no empty page")
-    func unreadableNotes() throws {
-        let journal = try scratch.journal()
-        try journal.disk.database?.execute("ALTER TABLE dead_letters RENAME TO away")
-        var reader = OwedReader(journal.disk)
-        reader.read()
-        #expect(reader.outcome.failure != nil && reader.outcome.mayMissEvents)
+    @Test("Dead letters that cannot be read hold back no event, and are told")
+    func unreadableLetters() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3, .disk)
+        _ = journal?.commit()
+        journal = nil
+        let next = try scratch.journal()
+        try next.disk.database?.execute("ALTER TABLE dead_letters RENAME TO away")
+        let recovery = next.recover()
+        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 2, 3] && !recovery.losses.isEmpty)
+    }
+
+    @Test(
+        "A kill in the very turn in which the run database first fails gives no number twice and tells of what it had")
+    func runIsFull() throws {
+        var journal: Journal? = try scratch.ready()
+        // What the log of turns does not take, so that the database is asked.
+        _ = journal?.deviceID(for: Device(source: "/d/2", alias: "two", profile: nil, mode: .externalAccessory))
+        journal?.append(1...1, .run)
+        journal?.append(2...2, .disk)
+        let lock = try scratch.lock(scratch.run)
+        _ = journal?.commit()
+        #expect(journal?.health.run != .ok)
+        journal = nil
+        scratch.free([lock])
+        let recovery = try scratch.journal().recover()
+        #expect(recovery.next > Sequence(2) && recovery.lost?.first == Sequence(1))
+    }
+
+    @Test("A dead letter that memory has since a later event was noted there is told as lost too")
+    func buriedBelowMemory() throws {
+        var journal: Journal? = try scratch.ready()
+        journal?.append(1...3)
+        journal?.append(4...4, .ram)
+        _ = journal?.commit()
+        let lock = try scratch.lock(scratch.disk)
+        journal?.deadLetter(Sequence(2), by: a, reason: "nack", at: WallTime(microseconds: 1))
+        _ = journal?.commit()
+        journal = nil
+        scratch.free([lock])
+        #expect(try scratch.journal().recover().lost?.first == Sequence(2))
     }
 
     @Test("A dead letter that only memory has is told as lost by the next start, its event being erased already")

@@ -74,11 +74,11 @@ final class Catalog {
     }
 
     /// What the line of an event is made with.
-    func speech(of event: DeviceEvent) -> SpeechTable.Speech? {
+    func speech(of event: DeviceEvent) -> SpeechTable.Speech {
         let index = Int(event.device.rawValue)
-        guard let speech = speeches.speech(of: index) else { return nil }
+        guard let speech = speeches.speech(of: index) else { return Self.speech(ofForgotten: event) }
         if case .data = event.kind { return speech }
-        guard let device = devices[index]?.device else { return nil }
+        guard let device = devices[index]?.device else { return Self.speech(ofForgotten: event) }
         return SpeechTable.Speech(text: speeches.text(of: device, in: event.kind.written), decoder: speech.decoder)
     }
 
@@ -100,6 +100,14 @@ final class Catalog {
 
     /// As it was known last, be it in an earlier life of the bridge.
     func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.source == source } ?? nil }
+
+    /// What is owed is given, whatever became of the journal's record of who said it.
+    private static func speech(ofForgotten event: DeviceEvent) -> SpeechTable.Speech {
+        let number = event.device.rawValue
+        let device = Device(
+            source: "/unknown/\(number)", alias: "unknown-\(number)", profile: nil, mode: .bluetoothCentral)
+        return SpeechTable.Speech(text: DeviceText(of: device, in: event.kind.written), decoder: nil)
+    }
 
     /// Keeps what people ask for: whether the link is up, and when the device last spoke.
     func note(_ event: DeviceEvent) {

@@ -139,8 +139,11 @@ public final class Engine {
         isCompleting = true
         let stage = stage
         repeat {
-            feedsInTurn = 0
-            commit()
+            // What the commit itself has to tell is committed before anybody is given anything.
+            repeat {
+                feedsInTurn = 0
+                commit()
+            } while feedsInTurn > 0
             let count = given.count
             // Taken out, not borrowed: what the stage feeds while it acts adds to `outward`.
             var performing = spare

@@ -50,7 +50,7 @@ final class LineComposer {
 
     /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
     func compose(unowed event: DeviceEvent) -> [UInt8] {
-        guard let speech = catalog.speech(of: event) else { return [] }
+        let speech = catalog.speech(of: event)
         noticeCount += 1
         let decoded = decode(event, speech.decoder)
         var line = EventLine(
@@ -87,7 +87,7 @@ final class LineComposer {
         _ event: DeviceEvent, _ sequence: Sequence, _ attempt: UInt32, _ isRedelivered: Bool, _ budget: TimeSpan,
         into writer: inout JSONWriter
     ) {
-        guard let speech = catalog.speech(of: event) else { return }
+        let speech = catalog.speech(of: event)
         let decoded = decode(event, speech.decoder)
         EventLine(
             event, of: speech.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,

@@ -238,9 +238,7 @@ final class HandlerProcess {
         attempt("end") { () throws(SystemError) in try child.signal(Signals.terminate) }
     }
 
-    var processes: [Int32]? {
-        attempt("list the processes of") { () throws(SystemError) in try child.container.processes() }
-    }
+    func processes() throws(SystemError) -> [Int32] { try child.container.processes() }
 
     /// Of it and all it started, so far.
     var processorTime: TimeSpan? {

@@ -179,12 +179,12 @@ final class ProcessStage: Stage, ProcessObserver {
         }
     }
 
-    /// Locks are looked for only after the freeze: before it, what is held is the handler's business.
+    /// Locks are looked for only after the freeze: before it, what is held is the handler's business. What cannot be seen for
+    /// want of a descriptor is not gone, and is looked at again soon.
     private func finding(on process: HandlerProcess) -> SuspensionFinding {
-        // What cannot be seen, which it has told, is not gone.
-        guard let members = process.processes else { return .clean }
-        guard members.contains(process.pid) else { return .escaped }
         do {
+            let members = try process.processes()
+            guard members.contains(process.pid) else { return .escaped }
             switch try locks.inspect(processes: members) {
             case .none: return .clean
             case .held: return .holdsLock
@@ -192,7 +192,7 @@ final class ProcessStage: Stage, ProcessObserver {
             }
         } catch {
             log.error("cannot see which locks handler \(catalog.name(of: process.handler)) holds: \(error.description)")
-            return .clean
+            return error.errno.isExhaustion ? .holdsLock : .clean
         }
     }
 
