@@ -8,6 +8,8 @@ import WakeSystem
 final class BridgeUnderTest {
     /// One notification of Heart Rate Measurement.
     static let frame: [UInt8] = [0x16, 0x3c, 0xf8, 0x03]
+    /// The same of the device that spoke last.
+    static let again: [UInt8] = [0x16, 0x3d, 0xf8, 0x03]
     private static let measurement = Channel.characteristic(BluetoothUUID(short: 0x2a37))
 
     private let daemon: Daemon
@@ -68,7 +70,8 @@ final class BridgeUnderTest {
         for start in stride(from: 0, to: space.count, by: Self.frame.count) {
             let bytes = Array(space[start..<min(start + Self.frame.count, space.count)])
             let stamp = daemon.bridge.engine.clock.stamp()
-            daemon.bridge.take(DeviceEvent(device: nextSpeaker(), kind: .data(Self.measurement, bytes), stamp: stamp))
+            let device = bytes == Self.again ? devices[speaker] : nextSpeaker()
+            daemon.bridge.take(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
         }
     }
 

@@ -16,7 +16,7 @@ struct ScaleFigures {
         /// Microseconds of processor time for each wake, round by round; for each event to an awake handler; from the
         /// device's write to the handler's read.
         var wakes: [Double] = []
-        var besides: [Double] = []
+        var ones: [Double] = []
         var awake: [Double] = []
         var latencies: [[Double]] = []
 
@@ -41,14 +41,11 @@ struct ScaleFigures {
                 })
         }
 
-        /// Between any two of its wakes another's handler is woken: even who has one handler alone does not find everything
-        /// where the last wake, a millisecond ago, left it.
-        func wake(_ wakes: Int, beside other: Subject) throws {
-            besides.append(
+        /// One and the same handler, so often.
+        func wakeOne(_ wakes: Int) throws {
+            ones.append(
                 try cost(of: wakes) {
-                    for _ in 0..<wakes {
-                        for one in [subject, other] { _ = try one.round(wakes: 1, spacing: .milliseconds(1)) }
-                    }
+                    _ = try subject.round(wakes: wakes, spacing: .milliseconds(1), isOfOne: true)
                 })
         }
 
@@ -132,18 +129,18 @@ struct ScaleFigures {
             for (limit, point) in zip(limits, points) {
                 try limit.wake(Self.wakes)
                 try point.wake(Self.wakes)
-                if let crowd = limits.last { try point.wake(Self.wakes, beside: crowd.subject) }
+                try point.wakeOne(Self.wakes)
             }
         }
         let section = Section(
             "scale: handlers with a device each",
             method: """
                 processor time of the bridge an event, `run`, and of the limit beside it; one alone every ms with thaw and \
-                freeze, and the same with a handler of the largest limit woken in between; dearest and cheapest by the round
+                freeze, of each handler in its turn, or of one and the same; dearest and cheapest by the round
                 """,
             figures("limit, a wake", "handlers", limits, \.wakes, goal: nil)
                 + figures("a wake", "handlers", points, \.wakes) + shares(points, limits)
-                + figures("a wake between others", "handlers", points, \.besides, goal: nil))
+                + figures("a wake of one and the same", "handlers", points, \.ones, goal: nil))
         return (section, [curve("by handlers", points, \.wakes), curve("limit", limits, \.wakes)], [], points)
     }
 

@@ -36,10 +36,11 @@ final class Subject {
         var frozen = 0
     }
 
-    func round(wakes: Int, spacing: TimeSpan) throws -> Round {
+    /// - Parameter isOfOne: the device that spoke last speaks again, each time.
+    func round(wakes: Int, spacing: TimeSpan, isOfOne: Bool = false) throws -> Round {
         var round = Round()
         for _ in 0..<wakes {
-            let wake = try wake(every: spacing)
+            let wake = try wake(every: spacing, isOfOne ? BridgeUnderTest.again : BridgeUnderTest.frame)
             round.latencies.append(Double(wake.latency) / 1000)
             if wake.wasFrozen { round.frozen += 1 }
         }
@@ -47,10 +48,10 @@ final class Subject {
     }
 
     private func wake(
-        every spacing: TimeSpan, patience: TimeSpan = .seconds(10)
+        every spacing: TimeSpan, _ frame: [UInt8] = BridgeUnderTest.frame, patience: TimeSpan = .seconds(10)
     ) throws -> (latency: Int64, wasFrozen: Bool) {
         let (reads, resumed) = (board.reads, board.resumed)
-        let start = try stimulate()
+        let start = try stimulate(frame)
         sleep(until: start + spacing)
         while board.reads == reads {
             guard SystemClock.monotonic() < start + patience else {
@@ -79,9 +80,9 @@ final class Subject {
 
     /// Has its device speak once; tells when.
     @discardableResult
-    func stimulate() throws -> Instant {
+    func stimulate(_ frame: [UInt8] = BridgeUnderTest.frame) throws -> Instant {
         let start = SystemClock.monotonic()
-        guard try device.write(BridgeUnderTest.frame) == .wrote(BridgeUnderTest.frame.count) else {
+        guard try device.write(frame) == .wrote(frame.count) else {
             throw failure("does not take what its device says")
         }
         return start
