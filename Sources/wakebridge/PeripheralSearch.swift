@@ -29,7 +29,6 @@ final class PeripheralSearch {
     /// It must be near now, unless it is bonded or connected already.
     func find(_ word: String) throws(Complaint) -> String {
         if let path = try known(word), isUsable(path) { return path }
-        progress?.show("looking for \(word) …")
         let start = SystemClock.monotonic()
         var firstHeard: Instant?
         let isHeard = { [unowned self] in
@@ -39,7 +38,7 @@ final class PeripheralSearch {
             // Two may bear one name, and nobody guesses between them; an address is one's own.
             return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
         }
-        switch try listen(for: [], until: start + Self.patience, isHeard, { heard(word) }) {
+        switch try listen(for: [], "looking for \(word) …", until: start + Self.patience, isHeard, { heard(word) }) {
         case .one(let path): return path
         case .several(let paths): throw ambiguous(word, paths)
         case .none: break
@@ -91,17 +90,17 @@ final class PeripheralSearch {
         guard takesOnly || Keyboard.isThere else {
             throw .failure("nobody is at a terminal to choose; name a DEVICE, or take the only one near by with --yes")
         }
-        progress?.show("looking for peripherals that a profile knows …")
         let start = SystemClock.monotonic()
         var firstFound: Instant?
         let isEnough = { [unowned self] in
             let now = SystemClock.monotonic()
-            if candidates.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience }
+            if candidates.isEmpty { return !adopted.isEmpty && now >= start + Self.adoptedPatience + scan.delay }
             firstFound = firstFound ?? now
             return now >= (firstFound ?? now) + Self.courtesy
         }
         // Chosen while the scan goes on: bluetoothd drops what is new 30 s after it was last heard.
-        return try listen(for: services, until: start + Self.patience, isEnough) { () throws(Complaint) in
+        let hope = "looking for peripherals that a profile knows …"
+        return try listen(for: services, hope, until: start + Self.patience, isEnough) { () throws(Complaint) in
             try choose(among: candidates, takesOnly: takesOnly)
         }
     }
@@ -171,12 +170,16 @@ final class PeripheralSearch {
 
     /// Scans until it is enough, and on while `choice` is made.
     private func listen<Choice>(
-        for services: [BluetoothUUID], until end: Instant, _ isEnough: () -> Bool,
+        for services: [BluetoothUUID], _ hope: String, until end: Instant, _ isEnough: () -> Bool,
         _ choice: () throws(Complaint) -> Choice
     ) throws(Complaint) -> Choice {
         scan.begin(for: services)
-        while !isEnough(), scan.failure == nil, !station.isInterrupted, SystemClock.monotonic() < end {
-            try station.turn(until: min(end, SystemClock.monotonic() + .milliseconds(100))) { false }
+        var shown = ""
+        while !isEnough(), scan.failure == nil, !station.isInterrupted, SystemClock.monotonic() < end + scan.delay {
+            let text = scan.refusal ?? hope
+            if text != shown { progress?.show(text) }
+            shown = text
+            try station.turn(until: SystemClock.monotonic() + .milliseconds(100)) { false }
         }
         progress?.clear()
         var chosen: Result<Choice, Complaint>?

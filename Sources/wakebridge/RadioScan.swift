@@ -12,6 +12,7 @@ final class RadioScan {
     private let adapters: Set<String>
     private var neighbourhood = Neighbourhood()
     private var discovery: Discovery?
+    private var asked: Instant?
 
     init(_ station: BluetoothStation, on adapters: Set<String>) {
         self.station = station
@@ -22,6 +23,7 @@ final class RadioScan {
     func begin(for services: [BluetoothUUID]) {
         let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
         self.discovery = discovery
+        asked = SystemClock.monotonic()
         discovery.didFail = { [unowned self] in failure = $0 }
         station.didChange = { [unowned self] change in
             note(change)
@@ -35,6 +37,15 @@ final class RadioScan {
         discovery?.stop { isOver = true }
         try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
     }
+
+    /// How long the radio has kept waiting, so far: whoever listens for a time has all of it only after this.
+    var delay: TimeSpan {
+        guard let asked else { return .zero }
+        return (discovery?.begun ?? SystemClock.monotonic()) - asked
+    }
+
+    /// Why nothing is heard yet; nil where nothing is in the way.
+    var refusal: String? { failure == nil ? discovery?.refusal : nil }
 
     func isThere(_ path: String) -> Bool { station.client.mirror.peripherals[path] != nil }
 

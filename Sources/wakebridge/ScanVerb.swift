@@ -36,6 +36,7 @@ private final class Scan {
     /// Nil where no Bluetooth is asked for, or none is there, and until it is found.
     private var radio: RadioScan?
     private var isAbsenceTold = false
+    private var toldRefusal: String?
     /// Nil where no accessories are asked for, or nobody announces them.
     private let accessories: AccessoryScan?
     private let length: TimeSpan?
@@ -107,15 +108,24 @@ private final class Scan {
         if drawing != nil { show() }
     }
 
+    /// A radio that makes wait is not taken for an empty room: told once, or below the table as long as it lasts.
+    private func tellRefusal() {
+        guard let radio, radio.refusal != toldRefusal else { return }
+        toldRefusal = radio.refusal
+        if drawing != nil { return show() }
+        if let refusal = radio.refusal { Console.say(refusal) }
+    }
+
     private func look(until end: Instant?) throws(Complaint) {
         let isOver = { [unowned self] in accessories == nil && radio?.failure != nil }
         while !isOver(), !turns.isInterrupted {
             let now = SystemClock.monotonic()
-            if let end, now >= end { break }
+            let left = end.map { $0 + (radio?.delay ?? .zero) - now } ?? ToolLoop.pace
+            if left <= .zero { break }
             showNews()
+            tellRefusal()
             if accessories != nil, let failure = radio?.failure { tellAbsence(failure) }
-            let pause = now + ToolLoop.pace
-            try turns.turn(until: min(pause, end ?? pause), isOver)
+            try turns.turn(until: now + min(left, ToolLoop.pace), isOver)
         }
         show(isLast: true)
         if let failure = radio?.failure {
@@ -135,7 +145,7 @@ private final class Scan {
     private func show(isLast: Bool = false) {
         if let drawing {
             let rows = peripherals.map(NeighbourText.cells) + attached.map(AccessoryText.cells)
-            let hope = turns.meanwhile != nil ? "looking for Bluetooth …" : nil
+            let hope = turns.meanwhile != nil ? "looking for Bluetooth …" : radio?.refusal
             let below = [footer(), hope].compactMap { $0 }.map { $0 + "\n" }.joined()
             drawing.draw(NeighbourText.table(rows) + below)
             return

@@ -132,13 +132,21 @@ private func mirror(_ peripherals: [(String, [(String, BusValue)])]) -> BluezMir
         #expect(NeighbourSearch.find("C0:01", in: bonded) == .one("/a/1"))
     }
 
-    @Test("a scan is tried four times, with longer and longer waits, and anew after it worked")
+    @Test("a scan is tried for 20 s, with longer and longer waits, and anew after it worked")
     func patience() {
         var patience = DiscoveryPatience()
-        let waits = (1...4).map { _ in patience.next() }
-        #expect(waits == [.milliseconds(500), .seconds(1), .seconds(2), nil])
+        let start = Instant(nanoseconds: 0)
+        var tries = [start]
+        while let next = patience.next(tries[tries.count - 1]) { tries.append(next) }
+        #expect(tries.map { $0.nanoseconds / 1_000_000 } == [0, 500, 1500, 3500, 7500, 11500, 15500, 19500])
+        #expect(patience.failures == 8)
         patience.succeed()
-        #expect(patience.next() == .milliseconds(500))
+        #expect(patience.next(start + .seconds(60)) == start + .milliseconds(60_500) && patience.failures == 1)
+        // A request that is not answered takes 15 s by itself.
+        var slow = DiscoveryPatience()
+        #expect(slow.next(start + .seconds(15)) != nil)
+        #expect(slow.next(start + .milliseconds(30_500)) != nil)
+        #expect(slow.next(start + .seconds(47)) == nil)
     }
 
     @Test("rfkill's switches: only Bluetooth's count, and hardware before software")

@@ -5,25 +5,38 @@ import WakeSystem
 
 /// What follows on a try to scan; pure. An adapter is never reset for it, because that would end everybody's links.
 public struct DiscoveryPatience: Hashable, Sendable {
-    public private(set) var attempts = 0
+    private var firstFailure: Instant?
+    private var wait = shortest
+    /// How many tries have failed one after another.
+    public private(set) var failures = 0
 
     public init() {}
 
-    static let mostAttempts = 4
+    /// The end of somebody else's scan keeps a busy controller for seconds, in which bluetoothd answers InProgress.
+    static let most = TimeSpan.seconds(20)
+    private static let shortest = TimeSpan.milliseconds(500)
+    private static let longest = TimeSpan.seconds(4)
 
-    /// How long to wait before the next try; nil where there were enough.
-    public mutating func next() -> TimeSpan? {
-        attempts += 1
-        guard attempts < Self.mostAttempts else { return nil }
-        return .milliseconds(500) * (1 << Int64(attempts - 1))
+    /// When to try again after a try that failed `now`; nil where it was tried for long enough.
+    public mutating func next(_ now: Instant) -> Instant? {
+        let first = firstFailure ?? now
+        firstFailure = first
+        failures += 1
+        let due = now + wait
+        wait = min(wait * 2, Self.longest)
+        return due <= first + Self.most ? due : nil
     }
 
-    public mutating func succeed() { attempts = 0 }
+    public mutating func succeed() { self = DiscoveryPatience() }
 }
 
 public final class Discovery {
     /// It cannot be, and why.
     public var didFail: (String) -> Void = { _ in }
+    /// When an adapter scanned for the first time; nil before.
+    public private(set) var begun: Instant?
+    /// Why an adapter does not scan yet, where it was refused more than once and is asked again; nil once it scans.
+    public private(set) var refusal: String?
 
     private let client: BluezClient
     private let services: [BluetoothUUID]
@@ -71,20 +84,25 @@ public final class Discovery {
             case .success:
                 adapters[path]?.state = .scanning
                 adapters[path]?.patience.succeed()
+                begun = begun ?? SystemClock.monotonic()
+                refusal = nil
             case .failure(let error): retry(path, error)
             }
         }
     }
 
     private func retry(_ path: String, _ error: BusError) {
-        guard let wait = adapters[path]?.patience.next() else {
-            let address = client.mirror.adapters[path]?.address ?? path
+        let address = client.mirror.adapters[path]?.address ?? path
+        guard let due = adapters[path]?.patience.next(SystemClock.monotonic()) else {
             return didFail(
                 "adapter \(address) does not scan: \(error); end other programs that scan, or 'systemctl restart bluetooth'"
             )
         }
+        if let failures = adapters[path]?.patience.failures, failures > 1 {
+            refusal = "adapter \(address) does not scan yet: \(error); it is asked again for a while"
+        }
         let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.begin(path) }
-        timer?.arm(at: SystemClock.monotonic() + wait)
+        timer?.arm(at: due)
         adapters[path]?.timer = timer
     }
 
