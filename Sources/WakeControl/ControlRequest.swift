@@ -69,7 +69,6 @@ public struct ControlRefusal: Error, Hashable, Sendable {
         case conflict = 409
         case tooLarge = 413
         case failed = 500
-        case unavailable = 503
     }
 
     public var status: Status

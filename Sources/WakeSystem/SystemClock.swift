@@ -14,6 +14,9 @@ public enum SystemClock {
         WallTime(microseconds: clinux_clock_nanoseconds(CLOCK_REALTIME) / 1000)
     }
 
+    /// Holds the thread up: only where nothing else is left to do, as at the very end.
+    public static func pause(_ span: TimeSpan) { usleep(UInt32(clamping: span.nanoseconds / 1000)) }
+
     public static func now() -> Moment { Moment(monotonic: monotonic(), boottime: boottime()) }
 
     public static func stamp() -> Stamp {

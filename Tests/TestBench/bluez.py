@@ -92,6 +92,7 @@ class Thing(dbus.service.Object):
 
     @dbus.service.method(PROPERTIES, in_signature="ssv")
     def Set(self, interface, name, value):
+        meet_fault("Set")
         self.set(**{name: value})
 
     # The methods of all the interfaces, since each object has but one: dbus-python finds them by their interface.

@@ -89,15 +89,31 @@ struct BookTests {
         try state.put("closed /accessory/a\nopen-ish /accessory/b\n", "sessions")
         let book = SessionBook(in: state.root)
         #expect(book["/accessory/a"] == .closed && book["/accessory/b"] == .open)
-        try book.set(.paused, of: "/accessory/c")
+        try book.set(.paused, of: "/accessory/c", needsTrust: false)
         #expect(state.text("sessions") == "closed /accessory/a\npaused /accessory/c\nopen-ish /accessory/b\n")
-        try book.forget("/accessory/a")
-        try book.forget("/accessory/none")
+        try book.settle("/accessory/a")
+        try book.settle("/accessory/none")
         #expect(book["/accessory/a"] == .open)
         #expect(state.text("sessions") == "paused /accessory/c\nopen-ish /accessory/b\n")
         try state.put("\u{0}\u{1}x", "sessions")
         #expect(SessionBook(in: state.root)["/accessory/c"] == .open)
         #expect(state.names == ["sessions.unreadable"])
+    }
+
+    @Test("what was opened owes its trust until it is settled, over restarts; an accessory never does")
+    func trust() throws {
+        let state = try State()
+        let book = SessionBook(in: state.root)
+        try book.set(.closed, of: "/bluetooth/a", needsTrust: true)
+        #expect(!book.owesTrust(to: "/bluetooth/a"))
+        try book.set(.open, of: "/bluetooth/a", needsTrust: true)
+        try book.set(.open, of: "/accessory/b", needsTrust: false)
+        #expect(state.text("sessions") == "open /bluetooth/a\n")
+        let next = SessionBook(in: state.root)
+        #expect(next["/bluetooth/a"] == .open && next.owesTrust(to: "/bluetooth/a"))
+        #expect(!next.owesTrust(to: "/accessory/b"))
+        try next.settle("/bluetooth/a")
+        #expect(next["/bluetooth/a"] == .open && !next.owesTrust(to: "/bluetooth/a"))
     }
 
     @Test("a file that can neither be read nor moved is left alone, and what is not kept is refused")
@@ -108,7 +124,7 @@ struct BookTests {
         }
         try state.put("garbage", "sessions")
         let book = SessionBook(in: state.root)
-        #expect(throws: SystemError.self) { try book.set(.closed, of: "/accessory/a") }
+        #expect(throws: SystemError.self) { try book.set(.closed, of: "/accessory/a", needsTrust: false) }
         #expect(book["/accessory/a"] == .open && state.text("sessions") == "garbage")
     }
 }

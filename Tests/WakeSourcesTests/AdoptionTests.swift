@@ -141,28 +141,6 @@ struct AdoptionTests {
         #expect(air.attentions == [.bondInvalid])
     }
 
-    @Test("closed, a peripheral is let go and not brought back; opened, it is watched again with its gap told")
-    func closes() throws {
-        let air = try Air()
-        try air.populate(1)
-        try air.say()
-        air.sessions[strap] = .closed
-        air.source?.set(.closed, of: strap)
-        try air.turn { air.reasons == ["session-closed"] }
-        try air.drain(.milliseconds(200))
-        #expect(try air.bluez.tell("calls DisconnectTrusted") == "0")
-        #expect(air.connected.isEmpty)
-        try air.say()
-        air.sessions[strap] = .open
-        air.source?.set(.open, of: strap)
-        try air.drain(.milliseconds(50))
-        try air.tell("up 1")
-        try air.expect(1)
-        try air.say()
-        try air.expectValues(2)
-        try air.checkBooks()
-    }
-
     @Test("what another bridge finds silent has its gap since it was silent: away, paused, or trusted by nobody")
     func remembersSilence() throws {
         let air = try Air()
@@ -205,51 +183,6 @@ struct AdoptionTests {
         air.source?.end()
         guard case .until(let last) = air.listening[strap] else { throw Unexpected() }
         #expect(last > second)
-    }
-
-    @Test("closed, it is disconnected once: its trust goes first, or the kernel would bring it back at once")
-    func closesOnce() throws {
-        let air = try Air()
-        try air.populate(1)
-        air.source?.set(.closed, of: strap)
-        try air.turn { air.reasons == ["session-closed"] }
-        try air.expectOneCall(of: "Disconnect", quiet: .milliseconds(200))
-    }
-
-    @Test("opened or trusted again while its adapter is off, it is dialled when that is back, however much later")
-    func dialsLater() throws {
-        for isSwitched in [true, false] {
-            var patience = LinkPatience()
-            (patience.freshness, patience.beforeConnect) = (.milliseconds(50), .milliseconds(5))
-            let air = try Air(patience: patience)
-            try air.populate(1)
-            if isSwitched { air.close(strap) } else { try air.tell("set 1 Trusted no") }
-            try air.turn { air.connected.isEmpty }
-            try air.drain(.milliseconds(50))
-            try air.tell("power hci0 off")
-            try air.drain()
-            if isSwitched { air.open(strap) } else { try air.tell("set 1 Trusted yes") }
-            try air.drain(.milliseconds(200))
-            try air.tell("power hci0 on")
-            try air.expect(1)
-            #expect(try air.bluez.tell("calls Connect") == "1")
-        }
-    }
-
-    @Test("opened, and closed before bluetoothd has answered, it is closed and still watched")
-    func switchesTwice() throws {
-        let air = try Air()
-        try air.populate(1)
-        air.close(strap)
-        try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(200))
-        air.open(strap)
-        air.close(strap)
-        try air.drain(.milliseconds(200))
-        #expect(air.source?.isWatching(strap) == true && air.connected.isEmpty)
-        #expect(try air.bluez.tell("trusted 1") == "no")
-        air.open(strap)
-        try air.expect(1)
     }
 
     @Test(

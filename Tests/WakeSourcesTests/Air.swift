@@ -84,6 +84,13 @@ final class Air: BluetoothHost {
     }
     var knownPeripherals: [Device] = []
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
+    /// As a bridge keeps it.
+    private(set) var owedTrust: Set<String> = []
+    func owesTrust(to source: String) -> Bool { owedTrust.contains(source) }
+    func bluetooth(isTrusted source: String) {
+        owedTrust.remove(source)
+        sessions[source] = nil
+    }
     /// How far it was listened to, as a bridge keeps it.
     var listening: [String: Listening] = [:]
     func listening(to source: String) -> Listening? { listening[source] }
@@ -112,6 +119,7 @@ final class Air: BluetoothHost {
     func open(_ source: String) { set(.open, of: source) }
     private func set(_ session: LinkSession, of source: String) {
         sessions[source] = session
+        if session == .open { owedTrust.insert(source) } else { owedTrust.remove(source) }
         self.source?.set(session, of: source)
     }
 

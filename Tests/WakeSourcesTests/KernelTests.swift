@@ -93,6 +93,21 @@ extension SourceTests {
         try air.expect(1)
     }
 
+    @Test("a link that came before the bridge, and after bluetoothd for all it knows, is waited for and not cut")
+    func leavesLinksOfOthers() throws {
+        let air = try Air()
+        air.kernelStatus = [0]
+        try air.tell("adapter hci0", "peripheral 1 hci0 leftover", "live")
+        try air.turn { air.source?.watched.count == 1 }
+        try air.passConnection(1)
+        try air.drain()
+        try air.replaceBridge()
+        try air.turn { air.source?.watched.values.first?.machine.facts.isUp == true }
+        try air.drain(.milliseconds(300))
+        #expect(air.orders.isEmpty)
+        #expect(try air.bluez.tell("calls Disconnect") == "0")
+    }
+
     @Test("a peripheral that cannot be encrypted is told of once, and blocked in the kernel and in bluetoothd")
     func blocks() throws {
         let air = try Air()

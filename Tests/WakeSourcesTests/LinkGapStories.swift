@@ -6,6 +6,27 @@ import WakeModel
 
 @Suite("Link gaps")
 struct LinkGapStories {
+    @Test("a link whose end is told after the machine has slept was not heard in that sleep, unless it spoke since")
+    func sleeps() {
+        for speaks in [false, true] {
+            let story = LinkScenario()
+            story.makeReady()
+            story.advance(.seconds(100))
+            story.step(.tick)
+            story.sleep(.seconds(3600))
+            // Something else comes first.
+            story.step(.tick)
+            if speaks { story.say(1) }
+            story.advance(.seconds(1))
+            story.drop()
+            story.advance(.seconds(9))
+            story.connect()
+            story.resolve()
+            let from = speaks ? "3700.2" : "68.2"
+            #expect(story.news().suffix(2) == ["gap \(from)-3710.2", "connected"])
+        }
+    }
+
     @Test("a sensor that was silent for a day on a sound link has a gap of half a minute, not of a day")
     func boundsGaps() {
         let story = LinkScenario()

@@ -10,6 +10,7 @@ let battery = BluetoothUUID(short: 0x2a19)
 final class LinkScenario {
     private(set) var machine: LinkMachine
     private(set) var now = Instant(nanoseconds: 1_000_000_000_000)
+    private var slept = TimeSpan.zero
     var facts = LinkFacts()
     /// What is answered at once to each request; what is not here stays unanswered.
     var answers: [LinkRequest: LinkFailure?] = [:]
@@ -38,10 +39,10 @@ final class LinkScenario {
     }
 
     /// Seconds since the story began, as `gap` says them.
-    var elapsed: Double { (now - Instant(nanoseconds: 1_000_000_000_000)).seconds }
+    var elapsed: Double { (now + slept - Instant(nanoseconds: 1_000_000_000_000)).seconds }
     var stamp: Stamp {
-        let wall = WallTime(microseconds: Self.origin) + (now - Instant(nanoseconds: 1_000_000_000_000))
-        return Stamp(moment: Moment(monotonic: now, boottime: now), wall: wall)
+        let wall = WallTime(microseconds: Self.origin) + (now + slept - Instant(nanoseconds: 1_000_000_000_000))
+        return Stamp(moment: Moment(monotonic: now, boottime: now + slept), wall: wall)
     }
 
     // MARK: What happens
@@ -95,6 +96,9 @@ final class LinkScenario {
         }
         now = end
     }
+
+    /// The machine sleeps, and no timer with it.
+    func sleep(_ span: TimeSpan) { slept = slept + span }
 
     // MARK: As bluetoothd tells it
 

@@ -134,4 +134,29 @@ extension SourceTests {
         try air.turn { air.orders.count > count }
         #expect(air.orders.last?.bytes == [1])
     }
+
+    @Test("the bridge's end does not leave a stalled adapter off")
+    func endsSwitchedOn() throws {
+        let air = try away("away")
+        air.kernelStatus = [0, 0x0a, 0x0a, nil, 0]
+        try air.passFailure()
+        try air.turn { air.orders.count == 2 }
+        air.source?.end()
+        #expect(air.orders.map(\.bytes) == [[0], [1], [1], [1], [1]])
+        try air.drain(.milliseconds(100))
+        #expect(air.orders.count == 5)
+    }
+
+    @Test("an adapter is not switched off for a peripheral that the kernel was never told to wait for")
+    func leavesUnaskedAlone() throws {
+        let air = try Air()
+        air.kernelStatus = [0]
+        try air.tell("fault RegisterApplication failed 99", "adapter hci0", "peripheral 1 hci0", "live")
+        try air.turn { air.source?.watched[SourceTests.first]?.machine.facts.isReachable == true }
+        try air.passFailure()
+        try air.drain(.milliseconds(1500))
+        #expect(air.orders.isEmpty)
+    }
+
+    private static let first = "/bluetooth/C0:DE:00:00:00:01"
 }

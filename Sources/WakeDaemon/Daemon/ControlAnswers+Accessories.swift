@@ -54,7 +54,7 @@ extension ControlAnswers {
         let label = watch.source.label(of: source)
         let node = watch.source.node(of: source)
         do throws(SystemError) {
-            try live?.sessions.forget(source)
+            try live?.sessions.settle(source)
         } catch {
             throw ControlRefusal(
                 .failed, code: "failed", message: "'\(word)' could not be forgotten: \(error.description)",

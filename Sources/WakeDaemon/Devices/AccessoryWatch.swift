@@ -90,7 +90,7 @@ final class AccessoryWatch: AccessoryHost {
     }
 
     func accessory(isForgotten source: String) {
-        do throws(SystemError) { try sessions.forget(source) } catch {
+        do throws(SystemError) { try sessions.settle(source) } catch {
             Log("sessions").error("\(error.description); the session of \(source), which is forgotten, may be kept")
         }
         // Its events may still be owed to somebody, but what it was called is free for another.
@@ -121,7 +121,6 @@ final class AccessoryWatch: AccessoryHost {
 }
 
 extension AccessoryWatch: DeviceWatch {
-    func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
     func apply(_ session: LinkSession, to source: String) { self.source.set(session, of: source) }
     func hindrance(of source: String) -> String? { self.source.hindrance(of: source) }
     func end() {

@@ -44,6 +44,7 @@ final class BluetoothWatch: BluetoothHost {
     }
 
     func session(of source: String) -> LinkSession { sessions[source] }
+    func owesTrust(to source: String) -> Bool { sessions.owesTrust(to: source) }
 
     var knownPeripherals: [Device] {
         bridge.catalog.devices.compactMap { $0?.device }.filter { $0.mode == .bluetoothCentral }
@@ -67,13 +68,19 @@ final class BluetoothWatch: BluetoothHost {
         bridge.loop.requestTurn()
     }
 
+    func bluetooth(isTrusted source: String) {
+        do throws(SystemError) { try sessions.settle(source) } catch {
+            Log("sessions").error(
+                "\(error.description); that \(source) is open may be forgotten: mend the state directory")
+        }
+    }
+
     func bluetooth(adapter address: String, isUp: Bool) {
         bridge.engine.feed(.announced(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address)))
     }
 }
 
 extension BluetoothWatch: DeviceWatch {
-    func isWatching(_ source: String) -> Bool { self.source.isWatching(source) }
     func apply(_ session: LinkSession, to source: String) { self.source.set(session, of: source) }
     func hindrance(of source: String) -> String? { self.source.hindrance(of: source)?.sentence }
     func end() { source.end() }

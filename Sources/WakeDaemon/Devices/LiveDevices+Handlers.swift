@@ -20,16 +20,10 @@ extension LiveDevices {
         }
     }
 
-    /// Giving a Bluetooth link up, and wanting it back, is bluetoothd's to do. An accessory that is away has its session too.
     private func change(_ device: Device, to what: String, _ body: () throws(SystemError) -> Void) {
-        let log = Log("sessions")
-        guard device.mode == .externalAccessory || watch(of: device.mode)?.isWatching(device.source) == true else {
-            return log.warning(
-                "the session of \(device.alias) was not \(what), because it is not known now; "
-                    + "'wakebridge session' does it later")
-        }
         do throws(SystemError) { try body() } catch {
-            log.error("the session of \(device.alias) was not \(what): \(error.description); mend the state directory")
+            Log("sessions").error(
+                "the session of \(device.alias) was not \(what): \(error.description); mend the state directory")
         }
     }
 

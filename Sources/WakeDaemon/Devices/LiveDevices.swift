@@ -7,8 +7,6 @@ import WakeSystem
 
 /// One way in which devices reach the bridge.
 protocol DeviceWatch: AnyObject {
-    /// False while the way to it is away, or it was never seen.
-    func isWatching(_ source: String) -> Bool
     /// What the user's switch says from now on.
     func apply(_ session: LinkSession, to source: String)
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void)
@@ -80,7 +78,7 @@ final class LiveDevices {
     func session(of device: Device) -> LinkSession? { watch(of: device.mode).map { _ in sessions[device.source] } }
 
     func set(_ session: LinkSession, of device: Device) throws(SystemError) {
-        try sessions.set(session, of: device.source)
+        try sessions.set(session, of: device.source, needsTrust: device.mode == .bluetoothCentral)
         watch(of: device.mode)?.apply(session, to: device.source)
     }
 }

@@ -3,7 +3,8 @@ import WakeModel
 import WakeSources
 import WakeSystem
 
-/// A line a device: `closed /bluetooth/C0:F1:F2:F3:F4:01`. What is not in it is open.
+/// A line a device: `closed /bluetooth/C0:F1:F2:F3:F4:01`. What is not in it is open; `open` is what was opened and has not been
+/// given the trust back that it was closed with.
 final class SessionBook {
     private enum Entry: Hashable {
         case switched(LinkSession)
@@ -43,7 +44,7 @@ final class SessionBook {
         book.read("every session counts as open") { line in
             let words = String(decoding: line, as: UTF8.self).split(separator: " ", maxSplits: 1)
             guard words.count == 2, let entry = Entry(word: String(words[0])) else {
-                return "it is not 'paused', 'closed' or 'stopped' and a device's source"
+                return "it is not 'open', 'paused', 'closed' or 'stopped' and a device's source"
             }
             read[String(words[1])] = entry
             return nil
@@ -55,12 +56,15 @@ final class SessionBook {
 
     func isStopped(_ source: String) -> Bool { entries[source] == .stopped }
 
-    func set(_ session: LinkSession, of source: String) throws(SystemError) {
-        try keep(session == .open ? nil : .switched(session), for: source)
+    func owesTrust(to source: String) -> Bool { entries[source] == .switched(.open) }
+
+    /// One that is opened owes its trust until ``settle(_:)`` if it `needsTrust`.
+    func set(_ session: LinkSession, of source: String, needsTrust: Bool) throws(SystemError) {
+        try keep(session == .open && !needsTrust ? nil : .switched(session), for: source)
     }
 
-    /// Whoever is called so next has a session that is open.
-    func forget(_ source: String) throws(SystemError) { try keep(nil, for: source) }
+    /// It is open, and trusted if it needs that; also whoever is called so next.
+    func settle(_ source: String) throws(SystemError) { try keep(nil, for: source) }
 
     func stop(_ source: String) throws(SystemError) { try keep(.stopped, for: source) }
 

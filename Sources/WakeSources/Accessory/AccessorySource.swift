@@ -136,8 +136,6 @@ public final class AccessorySource {
 
     // MARK: The user's switch
 
-    public func isWatching(_ source: String) -> Bool { watched[source] != nil }
-
     public func set(_ session: LinkSession, of source: String) {
         if session != .open { watched[source]?.port?.conclude() }
         step(source, .session(session))

@@ -10,8 +10,8 @@ extension BluetoothSource {
         // With its pairing a peripheral may have told who it is.
         if let known = sources[path], known != source { release(path) }
         let session = watched[source]?.machine.session ?? host?.session(of: source) ?? .open
-        let isWanted =
-            (peripheral.isTrusted || session == .closed) && (peripheral.isBonded || !peripheral.hasPrivateAddress)
+        let isMeant = peripheral.isTrusted || session == .closed || host?.owesTrust(to: source) == true
+        let isWanted = isMeant && (peripheral.isBonded || !peripheral.hasPrivateAddress)
         var offered = peripheral
         offered.services.formUnion(watched[source]?.services ?? [])
         // Before the host is asked: what it goes on with while it is connected is for the object that has the link.
@@ -19,6 +19,7 @@ extension BluetoothSource {
         guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: offered) else {
             return peripheral.isTrusted ? release(path) : dismiss(path)
         }
+        let wasTrusted = sources[path] == nil ? nil : watched[source]?.isTrusted
         if let other = watched[source]?.path, other != path { sources[other] = nil }
         sources[path] = source
         let device = Device(
@@ -29,6 +30,8 @@ extension BluetoothSource {
         watched[source]?.services = offered.services
         watched[source]?.wasBonded = peripheral.isBonded
         watched[source]?.hasPublicAddress = peripheral.hasPublicAddress
+        watched[source]?.isTrusted = peripheral.isTrusted
+        reconcile(source, at: path, isTrusted: peripheral.isTrusted, wasTrusted: wasTrusted)
     }
 
     private func watch(_ device: Device, at path: String, _ plan: BluetoothPlan, _ session: LinkSession) {

@@ -19,8 +19,13 @@ extension BluetoothSource {
     var stallDue: Instant? { stalls.adapters.compactMap { stallDue($0) }.min() }
 
     private func stallDue(_ adapter: String) -> Instant? {
-        guard watched.values.contains(where: { $0.path.parent == adapter && $0.machine.isAwaited }) else { return nil }
+        guard watched.values.contains(where: { isAwaited($0, on: adapter) }) else { return nil }
         return stalls.due(adapter, carrying: links(on: adapter), patience)
+    }
+
+    /// By the kernel, which scans for nobody else.
+    private func isAwaited(_ entry: Watched, on adapter: String) -> Bool {
+        entry.path.parent == adapter && entry.machine.isAwaited && application.awaits(entry.services, on: adapter)
     }
 
     func mendStalls(_ now: Instant) {

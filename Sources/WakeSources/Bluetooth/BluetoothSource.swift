@@ -10,6 +10,10 @@ public protocol BluetoothHost: AnyObject {
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?
     /// What the user's switch says.
     func session(of source: String) -> LinkSession
+    /// It was opened where it could not be trusted: that is made up for.
+    func owesTrust(to source: String) -> Bool
+    /// It is trusted now, be it by somebody else, and what was closed is open with that.
+    func bluetooth(isTrusted source: String)
     /// Those that the bridge has known, present or not.
     var knownPeripherals: [Device] { get }
     /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
@@ -47,6 +51,7 @@ public final class BluetoothSource {
         /// As the host was told.
         var listening: Listening?
         var wasBonded = false
+        var isTrusted = false
         var hasPublicAddress = false
         /// All that it was known to offer. What it advertises may be missing in its database, and while its services change
         /// all is missing: it is the same peripheral.
@@ -70,12 +75,14 @@ public final class BluetoothSource {
     private(set) var missing: Set<String> = []
     /// Those that were watched in this life and are not wanted any more.
     var released: Set<String> = []
+    /// How often each is asked to be trusted, or not, and has not been answered.
+    var trusting: [String: Int] = [:]
     let log = Log("bluetooth")
     let air: AirMonitor?
     let kernel: KernelLinks?
     var slots = SlotLedger()
     var stalls = StallLedger()
-    /// Since when there is a bluetoothd.
+    /// Since when there is a bluetoothd; nil where it was there before us, or nobody knows.
     private(set) var ownerSince: Instant?
     /// Since when it has told of its objects; nil while it has not.
     private(set) var toldSince: Instant?
@@ -94,8 +101,8 @@ public final class BluetoothSource {
         application = try GattApplication(client, services: services, on: loop)
         timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
         client.listen(self)
-        client.ownerDidChange = { [unowned self] in
-            ownerSince = self.clock().moment.monotonic
+        client.ownerDidChange = { [unowned self] isNew in
+            ownerSince = isNew ? self.clock().moment.monotonic : nil
             toldSince = nil
             self.kernel?.abandon()
         }
@@ -105,32 +112,6 @@ public final class BluetoothSource {
         air?.onNoRoom = { [weak self] in self?.noteNoRoom(on: "/org/bluez/hci\($0)") }
         air?.onConnectFailure = { [weak self] in self?.noteFailedConnect($0) }
         air?.onScan = { [weak self] in self?.noteScan($0) }
-    }
-
-    // MARK: The user's switch
-
-    /// Whether bluetoothd has an object for it now.
-    public func isWatching(_ source: String) -> Bool { watched[source].map { sources[$0.path] == source } ?? false }
-
-    public func set(_ session: LinkSession, of source: String) {
-        guard let entry = watched[source] else { return }
-        let path = entry.path
-        let wasClosed = entry.machine.session == .closed
-        // One that is not trusted is watched only while it is closed, so it is opened when that has changed.
-        client.set("Trusted", of: path, BluezInterface.peripheral, to: .boolean(session != .closed)) {
-            [weak self] result in
-            guard let self else { return }
-            if case .failure(let error) = result {
-                log.warning(
-                    "could not have \(path) \(session == .closed ? "left" : "brought back") by itself: \(error)")
-            }
-            // Where it was switched again meanwhile, another answer follows.
-            guard session != .closed, host?.session(of: source) ?? session == session else { return }
-            step(source, .session(session))
-            if wasClosed { step(source, .keptOff) }
-        }
-        // Asked after that: a peripheral that is trusted when it is disconnected is brought back by the kernel at once.
-        if session == .closed { step(source, .session(session)) }
     }
 
     // MARK: Machines
@@ -181,6 +162,7 @@ public final class BluetoothSource {
             guard case .since = entry.machine.listening else { continue }
             host?.bluetooth(source, isHeard: .until(entry.machine.surelyHeard(at: now)))
         }
+        kernel?.end()
     }
 
     // MARK: Time

@@ -16,8 +16,9 @@ public final class BluezClient {
     public private(set) var mirror = BluezMirror()
     /// True from the first snapshot of a life of bluetoothd to the end of that life.
     public private(set) var isThere = false
-    /// Called when another bluetoothd has come, before anything is known of it.
-    public var ownerDidChange: () -> Void = {}
+    /// Called when another bluetoothd is known, before anything is known of it; with true where it has come just now, as the
+    /// bus told.
+    public var ownerDidChange: (Bool) -> Void = { _ in }
 
     private struct Ear {
         weak var listener: (any BluezListener)?
@@ -94,7 +95,7 @@ public final class BluezClient {
             }
             subscriptions.append(
                 try connection.subscribe(.bluezOwner) { [unowned self] signal in
-                    changeOwner(to: signal.arguments.last?.string ?? "")
+                    changeOwner(to: signal.arguments.last?.string ?? "", isNew: true)
                 })
         } catch {
             log.error("\(error.description); Bluetooth peripherals are not watched")
@@ -134,14 +135,14 @@ public final class BluezClient {
     /// Whether bluetoothd is there or not can be known.
     var hasBus: Bool { bus.map { !$0.isLost } ?? false }
 
-    private func changeOwner(to next: String) {
+    private func changeOwner(to next: String, isNew: Bool = false) {
         guard next != owner else { return }
         if !owner.isEmpty { end() }
         owner = next
         again?.disarm()
         backOff.reset()
         if next.isEmpty { return }
-        ownerDidChange()
+        ownerDidChange(isNew)
         look()
     }
 

@@ -59,6 +59,14 @@ final class GattApplication {
         register()
     }
 
+    /// Whether bluetoothd has the kernel wait for what offers any of these.
+    func awaits(_ services: Set<BluetoothUUID>, on adapter: String) -> Bool {
+        offers.indices.contains { number in
+            registered.contains(Registration(adapter: adapter, application: number))
+                && !services.isDisjoint(with: offers[number])
+        }
+    }
+
     func forget(_ adapter: String) {
         adapters.remove(adapter)
         registered = registered.filter { $0.adapter != adapter }

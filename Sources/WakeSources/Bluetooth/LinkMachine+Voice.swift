@@ -32,6 +32,8 @@ struct LinkVoice: Hashable, Sendable {
     var fellAt: WallTime?
     /// Until when the bridge surely listened: what came after may be lost.
     var heardUntil: WallTime?
+    /// The machine slept after this, and nothing was heard on the link since.
+    var sleptSince: WallTime?
     var reads: [BluetoothUUID: Read] = [:]
     /// Until when all that may be lost was told on this link.
     var toldUntil: WallTime?
@@ -103,7 +105,7 @@ extension LinkMachine {
 
     /// Until when a link was listened to of which nothing is known to be wrong.
     func surelyHeard(at now: WallTime) -> WallTime {
-        let sure = now - patience.supervision
+        let sure = min(now, voice.sleptSince ?? now) - patience.supervision
         return max(voice.heardUntil ?? sure, sure)
     }
 
@@ -160,6 +162,7 @@ extension LinkMachine {
         let word = LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
         voice.heardUntil = step.stamp.wall
+        voice.sleptSince = nil
         guard let read = voice.reads[uuid] else { return tell(word, &step) }
         if let held = read.held { tell(held, &step) }
         voice.reads[uuid]?.held = word

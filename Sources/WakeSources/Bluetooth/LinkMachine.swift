@@ -45,19 +45,24 @@ public struct LinkMachine: Sendable {
     var failures = 0
     /// How often in a row this link was found to be of no use.
     var timesStuck = 0
-    private var advertisedAt: Instant?
-    private var mayConnectAt: Instant?
-    private var wasToldNoRoom = false
+    var advertisedAt: Instant?
+    var mayConnectAt: Instant?
+    var wasToldNoRoom = false
     /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
     var mustDial = false
     /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
-    private(set) var isOurs: Bool
+    var isOurs: Bool
+    /// Closed, it may still come up once, as the kernel and bluetoothd had been told before: that link is ours to take down, and
+    /// every later one somebody else's, such as that of the program that pairs it anew.
+    private var isExpected = true
+    private var hasSeenItCome = false
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
     /// it up.
     var wasLost = false
     private var leftOverTime: TimeSpan?
     var isLeftOver = false
     private var reachableSince: Instant?
+    private var lastStep: Stamp?
     var bond = LinkBond()
 
     /// - Parameter isOurs: a link that is up at first sight is one that an earlier life of the bridge had.
@@ -95,6 +100,7 @@ public struct LinkMachine: Sendable {
 
     public mutating func step(_ input: LinkInput, at stamp: Stamp) -> [LinkEffect] {
         var step = LinkStep(stamp: stamp)
+        noteSleep(stamp)
         take(input, &step)
         while advance(&step) {}
         return step.effects
@@ -105,7 +111,11 @@ public struct LinkMachine: Sendable {
         case .facts(let next): note(next, &step)
         case .advertised: noteAdvertisement(step.now)
         case .keptOff: noteKeptOff(step.now)
-        case .session(let next): session = next
+        case .session(let next):
+            if next != session { isExpected = true }
+            // Wanted, it is as if it came now.
+            if session == .closed, facts.isUp, hasSeenItCome { isOurs = true }
+            session = next
         case .plan(let next): take(next, &step)
         case .dropped(let reason, let time): noteDrop(reason, time, &step)
         case .unencrypted(let reason): noteUnencrypted(reason, &step)
@@ -172,13 +182,17 @@ public struct LinkMachine: Sendable {
     private mutating func note(_ next: LinkFacts, _ step: inout LinkStep) {
         if !next.isReachable, facts.isReachable {
             wasLost = next.absence == .bluetoothdGone
-            if wasLost { outliveBluetoothd(&step) }
+            if wasLost {
+                isExpected = true
+                outliveBluetoothd(&step)
+            }
         }
         if next.isReachable, !facts.isReachable { reachableSince = step.now }
         noteBlocked(next, &step)
         if next.isUp, !facts.isUp {
             // Without a moment when it was reachable and down, a link that is up is somebody's.
-            isOurs = isOurs || facts.isReachable
+            hasSeenItCome = facts.isReachable
+            if hasSeenItCome, session != .closed || isExpected { isOurs = true }
             leftOverTime = leftOverTime(of: next, step.now)
             // Whoever made it has lost it with that bluetoothd: to take it down takes it from nobody.
             if leftOverTime != nil { isOurs = true }
@@ -232,83 +246,26 @@ public struct LinkMachine: Sendable {
         case .away: return dial(&step)
         case .connecting(let until): return awaitConnection(until, &step)
         case .ready, .resolving, .gathering, .arming, .stuck, .dropping, .cutting:
+            if case .dropping = phase, session == .closed, facts.isReachable { (isOurs, isExpected) = (false, false) }
             loseLink(&step)
             return move(to: .away)
         }
+    }
+
+    /// What was said while the machine slept was heard by nobody, however lately the link's end was told.
+    private mutating func noteSleep(_ stamp: Stamp) {
+        if let last = lastStep, facts.isUp, voice.sleptSince == nil,
+            stamp.moment.slept - last.moment.slept > .milliseconds(100)
+        {
+            voice.sleptSince = last.wall
+        }
+        lastStep = stamp
     }
 
     /// The next one has a reason of its own.
     private mutating func loseLink(_ step: inout LinkStep) {
         endLink(dropReason ?? facts.absence?.rawValue ?? "link-lost", &step)
         dropReason = nil
-    }
-
-    // MARK: Connecting
-
-    /// The kernel's accept list comes first: it is given a moment after the first advertisement.
-    private mutating func noteAdvertisement(_ now: Instant) {
-        let isNews = advertisedAt.map { now - $0 > patience.freshness } ?? true
-        advertisedAt = now
-        let due = now + patience.beforeConnect
-        if isNews { mayConnectAt = max(mayConnectAt ?? due, due) }
-    }
-
-    /// Dialled once, be it near or not, it is on the list again.
-    private mutating func noteKeptOff(_ now: Instant) {
-        // Another program's link was not taken down.
-        guard isOurs || !facts.isUp else { return }
-        mustDial = true
-        mayConnectAt = max(mayConnectAt ?? now, now + patience.beforeConnect)
-    }
-
-    /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
-    /// blinds the adapter for 20 s.
-    private var dialDue: Instant? {
-        guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
-            !requests.isAsked(.connect)
-        else { return nil }
-        if mustDial { return mayConnectAt ?? .zero }
-        guard let advertisedAt, let mayConnectAt, mayConnectAt - advertisedAt <= patience.freshness else { return nil }
-        return max(mayConnectAt, advertisedAt)
-    }
-
-    private mutating func dial(_ step: inout LinkStep) -> Bool {
-        guard let due = dialDue, step.now >= due else { return false }
-        let heard = advertisedAt
-        advertisedAt = nil
-        // It may have been kept from it meanwhile.
-        guard mustDial || heard.map({ step.now - $0 <= patience.freshness }) ?? false else { return false }
-        isOurs = true
-        ask(.connect, &step)
-        return move(to: .connecting(until: step.now + patience.connecting))
-    }
-
-    private mutating func awaitConnection(_ until: Instant, _ step: inout LinkStep) -> Bool {
-        guard facts.isReachable else { return move(to: .away) }
-        if session == .open, step.now < until { return false }
-        // Bluetoothd would go on for minutes.
-        ask(.disconnect, &step)
-        guard session == .open else { return move(to: .away) }
-        mustDial = false
-        return endAttempt("it did not answer in time", &step)
-    }
-
-    /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
-    mutating func awaitRoom(_ step: inout LinkStep) {
-        mayConnectAt = step.now + patience.noRoom
-        phase = .away
-        guard !wasToldNoRoom else { return }
-        wasToldNoRoom = true
-        let detail = "\(LinkFailure.noRoom.sentence), so this one waits until another link ends"
-        step.tell("could not connect: \(detail)")
-        step.raise(.attention(.linkDown, detail: detail))
-    }
-
-    mutating func endAttempt(_ reason: String, _ step: inout LinkStep) -> Bool {
-        failures += 1
-        mayConnectAt = step.now + patience.backOff(after: failures)
-        step.tell("could not connect: \(reason); it is tried again\(mustDial ? "" : " when it is heard advertising")")
-        return move(to: .away)
     }
 
     // MARK: The session

@@ -37,7 +37,7 @@ public enum NodeClosing {
         let end = SystemClock.monotonic() + limit
         while underWay.load(ordering: .acquiring) > 0 {
             if SystemClock.monotonic() >= end { return false }
-            usleep(2_000)
+            SystemClock.pause(.milliseconds(2))
         }
         return true
     }

@@ -343,6 +343,6 @@ struct AccessorySourceTests {
         }
         #expect(bench.source.registry.sources.count == AccessoryRegistry.mostAbsent + 1)
         #expect(bench.source.watched.count == AccessoryRegistry.mostAbsent + 1)
-        #expect(!bench.source.isWatching("/accessory/2341:0043:1:00"))
+        #expect(bench.source.watched["/accessory/2341:0043:1:00"] == nil)
     }
 }

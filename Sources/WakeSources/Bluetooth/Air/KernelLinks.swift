@@ -59,6 +59,8 @@ public final class KernelLinks {
     private static let mostTries = 80
     /// A controller that is given its firmware takes seconds.
     private static let mostPowerTries = 400
+    /// A second: an end that takes longer is cut short.
+    private static let mostTriesAtEnd = 40
     private static let setPowered: UInt16 = 0x0005
     /// Longer than any bluetoothd takes to begin.
     private static let blockingTime = TimeSpan.seconds(10)
@@ -115,6 +117,19 @@ public final class KernelLinks {
         waiting.removeAll(where: \.isOfLinks)
         if waiting.isEmpty, blocked.isEmpty { timer?.disarm() }
         for one in abandoned { one.answer(.other("it came too late")) }
+    }
+
+    /// The bridge ends. A controller that was switched off to be switched on again is not left off: bluetoothd would not switch
+    /// it on, and neither would the next bridge.
+    func end() {
+        var left = waiting.filter(\.command.isSwitchOn)
+        waiting = []
+        timer?.disarm()
+        for _ in 0..<Self.mostTriesAtEnd {
+            left.removeAll { result(of: $0.command) != .inProgress }
+            if left.isEmpty { return }
+            SystemClock.pause(Self.pause)
+        }
     }
 
     private func retry() {

@@ -1,0 +1,70 @@
+// How the bridge itself connects: seldom, since the kernel's accept list brings back what is heard, and each time after longer.
+import WakeModel
+
+extension LinkMachine {
+    /// The kernel's accept list comes first: it is given a moment after the first advertisement.
+    mutating func noteAdvertisement(_ now: Instant) {
+        let isNews = advertisedAt.map { now - $0 > patience.freshness } ?? true
+        advertisedAt = now
+        let due = now + patience.beforeConnect
+        if isNews { mayConnectAt = max(mayConnectAt ?? due, due) }
+    }
+
+    /// Dialled once, be it near or not, it is on the list again.
+    mutating func noteKeptOff(_ now: Instant) {
+        // Another program's link was not taken down.
+        guard isOurs || !facts.isUp else { return }
+        mustDial = true
+        mayConnectAt = max(mayConnectAt ?? now, now + patience.beforeConnect)
+    }
+
+    /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
+    /// blinds the adapter for 20 s.
+    var dialDue: Instant? {
+        guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
+            !requests.isAsked(.connect)
+        else { return nil }
+        if mustDial { return mayConnectAt ?? .zero }
+        guard let advertisedAt, let mayConnectAt, mayConnectAt - advertisedAt <= patience.freshness else { return nil }
+        return max(mayConnectAt, advertisedAt)
+    }
+
+    mutating func dial(_ step: inout LinkStep) -> Bool {
+        guard let due = dialDue, step.now >= due else { return false }
+        let heard = advertisedAt
+        advertisedAt = nil
+        // It may have been kept from it meanwhile.
+        guard mustDial || heard.map({ step.now - $0 <= patience.freshness }) ?? false else { return false }
+        isOurs = true
+        ask(.connect, &step)
+        return move(to: .connecting(until: step.now + patience.connecting))
+    }
+
+    mutating func awaitConnection(_ until: Instant, _ step: inout LinkStep) -> Bool {
+        guard facts.isReachable else { return move(to: .away) }
+        if session == .open, step.now < until { return false }
+        // Bluetoothd would go on for minutes.
+        ask(.disconnect, &step)
+        guard session == .open else { return move(to: .away) }
+        mustDial = false
+        return endAttempt("it did not answer in time", &step)
+    }
+
+    /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
+    mutating func awaitRoom(_ step: inout LinkStep) {
+        mayConnectAt = step.now + patience.noRoom
+        _ = move(to: .away)
+        guard !wasToldNoRoom else { return }
+        wasToldNoRoom = true
+        let detail = "\(LinkFailure.noRoom.sentence), so this one waits until another link ends"
+        step.tell("could not connect: \(detail)")
+        step.raise(.attention(.linkDown, detail: detail))
+    }
+
+    mutating func endAttempt(_ reason: String, _ step: inout LinkStep) -> Bool {
+        failures += 1
+        mayConnectAt = step.now + patience.backOff(after: failures)
+        step.tell("could not connect: \(reason); it is tried again\(mustDial ? "" : " when it is heard advertising")")
+        return move(to: .away)
+    }
+}
