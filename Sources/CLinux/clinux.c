@@ -129,6 +129,11 @@ int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct
     return (int)count;
 }
 
+int clinux_ignores_signal(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 int clinux_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -errno : 0; }
 
 int clinux_block_signal(int number) {

@@ -23,11 +23,16 @@ public final class ControlStream {
     public func send(_ lines: [UInt8]) {
         guard isOpen, !lines.isEmpty else { return }
         if !backlog.append(lines) {
-            backlog.truncate(with: gapLine)
+            let sentence =
+                "this reader let \(Self.capacity / 1024) KiB gather and is let go; read faster, or ask for less"
+            backlog.truncate { gapLine($0, sentence) }
             end()
         }
         rouse()
     }
+
+    /// Tells that so many lines are missing at this place, and why.
+    public func sendGap(of lines: Int, _ sentence: String) { send(gapLine(lines, sentence)) }
 
     /// Ends the answer after what is queued.
     public func close() {
@@ -69,8 +74,7 @@ public final class ControlStream {
         wakes?()
     }
 
-    private func gapLine(_ lost: Int) -> [UInt8] {
-        let sentence = "this reader let \(Self.capacity / 1024) KiB gather and is let go; read faster, or ask for less"
+    private func gapLine(_ lost: Int, _ sentence: String) -> [UInt8] {
         guard contentType.hasPrefix("application/") else { return Array("… \(lost) lines lost: \(sentence)\n".utf8) }
         var writer = JSONWriter()
         writer.beginObject()

@@ -1,5 +1,6 @@
 // Our own corner of the cgroup v2 hierarchy: found below wherever the daemon was put, proved to freeze, swept of an
 // earlier life's survivors. No controller is enabled, so any unit with Delegate=yes will do, and so will no unit at all.
+import CLinux
 import Glibc
 import WakeModel
 
@@ -40,7 +41,22 @@ public struct CgroupTree: Sendable {
 
     /// A new leaf, frozen before anything can be in it.
     public func makeLeaf(named name: String) throws(SystemError) -> Leaf {
-        try Leaf(making: name, in: path)
+        do { return try Leaf(making: name, in: path) } catch {
+            // What an earlier life could not end goes on under its name.
+            guard error.errno == .exists else { throw error }
+            return try Leaf(making: "\(name)-\(getpid())", in: path)
+        }
+    }
+
+    /// Removes a cgroup in which no process is, and those below it, which whoever runs as we do may have made; false while there
+    /// is one.
+    static func remove(_ path: String) -> Bool {
+        if rmdir(path) == 0 || Errno.last == .noEntry { return true }
+        guard Errno.last == .busy else { return false }
+        for name in (try? Directory.names(in: path)) ?? [] where isDirectory("\(path)/\(name)") {
+            guard remove("\(path)/\(name)") else { return false }
+        }
+        return rmdir(path) == 0
     }
 
     /// Kills and removes whatever an earlier life left in the tree of that name, whether or not anything can be made there
@@ -72,6 +88,8 @@ public struct CgroupTree: Sendable {
         switch errno {
         case .denied, .notPermitted, Errno(code: EROFS):
             "give the service Delegate=yes, or start it with `systemd-run --user --scope -p Delegate=yes`"
+        case Errno(code: ENOSYS):
+            "a container's filter of system calls forbids clone3; give it --security-opt seccomp=unconfined"
         case .noEntry: "freezing and killing cgroups need Linux 5.14"
         default: nil
         }
@@ -92,6 +110,7 @@ public struct CgroupTree: Sendable {
         guard access("\(own)/cgroup.procs", W_OK) == 0 else {
             throw SystemError("start processes below", own, .last)
         }
+        _ = try attemptC { clinux_can_clone_into_cgroup() }.get("start processes below", own)
     }
 
     private var hasFreezer: Bool { ["freeze", "kill", "events"].allSatisfy { File.exists("\(path)/cgroup.\($0)") } }
@@ -107,8 +126,7 @@ public struct CgroupTree: Sendable {
             var change = pollfd(fd: events.raw, events: Int16(POLLPRI), revents: 0)
             poll(&change, 1, Int32(min(left, 1000)))
         }
-        // A leaf is a leaf: handlers have no right to make cgroups below it, so there is nothing deeper to remove.
-        return rmdir(leaf) == 0 || Errno.last == .noEntry
+        return Self.remove(leaf)
     }
 
     /// Where the daemon itself is, as a path of the file system.
@@ -116,9 +134,10 @@ public struct CgroupTree: Sendable {
         guard let mount = cgroup2Mount(in: try File.text(at: "/proc/self/mountinfo")) else {
             throw SystemError("find", "a cgroup v2 hierarchy", .noEntry, advice: "mount one at /sys/fs/cgroup")
         }
-        guard let own = unifiedPath(in: try File.text(at: "/proc/self/cgroup")) else {
+        guard let place = unifiedPath(in: try File.text(at: "/proc/self/cgroup")) else {
             throw SystemError("find", "this process in the cgroup v2 hierarchy", .noEntry)
         }
+        let own = service(at: place)
         let below = own.hasPrefix(mount.root) && mount.root != "/" ? String(own.dropFirst(mount.root.count)) : own
         return below == "/" || below.isEmpty ? mount.point : mount.point + below
     }
@@ -134,6 +153,12 @@ public struct CgroupTree: Sendable {
             return (String(Substring(fields[3])), unescape(Substring(fields[4])))
         }
         return nil
+    }
+
+    /// What systemd runs before and after a service that is delegated to, it runs in a cgroup below the service's.
+    static func service(at path: String) -> String {
+        let control = "/.control"
+        return path.hasSuffix(control) ? String(path.dropLast(control.count)) : path
     }
 
     static func unifiedPath(in cgroups: String) -> String? {

@@ -149,7 +149,7 @@ public struct ChildProcess: ~Copyable {
         raw.stop = cgroup < 0
         raw.die_with_parent = request.diesWithDaemon
         raw.umask = request.fileCreationMask
-        let account = request.account.flatMap { $0.isCurrent ? nil : $0 }
+        let account = request.account
         raw.switch_user = account != nil
         raw.user = account?.user ?? 0
         raw.group = account?.group ?? 0

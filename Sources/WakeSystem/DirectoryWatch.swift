@@ -4,6 +4,10 @@ import Glibc
 /// Readable when something happened; which file it was does not matter to those who read the whole folder anew.
 public struct DirectoryWatch: ~Copyable {
     private let descriptor: FileDescriptor
+    private let path: String
+    private let mask: UInt32
+    /// The kernel's number for the folder that stands at the path now.
+    private var folder: Int32
 
     public var raw: Int32 { descriptor.raw }
 
@@ -14,10 +18,23 @@ public struct DirectoryWatch: ~Copyable {
         let raw = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard raw >= 0 else { throw SystemError("watch", path, Errno.last) }
         let opened = FileDescriptor(owning: raw)
-        let known = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
-        let mask = seesNew ? known | IN_CREATE : known
-        guard inotify_add_watch(raw, path, UInt32(mask)) >= 0 else { throw SystemError("watch", path, Errno.last) }
+        let ofFiles = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ATTRIB
+        let known = ofFiles | IN_DELETE_SELF | IN_MOVE_SELF
+        let mask = UInt32(seesNew ? known | IN_CREATE : known)
+        let folder = inotify_add_watch(raw, path, mask)
+        guard folder >= 0 else { throw SystemError("watch", path, Errno.last) }
+        (self.path, self.mask, self.folder) = (path, mask, folder)
         descriptor = opened
+    }
+
+    /// Watches the folder that stands at the path now, where another does.
+    /// - Returns: whether another did.
+    public mutating func renew() -> Bool {
+        let found = inotify_add_watch(raw, path, mask)
+        guard found >= 0, found != folder else { return false }
+        inotify_rm_watch(raw, folder)
+        folder = found
+        return true
     }
 
     /// Forgets what was reported, so that only what happens next is readable.

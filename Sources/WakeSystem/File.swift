@@ -147,7 +147,7 @@ public enum File {
         _ = try attempt { Int(fsync(file.raw)) }.get("sync", path)
     }
 
-    static func parent(of path: String) -> String {
+    public static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
@@ -171,14 +171,18 @@ public enum Directory {
     public static func names(in path: String, startingWith prefix: String = "") throws(SystemError) -> [String] {
         guard let stream = opendir(path) else { throw SystemError("list", path, .last) }
         defer { closedir(stream) }
+        return names(from: stream).filter { $0.hasPrefix(prefix) }.sorted()
+    }
+
+    static func names(from stream: OpaquePointer) -> [String] {
         var names: [String] = []
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name != ".", name != "..", name.hasPrefix(prefix) { names.append(name) }
+            if name != ".", name != ".." { names.append(name) }
         }
-        return names.sorted()
+        return names
     }
 
     /// Removes an empty directory; one that is not there is no error.

@@ -109,7 +109,7 @@ public struct Leaf: ~Copyable {
 
     /// Removes the cgroup; false while a process, even a zombie nobody has reaped, is in it.
     @discardableResult
-    public borrowing func remove() -> Bool { rmdir(path) == 0 || Errno.last == .noEntry }
+    public borrowing func remove() -> Bool { CgroupTree.remove(path) }
 
     private static func put(
         _ bytes: [UInt8], into file: borrowing FileDescriptor, _ attempted: String, _ path: String

@@ -63,14 +63,24 @@ extension Directory {
     }
 
     /// Removes a directory with everything in it, and follows no symbolic link. What cannot be removed stays.
-    public static func removeTree(_ path: String) {
-        for name in (try? names(in: path)) ?? [] {
-            let entry = "\(path)/\(name)"
-            if unlink(entry) != 0, Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted {
-                removeTree(entry)
-            }
+    public static func removeTree(_ path: String) { removeTree(path, in: AT_FDCWD) }
+
+    /// By descriptors: whoever owns a directory in the tree could put a link in its place between two looks at its path.
+    private static func removeTree(_ name: String, in parent: Int32) {
+        let directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard directory >= 0 else { return }
+        guard let stream = fdopendir(directory) else {
+            close(directory)
+            return
         }
-        rmdir(path)
+        defer {
+            closedir(stream)
+            unlinkat(parent, name, AT_REMOVEDIR)
+        }
+        for entry in names(from: stream) where unlinkat(directory, entry, 0) != 0 {
+            let isDirectory = Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted
+            if isDirectory { removeTree(entry, in: directory) }
+        }
     }
 
     private static func isInMemory(_ path: String) -> Bool { clinux_is_in_memory(path) == 1 }

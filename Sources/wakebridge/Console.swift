@@ -29,28 +29,18 @@ enum Console {
         return isKnown ? (Int(size.ws_col) - 1, Int(size.ws_row) - 1) : (79, 23)
     }
 
-    static func print(_ text: String) { write(Array(text.utf8), to: 1) }
-    static func print(_ bytes: [UInt8]) { write(bytes, to: 1) }
-    static func say(_ sentence: String) { write(Array((sentence + "\n").utf8), to: 2) }
+    static func print(_ text: String) { print(Array(text.utf8)) }
+    static func print(_ bytes: [UInt8]) { Output.write(bytes, to: 1, called: Output.standard) }
+    static func say(_ sentence: String) { draw(sentence + "\n") }
 
     /// For a terminal alone: moves and clears, without a newline.
-    static func draw(_ text: String) { write(Array(text.utf8), to: 2) }
+    static func draw(_ text: String) { Output.write(Array(text.utf8), to: 2, called: nil) }
 
     /// Talk that is only for somebody who sits and waits.
     static func tell(_ sentence: String) { if isatty(2) == 1 { say(sentence) } }
 
     static func styled(_ text: String, _ style: Style) -> String {
         isColoured ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
-    }
-
-    /// Unbuffered, so that a line of a stream is seen when it comes. A reader that is gone ends the process by SIGPIPE.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno != EINTR { return }
-            rest = rest.dropFirst(max(count, 0))
-        }
     }
 }
 

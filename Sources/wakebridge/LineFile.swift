@@ -3,16 +3,24 @@ import WakeSystem
 
 final class LineFile {
     private let file: FileDescriptor
+    private let name: String
     private var gathered: [UInt8] = []
     private static let chunk = 64 << 10
 
     /// Writes to `path`, which is made or emptied.
-    init(_ path: String) throws(SystemError) { file = try File.open(path, for: .replace) }
+    convenience init(_ path: String) throws(SystemError) {
+        self.init(try File.open(path, for: .replace), called: path)
+    }
 
-    private init(_ file: consuming FileDescriptor) { self.file = file }
+    private init(_ file: consuming FileDescriptor, called name: String) {
+        self.file = file
+        self.name = name
+    }
 
     /// Standard output; the tool writes to it through one of these or through ``Console``, not both at a time.
-    static func standardOutput() throws(SystemError) -> LineFile { LineFile(try FileDescriptor.duplicate(of: 1)) }
+    static func standardOutput() throws(SystemError) -> LineFile {
+        LineFile(try FileDescriptor.duplicate(of: 1), called: Output.standard)
+    }
 
     func write(_ lines: [UInt8]) {
         gathered.append(contentsOf: lines)
@@ -27,10 +35,7 @@ final class LineFile {
 
     /// Brings everything out; more may be written afterwards.
     func close() {
-        var offset = 0
-        while offset < gathered.count, case .wrote(let count)? = try? file.write(gathered, from: offset) {
-            offset += count
-        }
+        Output.write(gathered, to: file.raw, called: name)
         gathered.removeAll(keepingCapacity: true)
     }
 }

@@ -30,7 +30,7 @@ private let edges: [String: String] = [
     "Sources/WakeControl/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
-    "Sources/wakebridge/Console.swift": "writes a line with one call",
+    "Sources/wakebridge/Output.swift": "writes a line with one call",
     "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",
 ]
 

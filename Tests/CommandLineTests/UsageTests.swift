@@ -3,6 +3,7 @@ import Glibc
 import TestBench
 import Testing
 import WakeModel
+import WakeSystem
 import WakeWords
 
 @testable import wakebridge
@@ -124,6 +125,39 @@ import WakeWords
         #expect(run == RunOptions(handler: ["h"], profile: "heart-rate-monitor", replay: "t", speed: .times(2)))
         let taken = try ImportOptions(try ParsedWords(["a", "-o", "b", "--partial"], options: Verb.import.allOptions))
         #expect(taken == ImportOptions(capture: "a", output: "b", keepsPart: true))
+    }
+
+    @Test("what cannot be written is told with exit 1, and a reader who is slow gets all of it")
+    func output() throws {
+        let trace = makeDirectory("/tmp/wakeoutput.XXXXXX")
+        defer { Directory.removeTree(trace) }
+        let head = "wakebridge-trace 1\nclock 2026-11-22T04:28:33.820696Z\n"
+        let device = "device 1 bluetooth C0:DE:00:00:00:10 alias=\"strap\" service=180d\n+0.000000 1 connect\n"
+        let beats = String(repeating: "+1.000000 1 data 2a37 0048\n", count: 3000)
+        put(head + device + beats + "end\n", at: trace + "/t.trace")
+        func run(_ line: String) throws -> (exit: Int32, output: String, talk: String) {
+            try Child(["env", "T=\(Built.tool)", "F=\(trace)", "sh", "-c", line]).finish()
+        }
+        for line in ["$T udev-rules >/dev/full", "$T replay $F/t.trace --speed max >/dev/full"] {
+            let full = try run(line)
+            #expect(full.exit == 1 && full.talk.contains("cannot write standard output: "), "\(full)")
+        }
+        let whole = try run("$T replay $F/t.trace --speed max")
+        #expect(whole.exit == 0 && whole.output.utf8.count > 300_000, "\(whole.talk)")
+        let program = """
+            import os, subprocess, sys, time
+            reading, writing = os.pipe()
+            os.set_blocking(writing, False)
+            tool = subprocess.Popen(sys.argv[1:], stdout=writing)
+            os.close(writing)
+            time.sleep(0.5)
+            with os.fdopen(reading) as text:
+                sys.stdout.write(text.read())
+            sys.exit(tool.wait())
+            """
+        let words = [Built.tool, "replay", trace + "/t.trace", "--speed", "max"]
+        let slow = try Child(["python3", "-c", program] + words).finish()
+        #expect(slow.exit == 0 && slow.output == whole.output, "\(slow.output.utf8.count) bytes")
     }
 
     @Test("spans, sizes and columns are written for people")

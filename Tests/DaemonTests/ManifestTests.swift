@@ -1,4 +1,5 @@
 // Manifests dropped in, changed, removed and put back under a daemon that runs.
+import Glibc
 import TestBench
 import Testing
 import WakeModel
@@ -14,6 +15,26 @@ struct ManifestTests {
         #expect(daemon.wait { (try? daemon.state(of: "late")) == "idle" })
         try daemon.tool("simulate", "disconnect", "strap")
         #expect(daemon.wait { daemon.diary("late").contains { $0.hasPrefix("disconnected") } }, "\(daemon.log)")
+    }
+
+    @Test("a manifest that is linked in is found, and so is one in a folder that took the place of handlers.d")
+    func linkedIn() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try daemon.write(manifest("\(daemon.folder)/diary.py"), to: "linked.json5")
+        #expect(try Child(["ln", "-s", "\(daemon.folder)/linked.json5", daemon.manifests]).finish().exit == 0)
+        #expect(daemon.wait { (try? daemon.state(of: "linked")) == "idle" }, "\(daemon.log)")
+        for number in 1...2 {
+            #expect(try Child(["mv", daemon.manifests, "\(daemon.folder)/old\(number)"]).finish().exit == 0)
+            usleep(200_000)
+            let last = number == 1 ? "linked" : "next1"
+            #expect(try daemon.state(of: last) != "none", "nobody is removed with the folder")
+            try Directory.create(daemon.manifests)
+            #expect(daemon.wait { (try? daemon.state(of: last)) == "none" }, "\(daemon.log)")
+            usleep(200_000)
+            try daemon.drop("next\(number)", manifest("\(daemon.folder)/diary.py"))
+            #expect(daemon.wait { (try? daemon.state(of: "next\(number)")) == "idle" }, "\(daemon.log)")
+        }
     }
 
     @Test("other settings keep the process alive, another program ends it, and its successor gets the next event")

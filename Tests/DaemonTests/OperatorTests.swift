@@ -225,6 +225,25 @@ struct OperatorTests {
         #expect(last.output.split(separator: "\n").count == 1)
     }
 
+    @Test("of log lines that are too long together the latest are told, and how many are left out")
+    func longLogs() throws {
+        let daemon = try RunningDaemon.withStrap()
+        let script =
+            "import sys\nfor number in range(60): print(str(number) + ' ' + 'x' * 8000)\nprint('last', flush=True)\nsys.stdin.read()\n"
+        try daemon.write(script, to: "talk.py")
+        try daemon.drop("talk", manifest("\(daemon.folder)/talk.py"))
+        try begin(daemon)
+        #expect(daemon.wait { (try? daemon.tool("logs", "-n", "1", "talk").output.hasSuffix("last\n")) == true })
+        let told = try daemon.tool("logs", "-n", "100", "--json", "talk")
+        let lines = try told.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+        let missing = try #require(lines.first?["gap"]?["lines"]?.integer)
+        #expect(told.exit == 0 && missing + Int64(lines.count) == 62 && (20...28).contains(lines.count))
+        #expect(lines.dropFirst().first?["text"]?.string?.hasPrefix("\(missing) ") == true)
+        let following = try daemon.following("logs", "-f", "--json", "talk")
+        #expect(daemon.wait { following.output.hasSuffix("\"last\"}\n") })
+        #expect(!following.isOver)
+    }
+
     @Test("watch gives the exact lines of handlers, and lines without a seq for what nobody is owed")
     func watch() throws {
         let daemon = try RunningDaemon.withStrap()

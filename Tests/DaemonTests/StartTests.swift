@@ -132,6 +132,30 @@ struct StartTests {
             "\(daemon.log)")
     }
 
+    @Test("where a container's filter of system calls forbids clone3, handlers run by stop signals, and it is told")
+    func filtered() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try daemon.write(
+            """
+            import ctypes, os, struct, sys
+            # seccomp_data begins with the call's number: 435 is clone3, which gets ENOSYS (38); all others are allowed.
+            rules = [(0x20, 0, 0, 0), (0x15, 0, 1, 435), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000)]
+            code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+            program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules), ctypes.addressof(code)))
+            libc = ctypes.CDLL(None)
+            assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0
+            os.execvp(sys.argv[1], sys.argv[1:])
+
+            """, to: "filter.py")
+        daemon.wrapper = ["python3", "\(daemon.folder)/filter.py"]
+        try daemon.drop("strap", manifest("\(daemon.folder)/diary.py"))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        #expect(daemon.wait { (try? daemon.state(of: "strap")) == "suspended" }, "\(daemon.log)")
+        #expect(daemon.log.contains("forbids clone3"), "\(daemon.log)")
+        try daemon.tool("simulate", "disconnect", "strap")
+        #expect(daemon.wait { daemon.diary("strap").contains { $0.hasPrefix("disconnected") } }, "\(daemon.log)")
+    }
+
     @Test(
         "a stranger is answered 403 with a sentence, and a member of the control group is let in",
         .enabled(if: me == "root"))

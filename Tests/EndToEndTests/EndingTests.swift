@@ -87,12 +87,12 @@ struct EndingTests {
         expectNothingLeft(of: running.pid)
     }
 
-    @Test("Ctrl-C ends run as well")
-    func interruptsRun() async throws {
+    @Test("Ctrl-C ends run as well, and so does the end of the terminal", arguments: [SIGINT, SIGHUP])
+    func interruptsRun(signal: Int32) async throws {
         let running = try Running([Built.tool, "run", "--replay", heartRateTrace, "--", witness()], in: scratch)
         let isUp = try await wait(10) { !lines(of: self.scratch.file("directory")).isEmpty }
         #expect(isUp)
-        running.signal(SIGINT)
+        running.signal(signal)
         #expect(try await running.end(within: 10).exit == 0)
         expectNothingLeft(of: running.pid)
     }

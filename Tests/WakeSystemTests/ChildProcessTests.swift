@@ -179,6 +179,18 @@ import WakeModel
         #expect(try waitForEnd(of: child) == .exited(code: 0))
     }
 
+    @Test("our own user with another group has that group")
+    func otherGroup() throws {
+        try #require(geteuid() == 0, "only root can switch groups")
+        let bench = try TestTree()
+        var request = shell("id -u; id -g")
+        request.account = try Account(named: "root", group: "nogroup")
+        let child = try ChildProcess.spawn(request, into: bench.container())
+        try child.container.thaw()
+        #expect(try readToEnd(child.output) == "0\n65534\n")
+        #expect(try waitForEnd(of: child) == .exited(code: 0))
+    }
+
     @Test("the weak backend is born stopped, stops and continues, and is called weak")
     func weak() throws {
         let child = try ChildProcess.spawn(
@@ -286,12 +298,35 @@ import WakeModel
         #expect(eventually { poll(&change, 1, 0) == 1 } == true)
     }
 
-    @Test("a leaf that exists already is refused, not shared")
-    func refusesTaken() throws {
+    @Test("a leaf whose name is taken gets another, and is not shared")
+    func leavesTaken() throws {
         let bench = try TestTree()
         let leaf = try bench.tree.makeLeaf(named: "one")
-        #expect(throws: SystemError.self) { _ = try bench.tree.makeLeaf(named: "one") }
+        let other = try bench.tree.makeLeaf(named: "one")
+        let paths = [leaf.path, other.path]
+        #expect(paths == ["\(bench.tree.path)/one", "\(bench.tree.path)/one-\(getpid())"])
         #expect(leaf.remove() == true)
+        #expect(other.remove() == true)
+    }
+
+    @Test(
+        "a leaf goes with the cgroups that were made in it, at its end and in a sweep, and not while a process is in one"
+    )
+    func removesDeep() throws {
+        let bench = try TestTree()
+        let leaf = try bench.tree.makeLeaf(named: "deep")
+        for below in ["/a", "/a/b", "/c"] { try Directory.create(leaf.path + below, mode: 0o755) }
+        let child = try Child(["sleep", "60"])
+        _ = try Child(["sh", "-c", "echo \(child.process) >\(leaf.path)/a/b/cgroup.procs"]).finish()
+        #expect(leaf.remove() == false)
+        kill(child.process, SIGKILL)
+        // Frozen with its leaf, it dies all the same.
+        #expect(eventually { child.isOver } == true)
+        #expect(eventually { leaf.remove() } == true)
+        let path = bench.tree.path + "/left"
+        for below in ["", "/a", "/a/b"] { try Directory.create(path + below, mode: 0o755) }
+        #expect(try bench.tree.sweep() == [])
+        #expect(!File.exists(path))
     }
 
     @Test("the mount and our place are found on unified and on hybrid systems")
@@ -302,6 +337,8 @@ import WakeModel
             """
         #expect(CgroupTree.cgroup2Mount(in: hybrid)?.point == "/sys/fs/cgroup/uni fied")
         #expect(CgroupTree.cgroup2Mount(in: "31 23 0:28 / / rw - ext4 /dev/sda rw") == nil)
+        #expect(CgroupTree.service(at: "/system.slice/a.service/.control") == "/system.slice/a.service")
+        #expect(CgroupTree.service(at: "/system.slice/a.service") == "/system.slice/a.service")
         #expect(CgroupTree.unifiedPath(in: "4:memory:/x\n0::/system.slice/a.service\n") == "/system.slice/a.service")
     }
 }

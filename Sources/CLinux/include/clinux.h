@@ -55,6 +55,8 @@ int clinux_shows_lock(pid_t process);
 
 extern const int clinux_sigpipe;
 int clinux_ignore_signal(int number);
+/// 1 where the process ignores the signal, 0 where it does not.
+int clinux_ignores_signal(int number);
 int clinux_block_signal(int number);
 
 /// Calls `body` once, on a thread of its own that nobody waits for.
@@ -115,6 +117,8 @@ struct clinux_spawn_request {
 /// A child born into a frozen cgroup has not run yet, and so holds copies of all our descriptors until it is thawed: until
 /// then nobody else sees an end-of-file on a pipe that we close, and a descriptor closed without leaving epoll stays in it.
 int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd);
+/// 0 where a process can be born into a cgroup, -errno where a filter of system calls forbids it.
+int clinux_can_clone_into_cgroup(void);
 
 // ---- Files -------------------------------------------------------------------------------------------------------
 

@@ -28,6 +28,8 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     private let log = Log("handler")
 
     private static let linesKept = 200
+    /// Nobody has read anything when these are given; what follows has the rest of the stream's room.
+    private static let mostBytesTold = ControlStream.capacity * 3 / 4
 
     init(catalog: Catalog, clock: any WakeClock, settings: BridgeSettings.LogLimit) {
         self.catalog = catalog
@@ -79,8 +81,19 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     /// Sends the latest `count` lines of one handler or of all, in their order, and goes on with new ones where asked.
     func tell(_ handler: HandlerID?, count: Int, follows: Bool, to stream: ControlStream) {
         let chosen = handler.map { pages[$0].map { [$0] } ?? [] } ?? Array(pages.values)
-        let lines = chosen.flatMap(\.lines).sorted { $0.number < $1.number }
-        for line in lines.suffix(count) { stream.send(line.bytes) }
+        let lines = chosen.flatMap(\.lines).sorted { $0.number < $1.number }.suffix(count)
+        var room = Self.mostBytesTold
+        let fitting = lines.reversed().prefix { line in
+            room -= line.bytes.count
+            return room >= 0
+        }
+        if fitting.count < lines.count {
+            stream.sendGap(
+                of: lines.count - fitting.count,
+                "\(lines.count - fitting.count) older lines are left out, because all together are too long; ask for fewer, or for "
+                    + "those of one handler: the daemon's own log has them all")
+        }
+        for line in fitting.reversed() { stream.send(line.bytes) }
         guard follows else { return stream.close() }
         follow(handler, stream)
     }

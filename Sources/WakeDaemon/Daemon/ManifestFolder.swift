@@ -17,8 +17,10 @@ final class ManifestFolder {
     private var unreadable: [String: String] = [:]
     /// Looked up in the reading that is under way: most handlers are one user's, and the data base of groups may be long.
     private var accounts: [AccountName: Result<Account, SystemError>] = [:]
-    private let directory: DirectoryWatch
-    private var watch: Watch?
+    private var directory: DirectoryWatch
+    /// The folder above, where another one may come in the place of ours; ours once more where that may not be read.
+    private let parent: DirectoryWatch
+    private var watches: [Watch] = []
     private var settle: Timer?
 
     /// What a reading of the folder brought.
@@ -33,11 +35,15 @@ final class ManifestFolder {
     init(_ path: String, defaults: BridgeSettings) throws(SystemError) {
         self.path = path
         self.defaults = defaults
-        directory = try DirectoryWatch(path)
+        // A link is made and never written to.
+        directory = try DirectoryWatch(path, seesNew: true)
+        do throws(SystemError) { parent = try DirectoryWatch(File.parent(of: path), seesNew: true) } catch {
+            parent = try DirectoryWatch(path)
+        }
     }
 
-    /// Before what it watches is closed.
-    deinit { watch?.cancel() }
+    /// Before what they watch is closed.
+    deinit { for watch in watches { watch.cancel() } }
 
     /// Everything that is wrong with the folder as it was read last.
     var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
@@ -46,10 +52,16 @@ final class ManifestFolder {
     func onChange(_ loop: EventLoop, _ body: @escaping () -> Void) throws(SystemError) {
         let settle = try loop.timer(on: .monotonic, body)
         self.settle = settle
-        watch = try loop.watch(directory.raw, for: .readable) { [unowned self] _ in
-            try? directory.drain()
-            settle.arm(at: SystemClock.monotonic() + Self.settleTime)
-        }
+        watches = [
+            try loop.watch(directory.raw, for: .readable) { [unowned self] _ in
+                try? directory.drain()
+                settle.arm(at: SystemClock.monotonic() + Self.settleTime)
+            },
+            try loop.watch(parent.raw, for: .readable) { [unowned self] _ in
+                try? parent.drain()
+                if directory.renew() { settle.arm(at: SystemClock.monotonic() + Self.settleTime) }
+            },
+        ]
     }
 
     /// Reads the folder and says what is new, other or gone since the last reading.

@@ -182,7 +182,8 @@ public final class ForegroundBridge {
     }
 
     private func endOnSignals() throws(SystemError) {
-        for number in [SIGINT, SIGTERM] {
+        // Whoever started it with nohup wants it to outlive the terminal.
+        for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !Signals.isIgnored(number) {
             signals.append(
                 try bridge.loop.onSignal(number) { [unowned self] in
                     outcome.wasInterrupted = true
