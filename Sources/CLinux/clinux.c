@@ -134,6 +134,8 @@ int clinux_ignores_signal(int number) {
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+int clinux_heed_signal(int number) { return signal(number, SIG_DFL) == SIG_ERR ? -errno : 0; }
+
 int clinux_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -errno : 0; }
 
 int clinux_block_signal(int number) {

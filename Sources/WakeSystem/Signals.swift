@@ -8,6 +8,9 @@ public enum Signals {
     /// A peer that has gone shows as `.closed` on a write, for the whole process, instead of ending it.
     public static func ignoreBrokenPipes() { _ = clinux_ignore_signal(clinux_sigpipe) }
 
+    /// A write to a peer that has gone ends the process, though whoever started us, such as systemd, ignores that.
+    public static func heedBrokenPipes() { _ = clinux_heed_signal(clinux_sigpipe) }
+
     /// Whether whoever started us, or we ourselves, want nothing to follow from it.
     public static func isIgnored(_ number: Int32) -> Bool { clinux_ignores_signal(number) == 1 }
 

@@ -96,6 +96,12 @@ extension File {
         return String(decoding: space[..<length], as: UTF8.self)
     }
 
+    /// The number of the user whose it is; nil where there is none, or it cannot be seen.
+    public static func owner(of path: String) -> UInt32? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_uid : nil
+    }
+
     /// Gives a file or directory to another user.
     public static func setOwner(of path: String, to account: Account) throws(SystemError) {
         guard lchown(path, account.user, account.group) == 0 else {

@@ -1,4 +1,6 @@
 // The operator's tool: finds the verb, runs it, and turns what went wrong into a sentence and an exit status.
 import Glibc
+import WakeSystem
 
+Signals.heedBrokenPipes()
 exit(Tool.run(CommandLine.arguments))

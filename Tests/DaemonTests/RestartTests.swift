@@ -123,4 +123,38 @@ struct RestartTests {
         #expect(outcome.exit == 0, "\(outcome.talk)")
         #expect(try daemon.state(of: "late") != "none")
     }
+
+    @Test("a user is looked up when manifests are read, and not at each launch", .enabled(if: geteuid() == 0))
+    func userChangedMeanwhile() throws {
+        let daemon = try RunningDaemon.withStrap()
+        let users = daemon.folder + "/passwd"
+        let others = text(of: "/etc/passwd")
+        func setUser(to number: Int) { put(others + "waketest:x:\(number):65534::/nonexistent:/bin/sh\n", at: users) }
+        setUser(to: 65533)
+        daemon.wrapper = ["unshare", "-m", "sh", "-c", "mount --bind '\(users)' /etc/passwd && exec \"$@\"", "sh"]
+        try daemon.drop(
+            "log",
+            """
+            { exec: ["/bin/sh", "-c", "touch $WAKEBRIDGE_STATE_DIR/its-own; cat >/dev/null"], user: "waketest",
+              modes: ["bluetooth-central"], ack: "delivery", watch: [{ profile: "heart-rate-monitor" }] }
+            """)
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        func user() throws -> String? {
+            guard let pid = try daemon.handler("log")["pid"]?.integer else { return nil }
+            return try Child(["stat", "-c", "%u", "/proc/\(pid)"]).finish().output
+        }
+        func launchAgain() throws {
+            try daemon.tool("simulate", "kill", "log")
+            #expect(daemon.wait { (try? daemon.handler("log")["pid"]?.integer) == nil })
+            try daemon.tool("simulate", "disconnect", "strap")
+        }
+        #expect(try daemon.wait { try user() == "65533\n" }, "\(daemon.log)")
+        setUser(to: 65532)
+        try launchAgain()
+        #expect(try daemon.wait { try user() == "65533\n" }, "\(daemon.log)")
+        #expect(try daemon.tool("reload").exit == 0)
+        try launchAgain()
+        #expect(try daemon.wait { try user() == "65532\n" }, "\(daemon.log)")
+        #expect(daemon.log.contains("handlers/log was another user's, and the files in it still are"), "\(daemon.log)")
+    }
 }

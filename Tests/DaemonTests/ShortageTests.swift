@@ -43,7 +43,7 @@ struct ShortageTests {
         try limit(daemon, to: limits.output.split(separator: "\n").first.map(String.init) ?? "1024")
         // In a cgroup that takes no descriptor that is not open already.
         #expect(daemon.log.contains("cannot see which locks") == (backend == "signal"), "\(daemon.log)")
-        #expect(try waiter.finish().exit == 0, "\(daemon.log)")
+        #expect(waiter.finish(within: 30).exit == 0, "\(daemon.log)")
         try daemon.tool("simulate", "disconnect", "strap")
         #expect(daemon.wait { daemon.diary("locker").count == 2 }, "\(daemon.log)")
         #expect(try daemon.handler("locker")["pid"]?.integer == pid, "\(daemon.log)")

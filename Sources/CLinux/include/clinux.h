@@ -55,6 +55,7 @@ int clinux_shows_lock(pid_t process);
 
 extern const int clinux_sigpipe;
 int clinux_ignore_signal(int number);
+int clinux_heed_signal(int number);
 /// 1 where the process ignores the signal, 0 where it does not.
 int clinux_ignores_signal(int number);
 int clinux_block_signal(int number);

@@ -64,7 +64,7 @@ public final class Daemon {
         devices =
             Self.replay(options, settings) == nil
             ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
-        manifests = try ManifestFolder(options.manifestDirectory, defaults: settings)
+        manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         bridge.stage.handlerLog = logBook
         bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
         if let thermal { bridge.engine.listeners.append(thermal) }

@@ -15,8 +15,7 @@ final class ManifestFolder {
     private var broken: [String: [String]] = [:]
     /// Files that could not be read just now, by handler id; the folder itself under an empty one.
     private var unreadable: [String: String] = [:]
-    /// Looked up in the reading that is under way: most handlers are one user's, and the data base of groups may be long.
-    private var accounts: [AccountName: Result<Account, SystemError>] = [:]
+    private let accounts: AccountBook
     private var directory: DirectoryWatch
     /// The folder above, where another one may come in the place of ours; ours once more where that may not be read.
     private let parent: DirectoryWatch
@@ -32,8 +31,9 @@ final class ManifestFolder {
     /// An editor writes a file in several steps; a reading waits until it has come to rest.
     private static let settleTime = TimeSpan.milliseconds(50)
 
-    init(_ path: String, defaults: BridgeSettings) throws(SystemError) {
+    init(_ path: String, defaults: BridgeSettings, accounts: AccountBook) throws(SystemError) {
         self.path = path
+        self.accounts = accounts
         self.defaults = defaults
         // A link is made and never written to.
         directory = try DirectoryWatch(path, seesNew: true)
@@ -67,8 +67,7 @@ final class ManifestFolder {
     /// Reads the folder and says what is new, other or gone since the last reading.
     func read(knowing profiles: ProfileLibrary) -> Changes {
         guard let current = look() else { return Changes() }
-        // Users may be made and removed between two readings.
-        defer { accounts = [:] }
+        accounts.renew()
         let changes = known.changes(to: current)
         known = current
         for id in changes.removed { broken[id] = nil }
@@ -95,7 +94,7 @@ final class ManifestFolder {
     ) throws(ConfigurationErrors) -> HandlerManifest {
         var manifest = try HandlerManifest(
             id: id, file: "\(path)/\(id).json5", text: text, isRoot: geteuid() == 0, defaults: defaults.timers)
-        let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount { account($0) }
+        let faults = manifest.faults(against: profiles) + manifest.faultsOfAccount(accounts)
         guard faults.isEmpty else { throw ConfigurationErrors(faults) }
         manifest.exec = manifest.command(in: path)
         for index in manifest.settings.subscriptions.indices
@@ -103,13 +102,6 @@ final class ManifestFolder {
             manifest.settings.subscriptions[index].retention = defaults.journal.retention
         }
         return manifest
-    }
-
-    private func account(_ name: AccountName) -> Result<Account, SystemError> {
-        if let known = accounts[name] { return known }
-        let found = Result { () throws(SystemError) in try Account(named: name.user, group: name.group) }
-        accounts[name] = found
-        return found
     }
 
     /// Nil where the folder itself cannot be read. A file that cannot be is told, and counts as it was read last:
@@ -141,22 +133,16 @@ final class ManifestFolder {
     }
 }
 
-/// Who a manifest says that its handler runs as.
-struct AccountName: Hashable {
-    var user: String
-    var group: String?
-}
-
 extension HandlerManifest {
     /// A user or group that is not on this machine, or that we may not become.
-    func faultsOfAccount(_ find: (AccountName) -> Result<Account, SystemError>) -> [ConfigurationError] {
+    func faultsOfAccount(_ accounts: AccountBook) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
         guard let user else {
             if group != nil { report.add("group goes with user; add user, or remove group") }
             return report.errors
         }
-        do {
-            let account = try find(AccountName(user: user, group: group)).get()
+        do throws(SystemError) {
+            let account = try accounts.account(AccountName(user: user, group: group))
             if geteuid() != 0, !account.isCurrent || group != nil {
                 report.add(
                     "user is \"\(user)\", and only root can run a handler as another; remove user and group, or run wakebridged as root"

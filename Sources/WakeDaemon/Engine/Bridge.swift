@@ -39,6 +39,7 @@ public final class Bridge {
     let composer: LineComposer
     let stage: ProcessStage
     let journal: Journal
+    let accounts = AccountBook()
     private let suspension: Suspension
     private var recovery: Recovery
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
@@ -78,7 +79,8 @@ public final class Bridge {
         counts = HandlerCounts(engine: engine)
         composer.counters = { [counts] in counts.counters(of: $0) }
         let launcher = Launcher(
-            suspension: suspension, bridgeStateDirectory: options.ownDirectories ?? options.stateDirectory,
+            suspension: suspension, accounts: accounts,
+            bridgeStateDirectory: options.ownDirectories ?? options.stateDirectory,
             runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,

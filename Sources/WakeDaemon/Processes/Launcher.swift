@@ -8,9 +8,12 @@ struct Launcher {
     /// Where each handler has a directory of its own.
     let stateDirectory: String
 
+    private let accounts: AccountBook
+
     /// Each handler's directory is its own alone; those above are ours, and it only passes through them.
-    init(suspension: Suspension, bridgeStateDirectory: String, runtimeDirectory: String) {
+    init(suspension: Suspension, accounts: AccountBook, bridgeStateDirectory: String, runtimeDirectory: String) {
         self.suspension = suspension
+        self.accounts = accounts
         stateDirectory = bridgeStateDirectory + "/handlers"
         directoriesAbove = [bridgeStateDirectory, stateDirectory]
         self.runtimeDirectory = runtimeDirectory
@@ -40,7 +43,7 @@ struct Launcher {
     /// The user whose word is the handler's.
     func user(of manifest: HandlerManifest) throws(SystemError) -> UInt32 {
         if let account = try account(of: manifest) { return account.user }
-        return try Account.current().user
+        return try accounts.current().user
     }
 
     /// Starts the program, suspended; it runs from the first thaw.
@@ -68,7 +71,7 @@ struct Launcher {
     /// Nil where the handler runs as we do.
     private func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let user = manifest.user else { return nil }
-        let account = try Account(named: user, group: manifest.group)
+        let account = try accounts.account(AccountName(user: user, group: manifest.group))
         return account.isCurrent && manifest.group == nil ? nil : account
     }
 
@@ -77,15 +80,26 @@ struct Launcher {
         try Directory.create(path)
         guard let account else { return path }
         for directory in directoriesAbove { try Directory.letThrough(directory) }
+        tellOfFormerOwner(of: path, account)
         try File.setOwner(of: path, to: account)
         return path
+    }
+
+    /// Files are not given on with the directory: root would be led along whatever links its former owner put there.
+    private func tellOfFormerOwner(of path: String, _ account: Account) {
+        guard File.owner(of: path) != account.user, let names = try? Directory.names(in: path), !names.isEmpty else {
+            return
+        }
+        Log("handlers").warning(
+            "\(path) was another user's, and the files in it still are: give them to the handler with 'chown -R \(account.name) \(path)'"
+        )
     }
 
     /// Nothing of ours leaks in: a handler sees what its manifest says and what the protocol names.
     func environment(
         of manifest: HandlerManifest, _ reason: WakeReason, _ directory: String, _ account: Account?
     ) -> [(name: String, value: String)] {
-        let user = account ?? (try? Account.current())
+        let user = account ?? (try? accounts.current())
         var variables: [(name: String, value: String)] = [
             ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
             ("LANG", "C.UTF-8"),

@@ -1,0 +1,42 @@
+// The users that handlers run as, as they were when the manifests were read last: the data base that knows them may be on
+// another machine, and the loop, on which everybody waits, does not ask it at each launch.
+import WakeSystem
+
+/// Who a manifest says that its handler runs as.
+struct AccountName: Hashable {
+    var user: String
+    var group: String?
+}
+
+final class AccountBook {
+    private var known: [AccountName: Account] = [:]
+    private var own: Account?
+
+    func account(_ name: AccountName) throws(SystemError) -> Account {
+        if let account = known[name] { return account }
+        let account = try Self.find(name)
+        known[name] = account
+        return account
+    }
+
+    /// Who we run as ourselves.
+    func current() throws(SystemError) -> Account {
+        if let own { return own }
+        let account = try Account.current()
+        own = account
+        return account
+    }
+
+    /// Users are made, changed and removed between two readings. One that cannot be asked for now stays as it was.
+    func renew() {
+        for name in known.keys {
+            do throws(SystemError) { known[name] = try Self.find(name) } catch {
+                if error.errno == .noEntry { known[name] = nil }
+            }
+        }
+    }
+
+    private static func find(_ name: AccountName) throws(SystemError) -> Account {
+        try Account(named: name.user, group: name.group)
+    }
+}
