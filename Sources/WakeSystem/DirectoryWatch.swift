@@ -38,8 +38,25 @@ public struct DirectoryWatch: ~Copyable {
     }
 
     /// Forgets what was reported, so that only what happens next is readable.
-    public borrowing func drain() throws(SystemError) {
+    /// - Returns: whether something was more than begun: a file that was only made is written next.
+    @discardableResult
+    public borrowing func drain() throws(SystemError) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        while case .bytes = try descriptor.read(into: &bytes) {}
+        var isMore = false
+        while case .bytes(let count) = try descriptor.read(into: &bytes) {
+            isMore = isMore || Self.hasMore(than: UInt32(IN_CREATE | IN_ISDIR), bytes[..<count])
+        }
+        return isMore
+    }
+
+    /// inotify(7): watch, mask, cookie and the length of the name behind them, of four bytes each.
+    private static func hasMore(than begun: UInt32, _ events: ArraySlice<UInt8>) -> Bool {
+        func word(at place: Int) -> UInt32 { events[place..<place + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) } }
+        var place = events.startIndex
+        while place + 16 <= events.endIndex {
+            if word(at: place + 4) & ~begun != 0 { return true }
+            place += 16 + Int(word(at: place + 12))
+        }
+        return false
     }
 }

@@ -68,15 +68,14 @@ extension Directory {
     /// By descriptors: whoever owns a directory in the tree could put a link in its place between two looks at its path.
     private static func removeTree(_ name: String, in parent: Int32) {
         let directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        defer { unlinkat(parent, name, AT_REMOVEDIR) }
+        // One that may not be read may be empty.
         guard directory >= 0 else { return }
         guard let stream = fdopendir(directory) else {
             close(directory)
             return
         }
-        defer {
-            closedir(stream)
-            unlinkat(parent, name, AT_REMOVEDIR)
-        }
+        defer { closedir(stream) }
         for entry in names(from: stream) where unlinkat(directory, entry, 0) != 0 {
             let isDirectory = Errno.last == Errno(code: EISDIR) || Errno.last == .notPermitted
             if isDirectory { removeTree(entry, in: directory) }

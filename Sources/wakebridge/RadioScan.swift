@@ -40,7 +40,7 @@ final class RadioScan {
 
     /// How long the radio has kept waiting, so far: whoever listens for a time has all of it only after this.
     var delay: TimeSpan {
-        guard let asked else { return .zero }
+        guard let asked, failure == nil else { return .zero }
         return (discovery?.begun ?? SystemClock.monotonic()) - asked
     }
 

@@ -127,6 +127,15 @@ import WakeSystem
         #expect(others.exit == 0 && others.talk == "", "\(others.talk)")
     }
 
+    @Test("a scan of accessories ends in its time, though the adapter never scans")
+    func ends() throws {
+        let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"busy": 99}]}"#)
+        let prepared = "mount -t tmpfs tmpfs /run && mkdir /run/udev && touch /run/udev/control && exec \"$@\""
+        let outcome = try bluetooth.tool(
+            ["scan", "--for", "1s"], below: ["timeout", "60", "unshare", "--mount", "sh", "-c", prepared, "sh"])
+        #expect(outcome.exit == 0 && outcome.talk.contains("no Bluetooth: adapter 00:1A:7D:DA:71:13"), "\(outcome)")
+    }
+
     @Test("on a terminal the table is drawn over itself until Ctrl-C, which ends the scan")
     func live() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)

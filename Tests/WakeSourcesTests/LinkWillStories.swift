@@ -190,7 +190,7 @@ struct LinkWillStories {
     }
 
     @Test(
-        "closed, the link that comes first is taken down, and each later one is somebody else's until the next bluetoothd"
+        "closed, the link that comes first is taken down, and each later one somebody else's, till adapter or bluetoothd is new"
     )
     func closesOnce() {
         let story = LinkScenario(session: .closed)
@@ -205,9 +205,15 @@ struct LinkWillStories {
             #expect(story.asked() == [] && story.machine.deadline == nil)
             story.drop()
         }
-        story.lose()
-        story.settle()
+        for absence in [LinkFacts.Absence.bluetoothdGone, .adapterDown] {
+            story.lose(absence)
+            story.settle()
+            story.connect()
+            #expect(story.asked() == [.disconnect])
+            story.drop()
+        }
         story.connect()
+        story.step(.stillTrusted)
         #expect(story.asked() == [.disconnect])
         story.drop()
         story.step(.session(.open))

@@ -136,6 +136,32 @@ extension SourceTests {
         try air.turn { air.owedTrust.isEmpty }
     }
 
+    @Test("closed where its trust could not be taken, it is taken with the next word of it, and its link with it")
+    func closesAgain() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.tell("fault Set failed")
+        air.close(strap)
+        // The kernel brings back what is trusted.
+        try air.turn { (try? air.bluez.tell("trusted 1")) == "no" }
+        try air.drain(.milliseconds(300))
+        #expect(air.connected.isEmpty && air.source?.watched[strap]?.machine.facts.isConnected == false)
+    }
+
+    @Test("opened after somebody took its trust while it was connected, it is dialled")
+    func opensUntrusted() throws {
+        var patience = LinkPatience()
+        patience.beforeConnect = .milliseconds(5)
+        let air = try Air(patience: patience)
+        try air.populate(1)
+        try air.tell("set 1 Trusted no")
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(200))
+        air.open(strap)
+        try air.expect(1)
+        #expect(try air.bluez.tell("calls Connect") == "1")
+    }
+
     @Test("closed, and trusted by somebody since, it is open again: nobody is connected and cut for ever")
     func opensForTrust() throws {
         let air = try Air()

@@ -30,6 +30,8 @@ final class ManifestFolder {
 
     /// An editor writes a file in several steps; a reading waits until it has come to rest.
     private static let settleTime = TimeSpan.milliseconds(50)
+    /// Whoever makes a file writes it next, be it over a slow line; a link is never written to.
+    private static let beginningTime = TimeSpan.seconds(1)
 
     init(_ path: String, defaults: BridgeSettings, accounts: AccountBook) throws(SystemError) {
         self.path = path
@@ -54,11 +56,11 @@ final class ManifestFolder {
         self.settle = settle
         watches = [
             try loop.watch(directory.raw, for: .readable) { [unowned self] _ in
-                try? directory.drain()
-                settle.arm(at: SystemClock.monotonic() + Self.settleTime)
+                let isMore = (try? directory.drain()) ?? true
+                settle.arm(at: SystemClock.monotonic() + (isMore ? Self.settleTime : Self.beginningTime))
             },
             try loop.watch(parent.raw, for: .readable) { [unowned self] _ in
-                try? parent.drain()
+                _ = try? parent.drain()
                 if directory.renew() { settle.arm(at: SystemClock.monotonic() + Self.settleTime) }
             },
         ]

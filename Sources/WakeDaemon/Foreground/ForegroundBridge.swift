@@ -169,6 +169,7 @@ public final class ForegroundBridge {
         try bus.open()
         devices.begin()
         _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
+        devices.end()
         outcome.events = Int(bridge.engine.deviceEventsAppended)
         return conclude()
     }

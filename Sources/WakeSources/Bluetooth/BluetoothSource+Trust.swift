@@ -24,11 +24,13 @@ extension BluetoothSource {
 
     private func trust(_ source: String, at path: String, _ isTrusted: Bool) {
         trusting[source, default: 0] += 1
+        let wasUntrusted = watched[source]?.isTrusted == false
         client.set("Trusted", of: path, BluezInterface.peripheral, to: .boolean(isTrusted)) { [weak self] result in
             guard let self else { return }
             if trusting[source] == 1 { trusting[source] = nil } else { trusting[source]? -= 1 }
             if case .failure(let error) = result {
                 log.warning("could not have \(path) \(isTrusted ? "brought back" : "left") by itself: \(error)")
+                if !isTrusted { watched[source]?.isTrusted = nil }
             }
             // Where it was switched again meanwhile, another answer follows.
             guard isTrusted, let host, host.session(of: source) != .closed else { return }
@@ -36,7 +38,7 @@ extension BluetoothSource {
             let wasClosed = watched[source]?.machine.session == .closed
             step(source, .session(host.session(of: source)))
             // One that is not trusted is watched only while it is closed, or to be opened.
-            if wasClosed || watched[source]?.isTrusted == false { step(source, .keptOff) }
+            if wasClosed || wasUntrusted { step(source, .keptOff) }
         }
     }
 
@@ -46,7 +48,7 @@ extension BluetoothSource {
         let isOwed = host.owesTrust(to: source)
         switch (host.session(of: source), isTrusted) {
         case (.closed, true):
-            // An earlier life was ended before it had taken it, or bluetoothd was away.
+            // An earlier life was ended before it had taken it, bluetoothd was away, or refused.
             if wasTrusted == nil { return takeTrust(source, at: path) }
             if wasTrusted == false { openForTrust(source, host) }
         case (.open, false), (.paused, false): if isOwed { trust(source, at: path, true) }
@@ -64,6 +66,8 @@ extension BluetoothSource {
             "\(alias) is trusted, and its session is closed: its trust is taken; 'wakebridge session open \(alias)' gives it back"
         )
         trust(source, at: path, false)
+        // It is what the kernel brings back, and nobody else.
+        step(source, .stillTrusted)
     }
 
     /// Somebody paired it anew, or trusts it: that is to want it.

@@ -51,7 +51,8 @@ public final class BluetoothSource {
         /// As the host was told.
         var listening: Listening?
         var wasBonded = false
-        var isTrusted = false
+        /// Nil where it could not be taken, so that it is taken at the next word of it.
+        var isTrusted: Bool?
         var hasPublicAddress = false
         /// All that it was known to offer. What it advertises may be missing in its database, and while its services change
         /// all is missing: it is the same peripheral.

@@ -63,6 +63,8 @@ public enum LinkInput: Hashable, Sendable {
     case advertised
     /// It was disconnected while nobody trusted it, and is wanted again.
     case keptOff
+    /// Closed, and trusted all the same: the link that it has, or has next, is one that nobody else made.
+    case stillTrusted
     case session(LinkSession)
     /// The profile asks something else from now on.
     case plan(LinkPlan)

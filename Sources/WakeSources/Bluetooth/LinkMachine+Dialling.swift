@@ -12,8 +12,8 @@ extension LinkMachine {
 
     /// Dialled once, be it near or not, it is on the list again.
     mutating func noteKeptOff(_ now: Instant) {
-        // Another program's link was not taken down.
-        guard isOurs || !facts.isUp else { return }
+        // A link that is up, and stays so, puts it on the list by itself.
+        guard !facts.isUp || isDropping else { return }
         mustDial = true
         mayConnectAt = max(mayConnectAt ?? now, now + patience.beforeConnect)
     }

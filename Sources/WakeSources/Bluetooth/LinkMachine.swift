@@ -55,6 +55,8 @@ public struct LinkMachine: Sendable {
     /// Closed, it may still come up once, as the kernel and bluetoothd had been told before: that link is ours to take down, and
     /// every later one somebody else's, such as that of the program that pairs it anew.
     private var isExpected = true
+    /// It was disconnected while it was trusted, perhaps, and the kernel brings it back once more.
+    private var isExpectedAgain = false
     private var hasSeenItCome = false
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
     /// it up.
@@ -78,6 +80,7 @@ public struct LinkMachine: Sendable {
     }
 
     public var isReady: Bool { phase == .ready }
+    var isDropping: Bool { if case .dropping = phase { true } else { false } }
 
     /// The kernel shall connect to it as soon as it is heard.
     var isAwaited: Bool {
@@ -111,6 +114,9 @@ public struct LinkMachine: Sendable {
         case .facts(let next): note(next, &step)
         case .advertised: noteAdvertisement(step.now)
         case .keptOff: noteKeptOff(step.now)
+        case .stillTrusted:
+            (isExpected, isExpectedAgain) = (true, facts.isUp)
+            if facts.isUp { isOurs = true }
         case .session(let next):
             if next != session { isExpected = true }
             // Wanted, it is as if it came now.
@@ -182,10 +188,12 @@ public struct LinkMachine: Sendable {
     private mutating func note(_ next: LinkFacts, _ step: inout LinkStep) {
         if !next.isReachable, facts.isReachable {
             wasLost = next.absence == .bluetoothdGone
-            if wasLost {
-                isExpected = true
-                outliveBluetoothd(&step)
-            }
+            if wasLost { outliveBluetoothd(&step) }
+        }
+        switch next.absence {
+        // Both wait for it anew when they are back.
+        case .bluetoothdGone, .adapterDown: isExpected = true
+        case .removed, nil: break
         }
         if next.isReachable, !facts.isReachable { reachableSince = step.now }
         noteBlocked(next, &step)
@@ -246,7 +254,10 @@ public struct LinkMachine: Sendable {
         case .away: return dial(&step)
         case .connecting(let until): return awaitConnection(until, &step)
         case .ready, .resolving, .gathering, .arming, .stuck, .dropping, .cutting:
-            if case .dropping = phase, session == .closed, facts.isReachable { (isOurs, isExpected) = (false, false) }
+            if isDropping, session == .closed {
+                isOurs = false
+                if facts.isReachable { (isExpected, isExpectedAgain) = (isExpectedAgain, false) }
+            }
             loseLink(&step)
             return move(to: .away)
         }
