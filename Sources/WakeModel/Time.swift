@@ -73,6 +73,9 @@ public struct Moment: Hashable, Sendable {
     /// For how long the system has slept since it was started.
     public var slept: TimeSpan { boottime - monotonic }
 
+    /// Whether it slept in between; less than 0.1 s may lie between the readings of the two clocks.
+    public func hasSlept(since earlier: Moment) -> Bool { slept - earlier.slept > .milliseconds(100) }
+
     public static func + (left: Moment, right: TimeSpan) -> Moment {
         Moment(monotonic: left.monotonic + right, boottime: left.boottime + right)
     }

@@ -51,11 +51,10 @@ public struct DirectoryWatch: ~Copyable {
 
     /// inotify(7): watch, mask, cookie and the length of the name behind them, of four bytes each.
     private static func hasMore(than begun: UInt32, _ events: ArraySlice<UInt8>) -> Bool {
-        func word(at place: Int) -> UInt32 { events[place..<place + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) } }
-        var place = events.startIndex
-        while place + 16 <= events.endIndex {
-            if word(at: place + 4) & ~begun != 0 { return true }
-            place += 16 + Int(word(at: place + 12))
+        var rest = events
+        while rest.count >= 16 {
+            if UInt32(rest.littleEndian(at: 4, size: 4)) & ~begun != 0 { return true }
+            rest = rest.dropFirst(16 + Int(rest.littleEndian(at: 12, size: 4)))
         }
         return false
     }

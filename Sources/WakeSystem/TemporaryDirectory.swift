@@ -47,9 +47,8 @@ extension Directory {
     public static func refuse(
         _ path: String, unlessOf user: UInt32 = geteuid(), advice: String
     ) throws(SystemError) {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_uid != user else { return }
-        let owner = (try? Account(user: status.st_uid))?.name ?? "user \(status.st_uid)"
+        guard let other = File.owner(of: path), other != user else { return }
+        let owner = (try? Account(user: other))?.name ?? "user \(other)"
         throw SystemError("use", path, .notPermitted, advice: "it belongs to \(owner); \(advice)")
     }
 

@@ -174,11 +174,8 @@ final class PeripheralSearch {
         _ choice: () throws(Complaint) -> Choice
     ) throws(Complaint) -> Choice {
         scan.begin(for: services)
-        var shown = ""
         while !isEnough(), scan.failure == nil, !station.isInterrupted, SystemClock.monotonic() < end + scan.delay {
-            let text = scan.refusal ?? hope
-            if text != shown { progress?.show(text) }
-            shown = text
+            progress?.show(scan.refusal ?? hope)
             try station.turn(until: SystemClock.monotonic() + .milliseconds(100)) { false }
         }
         progress?.clear()

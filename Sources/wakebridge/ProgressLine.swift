@@ -6,17 +6,18 @@ final class ProgressLine {
     /// Nil where nobody watches, or the terminal cannot redraw.
     static func onTerminal() -> ProgressLine? { Console.canRedraw(on: 2) ? ProgressLine() : nil }
 
-    private var isShown = false
+    private var shown: String?
 
     func show(_ text: String) {
+        guard text != shown else { return }
         Console.draw("\r\u{1b}[2m\(text.printable.prefix(Console.space(on: 2).columns))\u{1b}[0m\u{1b}[K")
-        isShown = true
+        shown = text
     }
 
     /// Before anything else is printed, so that it stands on a line of its own.
     func clear() {
-        guard isShown else { return }
-        isShown = false
+        guard shown != nil else { return }
+        shown = nil
         Console.draw("\r\u{1b}[K")
     }
 }

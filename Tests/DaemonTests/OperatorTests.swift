@@ -203,14 +203,20 @@ struct OperatorTests {
         #expect(try daemon.tool("why", "asleep").output.contains("what is queued does not wake it"))
     }
 
-    @Test("logs tell whose words a line is, in order, and go on with -f until Ctrl-C")
-    func logs() throws {
+    /// A daemon whose one handler is that program.
+    private func talking(_ program: String) throws -> RunningDaemon {
         let daemon = try RunningDaemon.withStrap()
-        let script =
-            "import os, sys\nprint('out')\nprint('err', file=sys.stderr)\nos.write(3, b'nonsense\\n')\nsys.stdin.read()\n"
-        try daemon.write(script, to: "talk.py")
+        try daemon.write(program, to: "talk.py")
         try daemon.drop("talk", manifest("\(daemon.folder)/talk.py"))
         try begin(daemon)
+        return daemon
+    }
+
+    @Test("logs tell whose words a line is, in order, and go on with -f until Ctrl-C")
+    func logs() throws {
+        let daemon = try talking(
+            "import os, sys\nprint('out')\nprint('err', file=sys.stderr)\nos.write(3, b'nonsense\\n')\nsys.stdin.read()\n"
+        )
         let following = try daemon.following("logs", "-f", "--json", "talk")
         #expect(daemon.wait { following.output.contains("is not JSON") }, "\(following.output)")
         let lines = try following.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
@@ -227,12 +233,9 @@ struct OperatorTests {
 
     @Test("of log lines that are too long together the latest are told, and how many are left out")
     func longLogs() throws {
-        let daemon = try RunningDaemon.withStrap()
-        let script =
+        let daemon = try talking(
             "import sys\nfor number in range(60): print(str(number) + ' ' + 'x' * 8000)\nprint('last', flush=True)\nsys.stdin.read()\n"
-        try daemon.write(script, to: "talk.py")
-        try daemon.drop("talk", manifest("\(daemon.folder)/talk.py"))
-        try begin(daemon)
+        )
         #expect(daemon.wait { (try? daemon.tool("logs", "-n", "1", "talk").output.hasSuffix("last\n")) == true })
         let told = try daemon.tool("logs", "-n", "100", "--json", "talk")
         let lines = try told.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }

@@ -9,6 +9,16 @@ import WakeSystem
 private let strap = "/bluetooth/C0:DE:00:00:00:01"
 
 extension SourceTests {
+    /// One strap that was heard, is closed, and has come to rest.
+    private func closed() throws -> Air {
+        let air = try Air()
+        try air.populate(1)
+        air.close(strap)
+        try air.turn { air.connected.isEmpty }
+        try air.drain(.milliseconds(200))
+        return air
+    }
+
     @Test("closed, a peripheral is let go and not brought back; opened, it is watched again with its gap told")
     func closes() throws {
         let air = try Air()
@@ -62,11 +72,7 @@ extension SourceTests {
 
     @Test("opened, and closed before bluetoothd has answered, it is closed and still watched")
     func switchesTwice() throws {
-        let air = try Air()
-        try air.populate(1)
-        air.close(strap)
-        try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(200))
+        let air = try closed()
         air.open(strap)
         air.close(strap)
         try air.drain(.milliseconds(200))
@@ -104,11 +110,7 @@ extension SourceTests {
     @Test("opened while bluetoothd is away, it is trusted and dialled when that is back, also by the next bridge")
     func opensAway() throws {
         for isByNext in [false, true] {
-            let air = try Air()
-            try air.populate(1)
-            air.close(strap)
-            try air.turn { air.connected.isEmpty }
-            try air.drain(.milliseconds(50))
+            let air = try closed()
             try air.replaceBluez()
             air.open(strap)
             try air.drain(.milliseconds(50))
@@ -121,11 +123,7 @@ extension SourceTests {
 
     @Test("one that could not be trusted when it was opened is trusted with the next word of it")
     func opensAgain() throws {
-        let air = try Air()
-        try air.populate(1)
-        air.close(strap)
-        try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(50))
+        let air = try closed()
         try air.tell("fault Set failed")
         air.open(strap)
         try air.turn { (try? air.bluez.tell("calls Set")) == "2" }
@@ -164,11 +162,7 @@ extension SourceTests {
 
     @Test("closed, and trusted by somebody since, it is open again: nobody is connected and cut for ever")
     func opensForTrust() throws {
-        let air = try Air()
-        try air.populate(1)
-        air.close(strap)
-        try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(200))
+        let air = try closed()
         try air.tell("set 1 Trusted yes")
         try air.expect(1)
         #expect(air.sessions[strap] == nil)
@@ -177,11 +171,7 @@ extension SourceTests {
 
     @Test("closed, the link that somebody else makes of it stays up")
     func leavesForeign() throws {
-        let air = try Air()
-        try air.populate(1)
-        air.close(strap)
-        try air.turn { air.connected.isEmpty }
-        try air.drain(.milliseconds(200))
+        let air = try closed()
         try air.tell("up 1")
         try air.drain(.milliseconds(200))
         #expect(try air.bluez.tell("calls Disconnect") == "1")

@@ -183,7 +183,7 @@ public struct PortMachine: Sendable {
 
     /// Until when it was heard, though it may have ended unnoticed a while ago; in a sleep of the system it surely has.
     func surelyHeard(at now: Stamp) -> WallTime {
-        let hasSlept = aliveAt.map { now.moment.slept - $0.moment.slept > .milliseconds(100) } ?? false
+        let hasSlept = aliveAt.map { now.moment.hasSlept(since: $0.moment) } ?? false
         let doubtful = hasSlept && patience.unnoticedEnd > .zero ? nil : now.wall - patience.unnoticedEnd
         let signs = [presence.heardSince, aliveAt?.wall, doubtful].compactMap { $0 }
         return min(signs.max() ?? now.wall, now.wall)

@@ -45,18 +45,17 @@ extension BluetoothSource {
     /// - Parameter wasTrusted: nil at first sight, and in each life of bluetoothd.
     func reconcile(_ source: String, at path: String, isTrusted: Bool, wasTrusted: Bool?) {
         guard trusting[source] == nil, let host else { return }
-        let isOwed = host.owesTrust(to: source)
-        switch (host.session(of: source), isTrusted) {
-        case (.closed, true):
-            // An earlier life was ended before it had taken it, bluetoothd was away, or refused.
-            if wasTrusted == nil { return takeTrust(source, at: path) }
-            if wasTrusted == false { openForTrust(source, host) }
-        case (.open, false), (.paused, false): if isOwed { trust(source, at: path, true) }
-        case (.open, true), (.paused, true):
-            guard isOwed else { return }
+        if host.owesTrust(to: source) {
+            guard isTrusted else { return trust(source, at: path, true) }
             host.bluetooth(isTrusted: source)
             step(source, .keptOff)
-        case (.closed, false): return
+        } else if isTrusted, host.session(of: source) == .closed {
+            switch wasTrusted {
+            case true: return
+            case false: openForTrust(source, host)
+            // An earlier life was ended before it had taken it, bluetoothd was away, or refused.
+            case nil: takeTrust(source, at: path)
+            }
         }
     }
 

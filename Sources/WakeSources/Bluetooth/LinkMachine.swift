@@ -52,11 +52,9 @@ public struct LinkMachine: Sendable {
     var mustDial = false
     /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
     var isOurs: Bool
-    /// Closed, it may still come up once, as the kernel and bluetoothd had been told before: that link is ours to take down, and
-    /// every later one somebody else's, such as that of the program that pairs it anew.
-    private var isExpected = true
-    /// It was disconnected while it was trusted, perhaps, and the kernel brings it back once more.
-    private var isExpectedAgain = false
+    /// Closed, it may still come up so often, as the kernel and bluetoothd had been told before: those links are ours to take
+    /// down, and every later one is somebody else's, such as that of the program that pairs it anew.
+    private var linksExpected = 1
     private var hasSeenItCome = false
     /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
     /// it up.
@@ -115,10 +113,11 @@ public struct LinkMachine: Sendable {
         case .advertised: noteAdvertisement(step.now)
         case .keptOff: noteKeptOff(step.now)
         case .stillTrusted:
-            (isExpected, isExpectedAgain) = (true, facts.isUp)
+            // Disconnected while it was trusted, perhaps, it is brought back once more.
+            linksExpected = facts.isUp ? 2 : 1
             if facts.isUp { isOurs = true }
         case .session(let next):
-            if next != session { isExpected = true }
+            if next != session { linksExpected = 1 }
             // Wanted, it is as if it came now.
             if session == .closed, facts.isUp, hasSeenItCome { isOurs = true }
             session = next
@@ -192,7 +191,7 @@ public struct LinkMachine: Sendable {
         }
         switch next.absence {
         // Both wait for it anew when they are back.
-        case .bluetoothdGone, .adapterDown: isExpected = true
+        case .bluetoothdGone, .adapterDown: linksExpected = 1
         case .removed, nil: break
         }
         if next.isReachable, !facts.isReachable { reachableSince = step.now }
@@ -200,7 +199,7 @@ public struct LinkMachine: Sendable {
         if next.isUp, !facts.isUp {
             // Without a moment when it was reachable and down, a link that is up is somebody's.
             hasSeenItCome = facts.isReachable
-            if hasSeenItCome, session != .closed || isExpected { isOurs = true }
+            if hasSeenItCome, session != .closed || linksExpected > 0 { isOurs = true }
             leftOverTime = leftOverTime(of: next, step.now)
             // Whoever made it has lost it with that bluetoothd: to take it down takes it from nobody.
             if leftOverTime != nil { isOurs = true }
@@ -256,7 +255,7 @@ public struct LinkMachine: Sendable {
         case .ready, .resolving, .gathering, .arming, .stuck, .dropping, .cutting:
             if isDropping, session == .closed {
                 isOurs = false
-                if facts.isReachable { (isExpected, isExpectedAgain) = (isExpectedAgain, false) }
+                if facts.isReachable { linksExpected = max(linksExpected - 1, 0) }
             }
             loseLink(&step)
             return move(to: .away)
@@ -265,9 +264,7 @@ public struct LinkMachine: Sendable {
 
     /// What was said while the machine slept was heard by nobody, however lately the link's end was told.
     private mutating func noteSleep(_ stamp: Stamp) {
-        if let last = lastStep, facts.isUp, voice.sleptSince == nil,
-            stamp.moment.slept - last.moment.slept > .milliseconds(100)
-        {
+        if let last = lastStep, facts.isUp, voice.sleptSince == nil, stamp.moment.hasSlept(since: last.moment) {
             voice.sleptSince = last.wall
         }
         lastStep = stamp

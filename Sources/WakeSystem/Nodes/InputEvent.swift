@@ -43,9 +43,7 @@ extension InputEvent {
     }
 
     private init(kernel bytes: ArraySlice<UInt8>) {
-        func word(_ offset: Int, _ size: Int) -> UInt64 {
-            bytes.dropFirst(offset).prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
+        func word(_ offset: Int, _ size: Int) -> UInt64 { bytes.littleEndian(at: offset, size: size) }
         let time = TimeSpan.seconds(Int64(bitPattern: word(0, 8))) + .microseconds(Int64(bitPattern: word(8, 8)))
         self.init(
             type: UInt16(word(16, 2)), code: UInt16(word(18, 2)), value: Int32(truncatingIfNeeded: word(20, 4)),
@@ -60,5 +58,12 @@ extension InputEvent {
         let number = UInt32(bitPattern: value)
         return [UInt8(type & 255), UInt8(type >> 8), UInt8(code & 255), UInt8(code >> 8)]
             + [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// A number of the kernel's own, `offset` bytes behind the beginning; the byte order of wherever this runs.
+    func littleEndian(at offset: Int, size: Int) -> UInt64 {
+        dropFirst(offset).prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
