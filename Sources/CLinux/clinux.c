@@ -93,33 +93,23 @@ int clinux_pass_credentials(int descriptor) {
     return answer(setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, sizeof on));
 }
 
-#define DESCRIPTORS_IN_A_MESSAGE 253 // SCM_MAX_FD of the kernel
-
-static void close_descriptors(const struct cmsghdr *part) {
-    size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t index = 0; index < count; index++) {
-        int descriptor;
-        memcpy(&descriptor, CMSG_DATA(part) + index * sizeof descriptor, sizeof descriptor);
-        close(descriptor);
-    }
-}
-
-int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram) {
+// The control buffer has room for the sender alone. The kernel says that there was more, and opens nothing of it; the datagram
+// that stays in the queue keeps the last reference, so that nothing is closed either.
+int clinux_peek_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram) {
     union {
         struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(DESCRIPTORS_IN_A_MESSAGE * sizeof(int))];
+        char space[CMSG_SPACE(sizeof(struct ucred))];
     } control;
     struct iovec piece = {.iov_base = bytes, .iov_len = capacity};
     struct msghdr message = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ssize_t count = recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_PEEK);
     if (count < 0) return -errno;
     memset(datagram, 0, sizeof *datagram);
     datagram->truncated = (message.msg_flags & MSG_TRUNC) != 0;
+    datagram->carries_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
     for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
-        if (part->cmsg_level != SOL_SOCKET) continue;
-        if (part->cmsg_type == SCM_RIGHTS) close_descriptors(part);
-        if (part->cmsg_type != SCM_CREDENTIALS) continue;
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS) continue;
         struct ucred sender;
         memcpy(&sender, CMSG_DATA(part), sizeof sender);
         datagram->pid = sender.pid;
@@ -128,6 +118,10 @@ int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct
     }
     return (int)count;
 }
+
+int clinux_drop_datagram(int descriptor) { return answer((int)recv(descriptor, NULL, 0, MSG_DONTWAIT)); }
+
+int clinux_refuse_datagrams(int descriptor) { return answer(shutdown(descriptor, SHUT_RD)); }
 
 int clinux_ignores_signal(int number) {
     struct sigaction action;

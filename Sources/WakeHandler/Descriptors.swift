@@ -33,7 +33,7 @@ struct OutputDescriptor {
         guard let descriptor else { return }
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { sendQuietly(descriptor, $0) }
+            let written = rest.withUnsafeBytes { writeQuietly(descriptor, $0) }
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno == EAGAIN {
@@ -46,11 +46,23 @@ struct OutputDescriptor {
     }
 }
 
-/// No SIGPIPE where it is a socket, as the bridge gives it; a file or a pipe, as a test may, takes a plain write.
-private func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    let sent = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-    guard sent < 0, errno == ENOTSOCK else { return sent }
-    return Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+/// A pipe without a reader raises SIGPIPE, which ends a program that does not ignore it. So the signal waits for the time of the
+/// call, and one that this call raised is dropped.
+private func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    var brokenPipe = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&brokenPipe)
+    sigaddset(&brokenPipe, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
+    let written = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    let failure = errno
+    if written < 0, failure == EPIPE, sigismember(&before, SIGPIPE) == 0 {
+        var atOnce = timespec()
+        sigtimedwait(&brokenPipe, nil, &atOnce)
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    errno = failure
+    return written
 }
 
 private func waitUntil(_ descriptor: Int32, _ events: Int32) {

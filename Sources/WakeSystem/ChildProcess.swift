@@ -14,7 +14,7 @@ public struct ChildProcess: ~Copyable {
     public let container: ProcessContainer
     /// The child's standard input; nil once closed.
     public private(set) var input: FileDescriptor?
-    /// Our end of the stream socket that is the child's descriptor 3.
+    /// Our end of the pipe that is the child's descriptor 3. A socket would carry descriptors, and reading it would close them here.
     public let replies: FileDescriptor
     public let output: FileDescriptor
     public let errors: FileDescriptor
@@ -23,6 +23,8 @@ public struct ChildProcess: ~Copyable {
 
     /// How much waits for a suspended reader before a write would block; less where the kernel grants less.
     public static let inputCapacity: Int32 = 256 << 10
+    /// How much the child may say before a write waits for us; less where the kernel grants less.
+    public static let replyCapacity: Int32 = 256 << 10
 
     /// Starts the child in `container`, which must be fresh and is kept, or removed if this fails. The child is born
     /// suspended: it becomes the program when the container is thawed.
@@ -196,16 +198,14 @@ private struct Channels: ~Copyable {
     let output: Pipe
     let errors: Pipe
     let startup: Pipe
-    let replies: SocketPair
+    let replies: Pipe
 
     init() throws(SystemError) {
-        let input = try Pipe(ours: .write)
+        let input = try Pipe(ours: .write, capacity: ChildProcess.inputCapacity)
         let output = try Pipe(ours: .read)
         let errors = try Pipe(ours: .read)
         let startup = try Pipe(ours: .read)
-        let replies = try SocketPair()
-        // Refused to users whose pipes already hold /proc/sys/fs/pipe-user-pages-soft; 64 KiB then has to do.
-        _ = clinux_set_pipe_capacity(input.writeEnd.raw, ChildProcess.inputCapacity)
+        let replies = try Pipe(ours: .read, capacity: ChildProcess.replyCapacity)
         self.input = input
         self.output = output
         self.errors = errors
@@ -214,12 +214,12 @@ private struct Channels: ~Copyable {
     }
 
     borrowing func childDescriptors() -> (Int32, Int32, Int32, Int32) {
-        (input.readEnd.raw, output.writeEnd.raw, errors.writeEnd.raw, replies.theirs.raw)
+        (input.readEnd.raw, output.writeEnd.raw, errors.writeEnd.raw, replies.writeEnd.raw)
     }
 
     consuming func takeOurs() -> OurEnds {
         OurEnds(
-            input: input.takeWriteEnd(), replies: replies.takeOurs(), output: output.takeReadEnd(),
+            input: input.takeWriteEnd(), replies: replies.takeReadEnd(), output: output.takeReadEnd(),
             errors: errors.takeReadEnd(), startup: startup.takeReadEnd())
     }
 }

@@ -26,6 +26,17 @@ import WakeModel
         #expect(child.container.remove() == true)
     }
 
+    @Test("descriptor 3 is a pipe, through which a child cannot pass descriptors that we would have to close")
+    func repliesByPipe() throws {
+        let bench = try TestTree()
+        let child = try ChildProcess.spawn(
+            shell("test -p /proc/self/fd/3 && echo pipe; echo said >&3"), into: bench.container())
+        try child.container.thaw()
+        #expect(try readToEnd(child.output) == "pipe\n")
+        #expect(try waitForEnd(of: child) == .exited(code: 0))
+        #expect(try child.replies.bytesWaiting() == 5)
+    }
+
     @Test("a child that nobody will follow is ended before it has run, and leaves neither a process nor a leaf")
     func abandoned() async throws {
         let bench = try TestTree()

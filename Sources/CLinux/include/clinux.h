@@ -41,12 +41,19 @@ int clinux_pass_credentials(int descriptor);
 /// What came with a datagram; pid is 0 where the kernel did not say.
 struct clinux_datagram {
     bool truncated;
+    /// Descriptors came with it, to be closed by the thread that drops it.
+    bool carries_descriptors;
     pid_t pid;
     uid_t user;
     gid_t group;
 };
-/// Receives one datagram without waiting, and returns how many bytes of it there are. Descriptors in it are closed.
-int clinux_receive_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram);
+/// Copies the next datagram without waiting and leaves it where it is; returns how many bytes of it there are. No descriptor in it
+/// is opened here, and so none has to be closed.
+int clinux_peek_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram);
+/// Drops the next datagram. What came with it is closed by the calling thread, which may take as long as its sender likes.
+int clinux_drop_datagram(int descriptor);
+/// From now on every sender is refused; what was sent before stays to be read.
+int clinux_refuse_datagrams(int descriptor);
 
 /// 1 where a descriptor of the process shows a lock, 0 where none does.
 int clinux_shows_lock(pid_t process);

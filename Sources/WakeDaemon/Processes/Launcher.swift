@@ -28,16 +28,21 @@ struct Launcher {
     /// Where the process may say in the words of sd_notify how it is. A name in a directory, not an abstract one: anybody on
     /// the machine may write to those, and by filling the few places in its queue keep the handler itself from being heard.
     func makeServiceSocket(
-        for manifest: HandlerManifest, _ id: HandlerID, _ epoch: Epoch
+        for manifest: HandlerManifest, _ id: HandlerID, _ epoch: Epoch, closings: ForeignClosings
     ) throws(SystemError) -> DatagramSocket? {
         guard manifest.notifies else { return nil }
+        guard !closings.isFull else {
+            throw SystemError(
+                "make the notification socket of", manifest.id, .wouldBlock,
+                advice: "descriptors that its earlier processes sent there are still being closed; find out what it sends")
+        }
         let account = try account(of: manifest)
         try Directory.create(noticeDirectory)
         if account != nil {
             for directory in [runtimeDirectory, noticeDirectory] { try Directory.letThrough(directory) }
         }
         // Numbers, not names: sun_path has room for 107 bytes.
-        return try DatagramSocket(at: "\(noticeDirectory)/\(id.rawValue)-\(epoch.rawValue)", owner: account)
+        return try DatagramSocket(at: "\(noticeDirectory)/\(id.rawValue)-\(epoch.rawValue)", owner: account, closings: closings)
     }
 
     /// The user whose word is the handler's.

@@ -57,6 +57,8 @@ final class ProcessStage: Stage, ProcessObserver {
 
     private var processes: [HandlerID: HandlerProcess] = [:]
     private var faultLimits: [HandlerID: RateLimiter] = [:]
+    /// They outlive a process: what it sent may still be closing when the next one starts.
+    private var closings: [HandlerID: ForeignClosings] = [:]
     private let locks: FileLocks
     private let space = ReadSpace()
     private let log = Log("handlers")
@@ -118,7 +120,7 @@ final class ProcessStage: Stage, ProcessObserver {
     private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason) {
         guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone") }
         do {
-            let services = try launcher.makeServiceSocket(for: manifest, id, epoch)
+            let services = try launcher.makeServiceSocket(for: manifest, id, epoch, closings: closings(of: id))
             let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
             let process = try HandlerProcess(
                 child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
@@ -128,6 +130,13 @@ final class ProcessStage: Stage, ProcessObserver {
         } catch {
             fail(id, epoch, error)
         }
+    }
+
+    private func closings(of id: HandlerID) -> ForeignClosings {
+        if let known = closings[id] { return known }
+        let made = ForeignClosings()
+        closings[id] = made
+        return made
     }
 
     private func listen(

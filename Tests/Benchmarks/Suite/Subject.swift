@@ -16,9 +16,12 @@ final class Subject {
         self.name = name
         self.cleanUp = cleanUp
         board = try Board(at: path)
-        let ends = try SocketPair().take()
-        device = FileDescriptor(owning: ends.ours)
-        let theirs = FileDescriptor(owning: ends.theirs)
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw SystemError("make", "a socket pair", .last) }
+        device = FileDescriptor(owning: ends[0])
+        let theirs = FileDescriptor(owning: ends[1])
+        try device.setNonblocking()
         log = path + ".log"
         pid = try Program.start(words, input: theirs.raw, log: log)
     }
