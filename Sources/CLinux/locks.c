@@ -1,4 +1,5 @@
-// Whether a process holds a file lock: what its descriptors say, asked after each freeze, and so in as few calls as can be.
+// Whether a process holds a file lock: what its descriptors say, asked after each freeze, and so in as few calls as can be, and never
+// in more than a look may cost, however many descriptors there are.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -8,16 +9,32 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /// After so many numbers that no descriptor has they are listed, but for the one under which bash keeps its script.
 #define HOLES 8
 #define BASH_SCRIPT 255
 
-/// A pipe or a socket without a name: only who was given it has it, so a lock on it stops no stranger.
+/// So many descriptors are looked at between two looks at the clock.
+#define STRIDE 16
+
+/// 0, or -ETIME where the look has cost all that it may.
+static int spend(struct clinux_look *look)
+{
+    if (look->left-- <= 0)
+        return -ETIME;
+    if (look->left % STRIDE == 0 && clinux_clock_nanoseconds(CLOCK_MONOTONIC) >= look->deadline)
+        return -ETIME;
+    return 0;
+}
+
+/// A pipe, a socket without a name, an epoll or its like: only those that were given it have it, so a lock on it stops no stranger.
+/// What the kernel tells of an epoll is as long as the list of what it watches.
 static int is_anonymous(const char *target, ssize_t length)
 {
-    return length == 8 && (memcmp(target, "pipe:[", 6) == 0 || memcmp(target, "socket:[", 8) == 0);
+    return length == 8 && (memcmp(target, "pipe:[", 6) == 0 || memcmp(target, "socket:[", 8) == 0
+                           || memcmp(target, "anon_ino", 8) == 0);
 }
 
 /// The kernel tells of locks in the fifth line, before anything that depends on what the descriptor is.
@@ -34,10 +51,12 @@ static int tells_of_lock(pid_t process, const char *name)
     return count < 0 ? failure : memmem(text, (size_t)count, "\nlock:", 6) != NULL;
 }
 
-/// Whether the descriptor of that name does; -ENOENT where there is none.
-static int descriptor_shows_lock(pid_t process, int folder, const char *name)
+/// Whether the descriptor of that name does; -ENOENT where there is none, -ETIME where the look ends before it.
+static int descriptor_shows_lock(pid_t process, int folder, const char *name, struct clinux_look *look)
 {
     char target[8];
+    if (spend(look) < 0)
+        return -ETIME;
     ssize_t length = readlinkat(folder, name, target, sizeof target);
     if (length < 0 && errno == ENOENT)
         return -ENOENT;
@@ -45,13 +64,13 @@ static int descriptor_shows_lock(pid_t process, int folder, const char *name)
 }
 
 /// Looks at the descriptors that are named in `size` bytes of the folder. One that was closed since held nothing any more.
-static int any_named_shows_lock(pid_t process, int folder, const char *names, ssize_t size)
+static int any_named_shows_lock(pid_t process, int folder, const char *names, ssize_t size, struct clinux_look *look)
 {
     int found = 0;
     for (ssize_t place = 0; place < size && found == 0;) {
         const struct dirent64 *entry = (const struct dirent64 *)(names + place);
         if (entry->d_name[0] != '.')
-            found = descriptor_shows_lock(process, folder, entry->d_name);
+            found = descriptor_shows_lock(process, folder, entry->d_name, look);
         if (found == -ENOENT)
             found = 0;
         place += entry->d_reclen;
@@ -59,7 +78,7 @@ static int any_named_shows_lock(pid_t process, int folder, const char *names, ss
     return found;
 }
 
-static int any_listed_shows_lock(pid_t process, int folder)
+static int any_listed_shows_lock(pid_t process, int folder, struct clinux_look *look)
 {
     _Alignas(struct dirent64) char names[4096];
     int found = 0;
@@ -67,17 +86,18 @@ static int any_listed_shows_lock(pid_t process, int folder)
     // To the end: what interrupts the kernel may cut its list short.
     do {
         size = getdents64(folder, names, sizeof names);
-        found = size < 0 ? -errno : any_named_shows_lock(process, folder, names, size);
+        found = size < 0 ? -errno : any_named_shows_lock(process, folder, names, size, look);
     } while (found == 0 && size > 0);
     return found;
 }
 
 /// Whether the descriptor of that number shows a lock; counts it among those that were seen, or that are free.
-static int numbered_shows_lock(pid_t process, int folder, int number, off_t *left, int *holes)
+static int numbered_shows_lock(
+    pid_t process, int folder, int number, off_t *left, int *holes, struct clinux_look *look)
 {
     char name[12];
     snprintf(name, sizeof name, "%d", number);
-    int found = descriptor_shows_lock(process, folder, name);
+    int found = descriptor_shows_lock(process, folder, name, look);
     if (found == -ENOENT) {
         ++*holes;
         return 0;
@@ -88,13 +108,13 @@ static int numbered_shows_lock(pid_t process, int folder, int number, off_t *lef
 
 /// Asks for one number after the other until `left` descriptors were seen. To list them the kernel goes through a table that
 /// is as large as its parent's was: ours has eleven entries for each handler. Tells -ENOENT where too many numbers are free.
-static int any_numbered_shows_lock(pid_t process, int folder, off_t left)
+static int any_numbered_shows_lock(pid_t process, int folder, off_t left, struct clinux_look *look)
 {
     int found = 0, holes = 0, number = 0;
     for (; left > 0 && holes < HOLES && found == 0; number++)
-        found = numbered_shows_lock(process, folder, number, &left, &holes);
+        found = numbered_shows_lock(process, folder, number, &left, &holes, look);
     if (left > 0 && found == 0 && number <= BASH_SCRIPT)
-        found = numbered_shows_lock(process, folder, BASH_SCRIPT, &left, &holes);
+        found = numbered_shows_lock(process, folder, BASH_SCRIPT, &left, &holes, look);
     return found == 0 && left > 0 ? -ENOENT : found;
 }
 
@@ -105,18 +125,22 @@ static off_t descriptor_count(int folder)
     return fstat(folder, &status) == 0 ? status.st_size : 0;
 }
 
-int clinux_shows_lock(pid_t process)
+int clinux_shows_lock(pid_t process, struct clinux_look *look)
 {
     char path[32];
+    if (spend(look) < 0)
+        return -ETIME;
     snprintf(path, sizeof path, "/proc/%d/fd", process);
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return -errno;
     off_t count = descriptor_count(folder);
-    int found = count > 0 ? any_numbered_shows_lock(process, folder, count) : -ENOENT;
-    // Where stop signals suspend, not everybody may stand still yet: one more may have hidden one further on.
+    int found = count > look->left ? -ETIME
+        : count > 0                ? any_numbered_shows_lock(process, folder, count, look)
+                                   : -ENOENT;
+    // Where stop signals suspend, not every process may stand still yet: one more descriptor may have hidden one further on.
     if (found == -ENOENT || (found == 0 && descriptor_count(folder) != count))
-        found = any_listed_shows_lock(process, folder);
+        found = any_listed_shows_lock(process, folder, look);
     close(folder);
     return found;
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -66,6 +67,22 @@ static int reset_signals(void) {
     return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGNAL_SET_SIZE) < 0 ? errno : 0;
 }
 
+// What we may have ourselves is far more than one handler needs, and each descriptor and process of its costs us a look. Only root
+// may raise a hard limit: others get at most what we have.
+static int set_limit(int resource, struct clinux_limit limit) {
+    struct rlimit64 wanted = {.rlim_cur = limit.soft, .rlim_max = limit.hard}, ours;
+    if (limit.hard == 0 || syscall(SYS_prlimit64, 0, resource, &wanted, NULL) == 0) return 0;
+    if (errno != EPERM || syscall(SYS_prlimit64, 0, resource, NULL, &ours) < 0) return errno;
+    wanted.rlim_max = ours.rlim_max;
+    if (wanted.rlim_cur > ours.rlim_max) wanted.rlim_cur = ours.rlim_max;
+    return syscall(SYS_prlimit64, 0, resource, &wanted, NULL) < 0 ? errno : 0;
+}
+
+static int set_limits(const struct clinux_spawn_request *request) {
+    int error = set_limit(RLIMIT_NOFILE, request->open_files);
+    return error ? error : set_limit(RLIMIT_NPROC, request->processes);
+}
+
 // The order matters: groups while still privileged, the user last; no_new_privs so that no setuid program undoes it.
 static int switch_user(const struct clinux_spawn_request *request) {
     if (!request->switch_user) return 0;
@@ -87,6 +104,7 @@ _Noreturn static void become(const struct clinux_spawn_request *request, pid_t p
     if (syscall(SYS_setsid) < 0) give_up(startup, CLINUX_STAGE_SESSION, errno);
     if ((error = place_descriptors(request, &startup))) give_up(startup, CLINUX_STAGE_DESCRIPTORS, error);
     if ((error = reset_signals())) give_up(startup, CLINUX_STAGE_SIGNALS, error);
+    if ((error = set_limits(request))) give_up(startup, CLINUX_STAGE_LIMITS, error);
     if ((error = switch_user(request))) give_up(startup, CLINUX_STAGE_USER, error);
     if ((error = tie_to_parent(request, parent))) give_up(startup, CLINUX_STAGE_PARENT, error);
     syscall(SYS_umask, request->umask);

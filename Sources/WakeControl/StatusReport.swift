@@ -15,6 +15,11 @@ public struct BridgeStatus: Hashable, Sendable {
     public var journalHealth: String
     /// Resident memory of the daemon, in bytes.
     public var residentBytes: Int
+    /// Why the kernel keeps no limit of processes or memory for handlers, a clause; nil where it keeps both.
+    public var containmentHindrance: String?
+    /// What kept the loop from everything else, since the start: for how long at most, and how often for more than 50 ms.
+    public var longestCall = TimeSpan.zero
+    public var longCalls = 0
 
     public init(
         version: String, process: Int32, journal: String, uptime: TimeSpan, suspension: Suspension,
@@ -154,6 +159,13 @@ extension JSONWriter {
         field("suspend", status.suspension.rawValue)
         field("journal_health", status.journalHealth)
         field("memory", status.residentBytes)
+        field("uncontained", status.containmentHindrance)
+        key("loop")
+        beginObject()
+        key("longest_ms")
+        number(Double(status.longestCall.nanoseconds / 1_000) / 1_000)
+        field("over_50ms", status.longCalls)
+        endObject()
         endObject()
     }
 

@@ -40,6 +40,11 @@ public final class EventLoop {
     private var isBusy = false
     /// Since it was requested.
     private var rounds = 0
+    /// How long what the loop called has kept it at most, and how often for longer than ``patience``.
+    public private(set) var longestCall = TimeSpan.zero
+    public private(set) var longCalls = 0
+    /// So long may one call keep all others waiting.
+    public static let patience = TimeSpan.milliseconds(50)
     private static let mostRounds = 32
     /// So many are made for an answer that comes at once, and arm what their turn disarms.
     private static let quickRounds = 2
@@ -88,7 +93,9 @@ public final class EventLoop {
     public func runTurn() {
         isTurnRequested = false
         rounds = 0
+        let begun = SystemClock.monotonic()
         completeTurn()
+        measureCall(since: begun)
         // The next one may be requested before the loop waits.
         settleTimers()
     }
@@ -123,8 +130,16 @@ public final class EventLoop {
             if found == 0 { return completes || isTurnRequested }
         }
         try check(found, "wait in", "the event loop")
+        let begun = SystemClock.monotonic()
         try check(sd_event_dispatch(handle), "run", "the event loop")
+        measureCall(since: begun)
         return true
+    }
+
+    private func measureCall(since begun: Instant) {
+        let length = SystemClock.monotonic() - begun
+        if length > longestCall { longestCall = length }
+        if length > Self.patience { longCalls += 1 }
     }
 
     private func settleTimers() { for queue in queues.values { queue.settle() } }

@@ -1,5 +1,5 @@
 // Our own corner of the cgroup v2 hierarchy: found below wherever the daemon was put, proved to freeze, swept of an
-// earlier life's survivors. No controller is enabled, so any unit with Delegate=yes will do, and so will no unit at all.
+// earlier life's survivors. Controllers are taken where they are lent, so any unit with Delegate=yes will do, and so will no unit at all.
 import CLinux
 import Glibc
 import WakeModel
@@ -7,14 +7,17 @@ import WakeModel
 public struct CgroupTree: Sendable {
     /// The directory that holds one leaf a handler process.
     public let path: String
+    /// Which limits its leaves have.
+    public private(set) var containment = Containment.none
 
     /// Makes `<own cgroup>/<name>` where it is missing, and freezes an empty leaf in it to see that this works.
     public static func open(named name: String) throws(SystemError) -> CgroupTree {
         let own = try ownPath()
-        let tree = CgroupTree(path: path(named: name, below: own))
+        var tree = CgroupTree(path: path(named: name, below: own))
         do {
             try Directory.create(tree.path, mode: 0o755)
             try tree.prove(from: own)
+            tree.containment = Containment(passing: own, to: tree.path)
         } catch {
             tree.remove()
             throw SystemError(error.attempted, error.subject, error.errno, advice: advice(for: error.errno))
@@ -40,12 +43,21 @@ public struct CgroupTree: Sendable {
     }
 
     /// A new leaf, frozen before anything can be in it.
-    public func makeLeaf(named name: String) throws(SystemError) -> Leaf {
-        do { return try Leaf(making: name, in: path) } catch {
+    public func makeLeaf(named name: String, limits: LeafLimits = LeafLimits()) throws(SystemError) -> Leaf {
+        do { return try limitedLeaf(named: name, limits) } catch {
             // What an earlier life could not end goes on under its name.
             guard error.errno == .exists else { throw error }
-            return try Leaf(making: "\(name)-\(getpid())", in: path)
+            return try limitedLeaf(named: "\(name)-\(getpid())", limits)
         }
+    }
+
+    private func limitedLeaf(named name: String, _ limits: LeafLimits) throws(SystemError) -> Leaf {
+        let leaf = try Leaf(making: name, in: path)
+        do throws(SystemError) { try containment.set(limits, on: leaf.path) } catch {
+            leaf.remove()
+            throw error
+        }
+        return leaf
     }
 
     /// Removes a cgroup in which no process is, and those below it, which whoever runs as we do may have made; false while there
@@ -155,10 +167,13 @@ public struct CgroupTree: Sendable {
         return nil
     }
 
-    /// What systemd runs before and after a service that is delegated to, it runs in a cgroup below the service's.
+    /// What systemd runs before and after a service that is delegated to, it runs in a cgroup below the service's; and we may have gone
+    /// one down ourselves.
     static func service(at path: String) -> String {
-        let control = "/.control"
-        return path.hasSuffix(control) ? String(path.dropLast(control.count)) : path
+        for below in ["/.control", "/\(Containment.daemonGroup)"] where path.hasSuffix(below) {
+            return path == below ? "/" : String(path.dropLast(below.count))
+        }
+        return path
     }
 
     static func unifiedPath(in cgroups: String) -> String? {

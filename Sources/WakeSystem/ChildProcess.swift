@@ -151,6 +151,8 @@ public struct ChildProcess: ~Copyable {
         raw.stop = cgroup < 0
         raw.die_with_parent = request.diesWithDaemon
         raw.umask = request.fileCreationMask
+        raw.open_files = clinux_limit(request.limits.openFiles)
+        raw.processes = clinux_limit(request.limits.userProcesses)
         let account = request.account
         raw.switch_user = account != nil
         raw.user = account?.user ?? 0

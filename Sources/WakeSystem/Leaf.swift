@@ -22,6 +22,19 @@ public struct LeafEvents: Hashable, Sendable {
     }
 }
 
+/// The processes of a container, as far as they were looked for.
+public struct Members: Hashable, Sendable {
+    public var processes: [Int32]
+    /// False where there are more than one look goes through.
+    public var isComplete = true
+
+    /// Some 4,000 lines of cgroup.procs.
+    static let mostBytes = 32 << 10
+
+    /// Whether the process may be among them.
+    public func mayContain(_ pid: Int32) -> Bool { !isComplete || processes.contains(pid) }
+}
+
 public struct Leaf: ~Copyable {
     public let path: String
     let directory: FileDescriptor
@@ -78,11 +91,13 @@ public struct Leaf: ~Copyable {
         LeafEvents(parsing: try changes.front(limit: 128))
     }
 
-    /// Every process in it, unordered; a process that is no thread group of ours shows as 0 and is left out.
-    public borrowing func processes() throws(SystemError) -> [Int32] {
-        try members.contents(ofShortLines: true).split(separator: UInt8(ascii: "\n")).compactMap { line in
+    /// The processes in it, unordered; a process that is no thread group of ours shows as 0 and is left out.
+    public borrowing func processes() throws(SystemError) -> Members {
+        let bytes = try members.contents(ofShortLines: true, limit: Members.mostBytes)
+        let processes = bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
             Int32(String(decoding: line, as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
         }
+        return Members(processes: processes, isComplete: bytes.count < Members.mostBytes)
     }
 
     /// By the process's own word for its cgroup, which a zombie still has. The two last names of our path tell a leaf
@@ -137,7 +152,8 @@ extension FileDescriptor {
 
     /// The whole of a kernel file as it is now, however long. Of one `ofShortLines` a read that leaves half a page was the last:
     /// the kernel writes whole records into a page (seq_file). A record of /proc/locks is a lock with all that wait for it.
-    borrowing func contents(ofShortLines: Bool = false) throws(SystemError) -> [UInt8] {
+    /// - Parameter limit: bytes to read at most, in steps of 16 KiB.
+    borrowing func contents(ofShortLines: Bool = false, limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         let number = raw
         while true {
@@ -147,7 +163,7 @@ extension FileDescriptor {
                 if case .value(let count) = answer { bytes.append(contentsOf: space[..<count]) }
                 return answer
             }.get("read", "descriptor \(number)")
-            if count == 0 || ofShortLines && count < 2_048 { return bytes }
+            if count == 0 || ofShortLines && count < 2_048 || bytes.count >= limit { return bytes }
         }
     }
 }

@@ -77,7 +77,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    public borrowing func processes() throws(SystemError) -> [Int32] {
+    public borrowing func processes() throws(SystemError) -> Members {
         switch self {
         case .cgroup(let leaf): return try leaf.processes()
         case .processGroup(let group): return try group.processes()
@@ -97,6 +97,14 @@ public enum ProcessContainer: ~Copyable {
         switch self {
         case .cgroup(let leaf): return try leaf.cpuUsageMicroseconds()
         case .processGroup: return nil
+        }
+    }
+
+    /// What was refused at its limits; nothing where it has none.
+    public borrowing func refusals() -> LeafRefusals {
+        switch self {
+        case .cgroup(let leaf): Containment.refusals(in: leaf.path)
+        case .processGroup: LeafRefusals()
         }
     }
 

@@ -1,5 +1,6 @@
 // A process group as the weak container: stop signals instead of a freezer.
 import Glibc
+import WakeModel
 
 /// It knows when its group has died out and then never signals that number again: by then it may be somebody else's.
 public final class ProcessGroup {
@@ -33,12 +34,18 @@ public final class ProcessGroup {
         }
     }
 
-    /// Looks through all of /proc.
-    func processes() throws(SystemError) -> [Int32] {
-        guard let leader, !isGone else { return [] }
-        var found: [Int32] = []
+    /// Looks through /proc, for as long as a look at locks may take.
+    func processes() throws(SystemError) -> Members {
+        guard let leader, !isGone else { return Members(processes: []) }
+        let end = SystemClock.monotonic() + FileLocks.longestLook
+        var found = Members(processes: [])
         for name in try Directory.names(in: "/proc") {
-            if let pid = Int32(name), try ProcessStatus(of: pid)?.group == leader { found.append(pid) }
+            guard let pid = Int32(name) else { continue }
+            guard SystemClock.monotonic() < end else {
+                found.isComplete = false
+                break
+            }
+            if try ProcessStatus(of: pid)?.group == leader { found.processes.append(pid) }
         }
         return found
     }

@@ -37,10 +37,10 @@ public struct RateLimiter: Sendable {
         return level < 1_000_000_000
     }
 
-    /// Takes one token that may not be there: then it is owed, and what flows in pays for it first.
-    public mutating func draw(now: Instant) {
+    /// Takes tokens that may not be there: then they are owed, and what flows in pays for them first.
+    public mutating func draw(_ count: Int = 1, now: Instant) {
         refill(now: now)
-        level -= 1_000_000_000
+        level -= Int64(count) * 1_000_000_000
     }
 
     /// What was refused since this was last asked.

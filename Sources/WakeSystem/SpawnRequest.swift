@@ -14,6 +14,7 @@ public struct SpawnRequest: Sendable {
     /// Who it runs as; nil for who we are.
     public var account: Account?
     public var fileCreationMask: UInt32 = 0o077
+    public var limits = ProcessLimits()
     /// Kills the program when the thread that spawned it ends, so that a daemon's sudden death leaves nothing running.
     public var diesWithDaemon = true
 
@@ -29,16 +30,41 @@ public struct SpawnRequest: Sendable {
     }
 }
 
+/// What one process may have; what is nil stays as we have it ourselves.
+public struct ProcessLimits: Hashable, Sendable {
+    public struct Limit: Hashable, Sendable {
+        /// What holds at first, and what the process may raise it to.
+        public var soft: Int
+        public var hard: Int
+
+        public init(soft: Int, hard: Int) { (self.soft, self.hard) = (soft, hard) }
+    }
+
+    /// Open descriptors.
+    public var openFiles: Limit?
+    /// Processes and threads of its user, on the whole machine (RLIMIT_NPROC).
+    public var userProcesses: Limit?
+
+    public init() {}
+}
+
+extension clinux_limit {
+    init(_ limit: ProcessLimits.Limit?) {
+        self.init(soft: UInt64(max(limit?.soft ?? 0, 0)), hard: UInt64(max(limit?.hard ?? 0, 0)))
+    }
+}
+
 /// The step of its preparation at which a child gave up.
 public enum StartupStage: Int32, Sendable {
     case session = 1
-    case descriptors, signals, parent, user, directory, execute
+    case descriptors, signals, limits, parent, user, directory, execute
 
     var attempt: String {
         switch self {
         case .session: "start a session for"
         case .descriptors: "place the descriptors of"
         case .signals: "reset the signals of"
+        case .limits: "limit the resources of"
         case .parent: "tie to this daemon"
         case .user: "switch the user of"
         case .directory: "enter the working directory of"

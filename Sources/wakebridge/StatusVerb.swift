@@ -46,6 +46,10 @@ struct StatusText {
                 Console.styled("suspends weakly", .yellow)
                     + ": by SIGSTOP, for want of a delegated cgroup; run wakebridged as root or as a systemd service")
         }
+        let hindrance = bridge.text("uncontained")
+        if !hindrance.isEmpty {
+            lines.append("limits.memory is not held, and limits.processes only by user, on this machine: \(hindrance)")
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 }

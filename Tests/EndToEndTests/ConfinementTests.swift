@@ -73,14 +73,14 @@ struct ConfinementTests {
         }
     }
 
-    @Test("a handler has the descriptors 0 to 3 and no other, and descriptor 3 is a socket written like a file")
+    @Test("a handler has the descriptors 0 to 3 and no other, and descriptor 3 is a pipe")
     func givesDescriptors() async throws {
         let user = String(cString: getpwuid(geteuid()).pointee.pw_name)
         // A program, not the shell, which keeps its script open.
         let seen = try await seen("ls /proc/self/fd; readlink /proc/self/fd/3", user: user)
         // `ls` itself adds the directory it reads.
         #expect(seen.dropLast() == ["0", "1", "2", "3", "4"])
-        #expect(seen.last?.hasPrefix("socket:") == true)
+        #expect(seen.last?.hasPrefix("pipe:") == true)
     }
 
     @Test("a handler named relative to its manifest is found, and starts in the folder its manifest says")

@@ -73,7 +73,7 @@ let brokenManifests: [ConfigurationFault] = [
     manifest(with: "lifecicle: \"oneshot\"", "unknown key \"lifecicle\"; did you mean \"lifecycle\"?"),
     manifest(
         with: "zebra: 1",
-        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require"
+        "unknown key \"zebra\"; known keys are exec, user, group, env, cwd, modes, watch, lifecycle, ready, ack, budget, max_extension, on_overrun, max_batch, autostart, timers, enabled, stop_events, idle_exit, allow_background_children, queue_cap, notify, require, limits"
     ),
     manifest(
         watching: "{profile: \"heart-rate-monitor\", polcy: \"all\"}",
@@ -119,6 +119,12 @@ let brokenManifests: [ConfigurationFault] = [
         "modes is \"bluetooth-central\", expected a list of modes"),
     manifest(with: "require: [\"powr\"]", "require[0] is \"powr\"; did you mean \"power\"?"),
     manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\""),
+    manifest(with: "limits: { open_files: 1 }", "limits.open_files is 1, expected a whole number from 16 to 1048576"),
+    manifest(with: "limits: { processes: 0 }", "limits.processes is 0, expected a whole number from 1 to 1000000"),
+    manifest(
+        with: "limits: { memory: 64 }", "limits.memory is 64, expected a size from 1MiB to 1024GiB, such as \"64MiB\""),
+    manifest(
+        with: "limits: { procs: 1 }", "unknown key \"procs\" in limits; known keys are open_files, processes, memory"),
     manifest(with: "require: \"power\"", "require is \"power\", expected a list of conditions"),
     manifest("{exec: \"/bin/cat\", modes: [], watch: []}", "exec is \"/bin/cat\", expected a list of texts"),
     manifest(

@@ -196,7 +196,8 @@ struct ConfigurationTests {
             })
         let settings = BridgeSettings.self
         let nested = [
-            ("watch[]", HandlerManifest.watchKeys), ("storm", settings.stormKeys), ("flips", settings.flipKeys),
+            ("watch[]", HandlerManifest.watchKeys), ("limits", HandlerLimits.keys), ("storm", settings.stormKeys),
+            ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
             ("thermal", settings.thermalKeys), ("replay", settings.replayKeys), ("timers", TimerKeys.all.map(\.key)),
         ].flatMap { (place, keys) in keys.map { "\(place).\($0)" } }

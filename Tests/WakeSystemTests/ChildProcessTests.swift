@@ -37,6 +37,22 @@ import WakeModel
         #expect(try child.replies.bytesWaiting() == 5)
     }
 
+    @Test(
+        "a child has the limits that it was given before its first instruction, and cannot raise them without privileges"
+    )
+    func limits() throws {
+        let bench = try TestTree()
+        var request = shell(
+            "ulimit -Sn; ulimit -Hn; ulimit -Hp 2>/dev/null || sed -n 's/^Max processes *[0-9]* *//p' /proc/self/limits"
+        )
+        request.limits.openFiles = .init(soft: 64, hard: 128)
+        request.limits.userProcesses = .init(soft: 777, hard: 777)
+        let child = try ChildProcess.spawn(request, into: bench.container())
+        try child.container.thaw()
+        #expect(try readToEnd(child.output).split { " \n".contains($0) }.prefix(3) == ["64", "128", "777"])
+        #expect(try waitForEnd(of: child) == .exited(code: 0))
+    }
+
     @Test("a child that nobody will follow is ended before it has run, and leaves neither a process nor a leaf")
     func abandoned() async throws {
         let bench = try TestTree()
@@ -95,10 +111,10 @@ import WakeModel
             into: bench.container())
         try child.container.thaw()
         #expect(try readLine(child.output) == "ready")
-        #expect(try eventually { try child.container.processes().count == 4 } == true)
+        #expect(try eventually { try child.container.processes().processes.count == 4 } == true)
         try child.container.freeze()
         #expect(try settles(child, frozen: true) == true)
-        let members = try child.container.processes()
+        let members = try child.container.processes().processes
         try child.container.kill()
         #expect(try waitForEnd(of: child) == .signalled(SIGKILL))
         #expect(try settles(child, populated: false) == true)
@@ -212,7 +228,7 @@ import WakeModel
         try child.container.thaw()
         _ = try child.input?.write(Array("one\n".utf8))
         #expect(try readLine(child.output) == "one")
-        #expect(try child.container.processes().count == 2)
+        #expect(try child.container.processes().processes.count == 2)
         try child.container.freeze()
         #expect(try settles(child, frozen: true) == true)
         _ = try child.input?.write(Array("two\n".utf8))
@@ -287,7 +303,7 @@ import WakeModel
         let child = try ChildProcess.spawn(shell("sleep 1000 & sleep 1000"), into: bench.container())
         let other = try ChildProcess.spawn(shell("sleep 1000"), into: bench.container())
         try child.container.thaw()
-        #expect(try eventually { try child.container.processes().count >= 2 } == true)
+        #expect(try eventually { try child.container.processes().processes.count >= 2 } == true)
         let orphans = try bench.tree.sweep()
         #expect(try waitForEnd(of: child) != nil)
         #expect(try waitForEnd(of: other) != nil)
@@ -350,6 +366,8 @@ import WakeModel
         #expect(CgroupTree.cgroup2Mount(in: "31 23 0:28 / / rw - ext4 /dev/sda rw") == nil)
         #expect(CgroupTree.service(at: "/system.slice/a.service/.control") == "/system.slice/a.service")
         #expect(CgroupTree.service(at: "/system.slice/a.service") == "/system.slice/a.service")
+        #expect(CgroupTree.service(at: "/system.slice/a.service/wakebridge-daemon") == "/system.slice/a.service")
+        #expect(CgroupTree.service(at: "/wakebridge-daemon") == "/")
         #expect(CgroupTree.unifiedPath(in: "4:memory:/x\n0::/system.slice/a.service\n") == "/system.slice/a.service")
     }
 }

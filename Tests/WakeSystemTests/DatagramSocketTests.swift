@@ -63,7 +63,7 @@ struct DatagramSocketTests {
         #expect(errand?.take() == nil, "it lingers")
     }
 
-    @Test("a socket goes at once although what waits in it lingers for 20 s, and its sender may not occupy more threads")
+    @Test("a socket goes at once although what waits in it lingers for 20 s, and its sender may occupy few threads")
     func closesOnThread() async throws {
         let closings = ForeignClosings()
         var children: [Child] = []

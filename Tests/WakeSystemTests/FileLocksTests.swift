@@ -36,21 +36,21 @@ struct FileLocksTests {
         let holder = try start(taking, bench, in: path)
         #expect(try readLine(holder.output) == "locked")
         if taking == .inherited { #expect(try waitForEnd(of: holder) == .exited(code: 0)) }
-        let members = try holder.container.processes()
-        #expect(try locks.inspect(processes: members) == .held)
+        let members = try holder.container.processes().processes
+        #expect(try locks.inspect(Members(processes: members)) == .held)
 
         let waiter = try start(taking == .inherited ? .flock : taking, bench, in: path)
-        let outside = try waiter.container.processes()
+        let outside = try waiter.container.processes().processes
         var state = LockState.none
         let end = SystemClock.monotonic() + .seconds(5)
         while state != .blocking, SystemClock.monotonic() < end {
-            state = try locks.inspect(processes: members)
+            state = try locks.inspect(Members(processes: members))
             usleep(1_000)
         }
         #expect(state == .blocking)
         // A waiting OFD request names nobody, so that it counts as a stranger's.
-        if taking != .openFile { #expect(try locks.inspect(processes: members + outside) == .held) }
-        #expect(try locks.inspect(processes: outside) == .none)
+        if taking != .openFile { #expect(try locks.inspect(Members(processes: members + outside)) == .held) }
+        #expect(try locks.inspect(Members(processes: outside)) == .none)
         try finish(holder)
         try finish(waiter)
         unlink(path)
@@ -75,14 +75,55 @@ struct FileLocksTests {
         let child = try ChildProcess.spawn(python(script), into: bench.container())
         try child.container.thaw()
         #expect(try readLine(child.output) == "open")
-        let before = try locks.inspect(processes: [child.pid])
+        let before = try locks.inspect(Members(processes: [child.pid]))
         #expect(before == .none)
         _ = try child.write(Array("\n".utf8), from: 0)
         #expect(try readLine(child.output) == "locked")
-        let after = try locks.inspect(processes: [child.pid])
+        let after = try locks.inspect(Members(processes: [child.pid]))
         #expect(after == .held)
         try finish(child)
         unlink(path)
+    }
+
+    @Test("a look ends where there are more descriptors than it goes through, and a lock then counts as held")
+    func exhausted() throws {
+        let script = """
+            import os, resource, time
+            resource.setrlimit(resource.RLIMIT_NOFILE, (20_000, 20_000))
+            files = [os.open('/dev/null', os.O_RDONLY) for _ in range(19_000)]
+            print('open', flush=True)
+            time.sleep(1000)
+            """
+        let bench = try TestTree()
+        let locks = try FileLocks()
+        let child = try ChildProcess.spawn(python(script), into: bench.container())
+        try child.container.thaw()
+        #expect(try readLine(child.output) == "open")
+        let begun = SystemClock.monotonic()
+        #expect(try locks.inspect(Members(processes: [child.pid])) == .held)
+        print("a look at 19,000 descriptors took \((SystemClock.monotonic() - begun).wholeMilliseconds) ms")
+        #expect(try locks.inspect(Members(processes: [], isComplete: false)) == .held)
+        try finish(child)
+    }
+
+    @Test("an epoll that watches very much is not asked for all of it")
+    func epoll() throws {
+        let script = """
+            import os, resource, select, time
+            resource.setrlimit(resource.RLIMIT_NOFILE, (20_000, 20_000))
+            poll, (reading, _) = select.epoll(), os.pipe()
+            for number in range(1_000, 19_000): poll.register(os.dup2(reading, number), 0)
+            os.closerange(1_000, 19_000)
+            print('watching', flush=True)
+            time.sleep(1000)
+            """
+        let bench = try TestTree()
+        let locks = try FileLocks()
+        let child = try ChildProcess.spawn(python(script), into: bench.container())
+        try child.container.thaw()
+        #expect(try readLine(child.output) == "watching")
+        #expect(try locks.inspect(Members(processes: [child.pid])) == .none)
+        try finish(child)
     }
 
     @Test("processes without a lock are free, whatever others lock")
@@ -96,8 +137,8 @@ struct FileLocksTests {
         let idler = try ChildProcess.spawn(shell("echo idle; exec sleep 1000"), into: bench.container())
         try idler.container.thaw()
         #expect(try readLine(idler.output) == "idle")
-        #expect(try locks.inspect(processes: idler.container.processes()) == .none)
-        #expect(try locks.inspect(processes: []) == .none)
+        #expect(try locks.inspect(idler.container.processes()) == .none)
+        #expect(try locks.inspect(Members(processes: [])) == .none)
         try finish(idler)
         try finish(holder)
         unlink(path)

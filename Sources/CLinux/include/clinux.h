@@ -55,8 +55,15 @@ int clinux_drop_datagram(int descriptor);
 /// From now on every sender is refused; what was sent before stays to be read.
 int clinux_refuse_datagrams(int descriptor);
 
-/// 1 where a descriptor of the process shows a lock, 0 where none does.
-int clinux_shows_lock(pid_t process);
+/// What a look at some processes may still cost.
+struct clinux_look {
+    /// Processes and descriptors.
+    int64_t left;
+    /// CLOCK_MONOTONIC, in nanoseconds.
+    int64_t deadline;
+};
+/// 1 where a descriptor of the process shows a lock, 0 where none does, -ETIME where the look may cost no more.
+int clinux_shows_lock(pid_t process, struct clinux_look *look);
 
 // ---- Signals and processes --------------------------------------------------------------------------------------
 
@@ -88,6 +95,7 @@ enum clinux_stage {
     CLINUX_STAGE_SESSION = 1,
     CLINUX_STAGE_DESCRIPTORS,
     CLINUX_STAGE_SIGNALS,
+    CLINUX_STAGE_LIMITS,
     CLINUX_STAGE_PARENT,
     CLINUX_STAGE_USER,
     CLINUX_STAGE_DIRECTORY,
@@ -98,6 +106,11 @@ enum clinux_stage {
 struct clinux_startup_failure {
     int32_t stage;
     int32_t error;
+};
+
+/// A resource limit, in units of its resource.
+struct clinux_limit {
+    uint64_t soft, hard;
 };
 
 /// Everything a child needs, gathered before the clone, because after it nothing may allocate or lock.
@@ -117,6 +130,8 @@ struct clinux_spawn_request {
     const gid_t *groups;
     size_t group_count;
     mode_t umask;
+    // Of RLIMIT_NOFILE and RLIMIT_NPROC; a hard limit of 0 leaves what we have.
+    struct clinux_limit open_files, processes;
 };
 
 /// Starts the child in a session and process group of its own. Returns at once with its pid and, in `*pidfd`, a

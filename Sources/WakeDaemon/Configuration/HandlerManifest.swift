@@ -20,12 +20,13 @@ public struct HandlerManifest: Hashable, Sendable {
     public var workingDirectory: String?
     /// It may say in the words of sd_notify how it is.
     public var notifies = false
+    public var limits = HandlerLimits()
     public var settings = HandlerSettings()
 
     static let keys = [
         "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
-        "allow_background_children", "queue_cap", "notify", "require",
+        "allow_background_children", "queue_cap", "notify", "require", "limits",
     ]
     static let watchKeys = [
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
@@ -116,6 +117,7 @@ extension HandlerManifest {
             object.refuse("cwd", expected: "an absolute path")
         }
         notifies = object.flag("notify") ?? notifies
+        if let found = object.object("limits", keys: HandlerLimits.keys) { limits = HandlerLimits(found) }
         readEnvironment(object)
     }
 

@@ -61,12 +61,15 @@ final class ControlAnswers {
         for state in [health.run, health.disk] {
             if case .degraded(let sentence) = state { sentences.append(sentence) }
         }
-        let status = BridgeStatus(
+        var status = BridgeStatus(
             version: Daemon.version, process: getpid(), journal: bridge.journal.id,
             uptime: SystemClock.monotonic() - daemon.startedAt,
             suspension: bridge.strength == .strong ? .strong : .weak,
             journalHealth: sentences.isEmpty ? "ok" : sentences.joined(separator: "; "),
             residentBytes: MemoryPressure.ownResidentBytes)
+        status.containmentHindrance = bridge.containment.hindrance
+        status.longestCall = bridge.loop.longestCall
+        status.longCalls = bridge.loop.longCalls
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 

@@ -56,6 +56,8 @@ public final class Bridge {
     private let log = Log("bridge")
 
     public var strength: SuspensionStrength { suspension.strength }
+    /// Which of a handler's limits the kernel keeps here.
+    var containment: Containment { suspension.containment }
 
     init(
         _ options: BridgeOptions, profiles: ProfileLibrary
@@ -319,6 +321,6 @@ extension HandlerManifest {
         exec == other.exec && user == other.user && group == other.group && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
             && settings.readiness == other.settings.readiness && notifies == other.notifies
-            && settings.acknowledgement == other.settings.acknowledgement
+            && settings.acknowledgement == other.settings.acknowledgement && limits == other.limits
     }
 }

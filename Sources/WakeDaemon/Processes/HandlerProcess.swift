@@ -14,7 +14,7 @@ protocol ProcessObserver: AnyObject {
     func process(_ process: HandlerProcess, couldNotStart reason: SystemError)
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream)
     func processFroze(_ process: HandlerProcess)
-    func process(_ process: HandlerProcess, exited status: ExitStatus)
+    func process(_ process: HandlerProcess, exited status: ExitStatus, refused: LeafRefusals)
     func processLeftNobody(_ process: HandlerProcess)
 }
 
@@ -49,6 +49,12 @@ final class HandlerProcess {
     private var hasBeenDeaf = false
 
     private var awaitsFreeze = false
+    private(set) var freezeCount = 0
+    private var thawedAt = SystemClock.monotonic()
+    /// How long it was awake before the latest freeze.
+    private(set) var lastAwake = TimeSpan.zero
+    /// How long the latest look at its locks took.
+    var lastLook = TimeSpan.zero
     /// Why the program could not be executed; told when the process that tried is gone.
     private var startupFailure: SystemError?
     private var hasExited = false
@@ -93,7 +99,7 @@ final class HandlerProcess {
             of: child.output.raw, on: loop, longestLine: longestLine,
             read: { [unowned self] bytes in
                 attempt("read the log of") { () throws(SystemError) in
-                    try child.output.read(appendingTo: &bytes, limit: Self.logPiece)
+                    try child.output.read(appendingTo: &bytes, limit: LogDrain.piece)
                 }
             },
             tell: { [unowned self] line in observer.process(self, logged: line, to: .output) })
@@ -101,13 +107,11 @@ final class HandlerProcess {
             of: child.errors.raw, on: loop, longestLine: longestLine,
             read: { [unowned self] bytes in
                 attempt("read the log of") { () throws(SystemError) in
-                    try child.errors.read(appendingTo: &bytes, limit: Self.logPiece)
+                    try child.errors.read(appendingTo: &bytes, limit: LogDrain.piece)
                 }
             },
             tell: { [unowned self] line in observer.process(self, logged: line, to: .errors) })
     }
-
-    private static let logPiece = 64 << 10
 
     private func watchLife() throws(SystemError) {
         startupWatch = try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() }
@@ -204,7 +208,7 @@ final class HandlerProcess {
         output?.drain()
         errors?.drain()
         input?.noteExit(status)
-        if startupFailure == nil { observer.process(self, exited: status) }
+        if startupFailure == nil { observer.process(self, exited: status, refused: child.container.refusals()) }
         learnContainer()
     }
 
@@ -212,9 +216,12 @@ final class HandlerProcess {
 
     func freeze() {
         awaitsFreeze = true
+        freezeCount += 1
         attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
         lookDelay = Self.firstLook
-        look?.arm(at: SystemClock.monotonic() + lookDelay)
+        let now = SystemClock.monotonic()
+        lastAwake = now - thawedAt
+        look?.arm(at: now + lookDelay)
     }
 
     /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
@@ -225,6 +232,7 @@ final class HandlerProcess {
 
     func thaw() {
         awaitsFreeze = false
+        thawedAt = SystemClock.monotonic()
         replies?.wake()
         attempt("thaw") { () throws(SystemError) in try child.container.thaw() }
     }
@@ -238,7 +246,7 @@ final class HandlerProcess {
         attempt("end") { () throws(SystemError) in try child.signal(Signals.terminate) }
     }
 
-    func processes() throws(SystemError) -> [Int32] { try child.container.processes() }
+    func processes() throws(SystemError) -> Members { try child.container.processes() }
 
     /// Of it and all it started, so far.
     var processorTime: TimeSpan? {

@@ -23,6 +23,8 @@ struct Launcher {
 
     private let directoriesAbove: [String]
     private let runtimeDirectory: String
+    /// Bytes; nil where the kernel does not tell.
+    private let machineMemory = (try? MemoryPressure.memory()).map { Int(clamping: $0.total) }
     private var noticeDirectory: String { "\(runtimeDirectory)/notify" }
 
     /// Where the process may say in the words of sd_notify how it is. A name in a directory, not an abstract one: anybody on
@@ -34,7 +36,8 @@ struct Launcher {
         guard !closings.isFull else {
             throw SystemError(
                 "make the notification socket of", manifest.id, .wouldBlock,
-                advice: "descriptors that its earlier processes sent there are still being closed; find out what it sends")
+                advice:
+                    "what its earlier processes sent there is still being closed; find out which descriptors it sends")
         }
         let account = try account(of: manifest)
         try Directory.create(noticeDirectory)
@@ -42,7 +45,8 @@ struct Launcher {
             for directory in [runtimeDirectory, noticeDirectory] { try Directory.letThrough(directory) }
         }
         // Numbers, not names: sun_path has room for 107 bytes.
-        return try DatagramSocket(at: "\(noticeDirectory)/\(id.rawValue)-\(epoch.rawValue)", owner: account, closings: closings)
+        return try DatagramSocket(
+            at: "\(noticeDirectory)/\(id.rawValue)-\(epoch.rawValue)", owner: account, closings: closings)
     }
 
     /// The user whose word is the handler's.
@@ -63,12 +67,16 @@ struct Launcher {
             directory: manifest.workingDirectory ?? directory, account: account)
         if let notices { request.environment.append((name: "NOTIFY_SOCKET", value: notices)) }
         request.diesWithDaemon = true
-        return try ChildProcess.spawn(request, into: makeContainer(named: "\(manifest.id)-\(epoch.rawValue)"))
+        request.limits = manifest.limits.ofProcess(
+            isContained: suspension.containment.limitsProcesses, isAlone: manifest.user == "auto")
+        let container = try makeContainer(named: "\(manifest.id)-\(epoch.rawValue)", manifest.limits)
+        return try ChildProcess.spawn(request, into: container)
     }
 
-    private func makeContainer(named name: String) throws(SystemError) -> ProcessContainer {
+    private func makeContainer(named name: String, _ limits: HandlerLimits) throws(SystemError) -> ProcessContainer {
         switch suspension {
-        case .cgroup(let tree): .cgroup(try tree.makeLeaf(named: name))
+        case .cgroup(let tree):
+            .cgroup(try tree.makeLeaf(named: name, limits: limits.ofLeaf(machineMemory: machineMemory)))
         case .stopSignals: .processGroup(ProcessGroup())
         }
     }

@@ -1,4 +1,4 @@
-// One stream of a handler's log: drained whatever comes, so that its writer never waits, and told line by line.
+// One stream of a handler's log: drained as it comes, told line by line, and left waiting only where it is poured out without end.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -8,8 +8,20 @@ final class LogDrain {
     /// Reads once what is there, and appends it; nil where that failed.
     typealias Source = (inout [UInt8]) -> ReadResult?
 
+    /// Bytes of one reading: as lines of one byte they keep the loop for some milliseconds.
+    static let piece = 16 << 10
+    /// KiB a second, and at once: no log that a person reads. Past it the writer waits until some of it is back.
+    private static let kibibytesPerSecond = 8 << 10
+    private static let burst = 32 << 10
+    private static let refillPause = TimeSpan.milliseconds(100)
+    /// How long the rest of an ended process's log is read.
+    private static let longestDrain = TimeSpan.milliseconds(20)
+
     private var watch: Watch?
+    private var refill: Timer?
     private var lines: LogLines
+    private var allowance = RateLimiter(
+        perSecond: LogDrain.kibibytesPerSecond, burst: LogDrain.burst, now: SystemClock.monotonic())
     private let read: Source
     private let tell: (String) -> Void
 
@@ -19,22 +31,35 @@ final class LogDrain {
         lines = LogLines(longestLine: longestLine)
         self.read = read
         self.tell = tell
-        // Whoever pours out a log without end must not keep the commit waiting that all others wait for.
-        watch = try loop.watch(raw, for: .readable, priority: .background) { [unowned self] _ in _ = drainOnce() }
+        refill = try loop.timer(on: .monotonic) { [unowned self] in watch?.enable() }
+        // A log without end must not keep the commit waiting that all others wait for.
+        watch = try loop.watch(raw, for: .readable, priority: .background) { [unowned self] _ in listen() }
     }
 
-    /// What a process wrote last is often why it ended; a pipe holds little more than its capacity then.
+    private func listen() {
+        let now = SystemClock.monotonic()
+        if allowance.isEmpty(now: now) {
+            watch?.disable()
+            refill?.arm(at: now + Self.refillPause)
+        } else {
+            allowance.draw(max(1, drainOnce() >> 10), now: now)
+        }
+    }
+
+    /// What a process wrote last is often why it ended. What it left behind may go on writing without end.
     func drain() {
-        for _ in 0..<64 { guard drainOnce() else { return } }
+        let end = SystemClock.monotonic() + Self.longestDrain
+        while drainOnce() > 0 {
+            guard SystemClock.monotonic() < end else { return tell("the rest of its output is too much to be read") }
+        }
     }
 
-    /// True while there may be more.
-    private func drainOnce() -> Bool {
+    /// How many bytes came; zero where there is no more for now.
+    private func drainOnce() -> Int {
         var bytes: [UInt8] = []
         let result = read(&bytes)
-        let isMore = !bytes.isEmpty
-        lines.append(bytes, isLast: !isMore, tell)
-        if result != .wouldBlock, !isMore { watch?.disable() }
-        return isMore
+        lines.append(bytes, isLast: bytes.isEmpty, tell)
+        if result != .wouldBlock, bytes.isEmpty { watch?.disable() }
+        return bytes.count
     }
 }

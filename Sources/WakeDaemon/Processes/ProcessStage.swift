@@ -16,6 +16,13 @@ enum Suspension {
         case .stopSignals: .weak
         }
     }
+
+    var containment: Containment {
+        switch self {
+        case .cgroup(let tree): tree.containment
+        case .stopSignals: .none
+        }
+    }
 }
 
 /// Whose words a log line is.
@@ -59,7 +66,7 @@ final class ProcessStage: Stage, ProcessObserver {
     private var faultLimits: [HandlerID: RateLimiter] = [:]
     /// They outlive a process: what it sent may still be closing when the next one starts.
     private var closings: [HandlerID: ForeignClosings] = [:]
-    private let locks: FileLocks
+    private let locks: LockInspector
     private let space = ReadSpace()
     private let log = Log("handlers")
 
@@ -73,7 +80,7 @@ final class ProcessStage: Stage, ProcessObserver {
         self.composer = composer
         self.launcher = launcher
         self.longestLogLine = longestLogLine
-        locks = try FileLocks()
+        locks = try LockInspector(on: loop, log: log)
     }
 
     func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
@@ -99,7 +106,8 @@ final class ProcessStage: Stage, ProcessObserver {
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
         case .freeze(let id, let epoch): process(id, epoch)?.freeze()
         case .inspectLocks(let id, let epoch):
-            if let process = process(id, epoch) { engine.feed(.locksInspected(id, epoch, finding(on: process))) }
+            guard let process = process(id, epoch) else { return }
+            inspectLocks(of: process) { .locksInspected(id, epoch, $0) }
         case .requestTermination(let id, let epoch): process(id, epoch)?.requestTermination()
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
@@ -188,23 +196,6 @@ final class ProcessStage: Stage, ProcessObserver {
         }
     }
 
-    /// Locks are looked for only after the freeze: before it, what is held is the handler's business. What cannot be seen for
-    /// want of a descriptor is not gone, and is looked at again soon.
-    private func finding(on process: HandlerProcess) -> SuspensionFinding {
-        do {
-            let members = try process.processes()
-            guard members.contains(process.pid) else { return .escaped }
-            switch try locks.inspect(processes: members) {
-            case .none: return .clean
-            case .held: return .holdsLock
-            case .blocking: return .blocksOthers
-            }
-        } catch {
-            log.error("cannot see which locks handler \(catalog.name(of: process.handler)) holds: \(error.description)")
-            return error.errno.isExhaustion ? .holdsLock : .clean
-        }
-    }
-
     // MARK: What processes tell
 
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>) {
@@ -262,12 +253,27 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func processFroze(_ process: HandlerProcess) {
-        engine.feed(.suspended(process.handler, process.epoch, finding(on: process)))
-        engine.letOut()
+        inspectLocks(of: process) { .suspended(process.handler, process.epoch, $0) }
     }
 
-    func process(_ process: HandlerProcess, exited status: ExitStatus) {
+    private func inspectLocks(of process: HandlerProcess, _ input: @escaping (SuspensionFinding) -> Input) {
+        locks.inspect(process, named: catalog.name(of: process.handler)) { [unowned engine] finding in
+            engine.feed(input(finding))
+            engine.letOut()
+        }
+    }
+
+    func process(_ process: HandlerProcess, exited status: ExitStatus, refused: LeafRefusals) {
+        if refused.memory > 0 { report(process, "was killed by the kernel at limits.memory; raise it, or use less") }
+        if refused.processes > 0 {
+            report(process, "could not start \(refused.processes) processes or threads at limits.processes")
+        }
         engine.feed(.exited(process.handler, process.epoch, status))
+    }
+
+    private func report(_ process: HandlerProcess, _ sentence: String) {
+        log.warning("handler \(catalog.name(of: process.handler)) \(sentence)")
+        handlerLog?.handler(process.handler, logged: sentence, as: .bridge)
     }
 
     func processLeftNobody(_ process: HandlerProcess) {

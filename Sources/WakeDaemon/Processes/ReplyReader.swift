@@ -134,7 +134,7 @@ final class ReplyReader {
                 return false
             }
             guard let line = splitter.next() else { return true }
-            allowance.pay(now: now)
+            allowance.payLine(now: now)
             tell(line)
         }
         return false
@@ -191,7 +191,7 @@ final class ReplyReader {
     private func tellAll() {
         let now = SystemClock.monotonic()
         while !isOver, let line = splitter.next() {
-            allowance.pay(now: now)
+            allowance.payLine(now: now)
             tell(line)
         }
     }
@@ -202,6 +202,7 @@ final class ReplyReader {
         switch result {
         case .bytes(let count):
             splitter.append(space.bytes[..<count])
+            allowance.pay(bytes: count, now: SystemClock.monotonic())
             return count
         case .wouldBlock: return nil
         case .endOfFile, .closed:

@@ -1,0 +1,100 @@
+// What a frozen process keeps from others by the file locks it holds: looked at in the loop, and on a thread where that may take long.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Owns the looks that are under way, one a handler.
+final class LockInspector {
+    private unowned let loop: EventLoop
+    private let locks: FileLocks
+    private let log: Log
+    private var underWay: [HandlerID: Look] = [:]
+
+    private struct Look {
+        let watch: Watch
+        let errand: Errand<Answer>
+    }
+
+    private struct Answer: Sendable {
+        let state: Result<LockState, SystemError>
+        let took: TimeSpan
+    }
+
+    /// A look in the loop keeps all other handlers waiting. One descriptor may list ten thousand locks, which nothing shows before; to
+    /// take so many a process needs time, and it keeps them.
+    private static let longestInLoop = TimeSpan.milliseconds(5)
+    private static let longAwake = TimeSpan.seconds(1)
+
+    init(on loop: EventLoop, log: Log) throws(SystemError) {
+        self.loop = loop
+        self.log = log
+        locks = try FileLocks()
+    }
+
+    /// Looks only after the freeze: before it, what is held is the handler's business. An answer that comes after the next freeze is
+    /// of no use, and is not told.
+    func inspect(_ process: HandlerProcess, named name: String, _ tell: @escaping (SuspensionFinding) -> Void) {
+        let members: Members
+        do { members = try process.processes() } catch {
+            return tell(finding(.failure(error), name))
+        }
+        guard members.mayContain(process.pid) else { return tell(.escaped) }
+        guard process.lastLook > Self.longestInLoop || process.lastAwake > Self.longAwake else {
+            let answer = Self.look(at: members, with: locks)
+            process.lastLook = answer.took
+            return tell(finding(answer.state, name))
+        }
+        begin(process, members) { [unowned self] in tell(finding($0, name)) }
+    }
+
+    private func begin(
+        _ process: HandlerProcess, _ members: Members, _ tell: @escaping (Result<LockState, SystemError>) -> Void
+    ) {
+        let (handler, freeze) = (process.handler, process.freezeCount)
+        guard underWay[handler] == nil else { return tell(.success(.held)) }
+        do {
+            let errand = try Errand { Self.look(at: members) }
+            let watch = try loop.watch(errand.raw, for: .readable) { [unowned self, weak process] _ in
+                guard let answer = end(handler), let process, process.freezeCount == freeze else { return }
+                process.lastLook = answer.took
+                tell(answer.state)
+            }
+            underWay[handler] = Look(watch: watch, errand: errand)
+        } catch {
+            tell(.failure(error))
+        }
+    }
+
+    /// The watch goes before what it watches.
+    private func end(_ handler: HandlerID) -> Answer? {
+        guard let look = underWay.removeValue(forKey: handler) else { return nil }
+        look.watch.cancel()
+        return look.errand.take()
+    }
+
+    private static func look(at members: Members) -> Answer {
+        do throws(SystemError) { return look(at: members, with: try FileLocks()) } catch {
+            return Answer(state: .failure(error), took: .zero)
+        }
+    }
+
+    private static func look(at members: Members, with locks: borrowing FileLocks) -> Answer {
+        let begun = SystemClock.monotonic()
+        let state: Result<LockState, SystemError>
+        do throws(SystemError) { state = .success(try locks.inspect(members)) } catch { state = .failure(error) }
+        return Answer(state: state, took: SystemClock.monotonic() - begun)
+    }
+
+    /// What cannot be seen for want of a descriptor is not gone, and is looked at again soon.
+    private func finding(_ state: Result<LockState, SystemError>, _ name: String) -> SuspensionFinding {
+        switch state {
+        case .success(.none): return .clean
+        case .success(.held): return .holdsLock
+        case .success(.blocking): return .blocksOthers
+        case .failure(let error):
+            log.error("cannot see which locks handler \(name) holds: \(error.description)")
+            return error.errno.isExhaustion ? .holdsLock : .clean
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// Which limits the kernel keeps for a leaf of our cgroup: the controllers that this machine lends, passed down to where leaves are.
+import Glibc
+
+/// What a leaf may have at most; nil for what is not limited.
+public struct LeafLimits: Hashable, Sendable {
+    /// Processes and threads (pids.max).
+    public var processes: Int?
+    /// Bytes of memory (memory.max), and as many of swap.
+    public var memory: Int?
+
+    public init(processes: Int? = nil, memory: Int? = nil) { (self.processes, self.memory) = (processes, memory) }
+}
+
+/// What became of them at the limits, counted since the leaf was made.
+public struct LeafRefusals: Hashable, Sendable {
+    /// Processes that could not be started.
+    public var processes = 0
+    /// Processes that were killed for want of memory.
+    public var memory = 0
+}
+
+public struct Containment: Hashable, Sendable {
+    enum Controller: String, CaseIterable, Sendable { case pids, memory }
+
+    let controllers: Set<Controller>
+    /// Why there are not all of them, a clause; nil where there are.
+    public let hindrance: String?
+
+    public static let none = Containment(controllers: [], hindrance: "no cgroup can be made")
+
+    public var limitsProcesses: Bool { controllers.contains(.pids) }
+    public var limitsMemory: Bool { controllers.contains(.memory) }
+
+    /// Where a process of ours goes whose own cgroup must be empty: the kernel passes no memory controller below one that has
+    /// processes.
+    static let daemonGroup = "wakebridge-daemon"
+
+    init(controllers: Set<Controller>, hindrance: String?) {
+        self.controllers = controllers
+        self.hindrance = hindrance
+    }
+
+    /// Passes what can be had from `own`, the cgroup that we are in, to the leaves of `tree`, which lies directly below it.
+    init(passing own: String, to tree: String) {
+        let lent = Set(Containment.words(of: "\(own)/cgroup.controllers"))
+        let wanted = Controller.allCases.filter { lent.contains($0.rawValue) }
+        var passed: Set<Controller> = []
+        var hindrance = wanted.count == Controller.allCases.count ? nil : "\(own) is lent no such controller"
+        for controller in wanted {
+            do throws(SystemError) {
+                try Containment.pass(controller, from: own)
+                try Containment.enable(controller, in: tree)
+                passed.insert(controller)
+            } catch { hindrance = error.description }
+        }
+        self.init(controllers: passed, hindrance: hindrance)
+    }
+
+    private static func pass(_ controller: Controller, from own: String) throws(SystemError) {
+        do throws(SystemError) { try enable(controller, in: own) } catch {
+            guard error.errno == .busy else { throw error }
+            try makeWay(in: own)
+            try enable(controller, in: own)
+        }
+    }
+
+    /// Moves this process one cgroup down, where no other is with it: others are not ours to move.
+    private static func makeWay(in own: String) throws(SystemError) {
+        let group = "\(own)/\(daemonGroup)"
+        guard try File.text(at: "\(own)/cgroup.procs") == "\(getpid())\n" else {
+            throw SystemError(
+                "limit handlers below", own, .busy,
+                advice: "other processes are in it; start wakebridged as a service of its own")
+        }
+        try Directory.create(group, mode: 0o755)
+        try put("\(getpid())", into: "\(group)/cgroup.procs")
+    }
+
+    private static func enable(_ controller: Controller, in cgroup: String) throws(SystemError) {
+        try put("+\(controller.rawValue)", into: "\(cgroup)/cgroup.subtree_control")
+    }
+
+    private static func words(of path: String) -> [String] {
+        ((try? File.text(at: path)) ?? "").split { " \n".contains($0) }.map(String.init)
+    }
+
+    // MARK: Leaves
+
+    /// Writes the limits that the kernel keeps here into a new leaf.
+    func set(_ limits: LeafLimits, on leaf: String) throws(SystemError) {
+        if limitsProcesses, let most = limits.processes { try Self.put("\(most)", into: "\(leaf)/pids.max") }
+        guard limitsMemory, let most = limits.memory else { return }
+        try Self.put("\(most)", into: "\(leaf)/memory.max")
+        // Not there where the machine has no swap accounting.
+        if File.exists("\(leaf)/memory.swap.max") { try Self.put("\(most)", into: "\(leaf)/memory.swap.max") }
+    }
+
+    static func refusals(in leaf: String) -> LeafRefusals {
+        LeafRefusals(
+            processes: count("max", in: "\(leaf)/pids.events"), memory: count("oom_kill", in: "\(leaf)/memory.events"))
+    }
+
+    private static func count(_ name: String, in file: String) -> Int {
+        let words = words(of: file)
+        guard let place = words.firstIndex(of: name), place + 1 < words.count else { return 0 }
+        return Int(words[place + 1]) ?? 0
+    }
+
+    private static func put(_ text: String, into path: String) throws(SystemError) {
+        let file = try File.open(path, for: .write)
+        do throws(SystemError) { _ = try file.write(Array(text.utf8), at: 0) } catch {
+            throw SystemError("write \(text) to", path, error.errno)
+        }
+    }
+}
