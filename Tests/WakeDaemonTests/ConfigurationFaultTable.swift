@@ -118,7 +118,12 @@ let brokenManifests: [ConfigurationFault] = [
         "{exec: [\"/bin/cat\"], modes: \"bluetooth-central\", watch: []}",
         "modes is \"bluetooth-central\", expected a list of modes"),
     manifest(with: "require: [\"powr\"]", "require[0] is \"powr\"; did you mean \"power\"?"),
-    manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\""),
+    manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\", \"bonded\""),
+    manifest(with: "require: [\"bond\"]", "require[0] is \"bond\"; did you mean \"bonded\"?"),
+    manifest(
+        "{exec: [\"/bin/cat\"], modes: [\"external-accessory\"], watch: [{profile: \"gps-receiver\"}], require: [\"bonded\"]}",
+        "require names \"bonded\", but watch names only accessories without Bluetooth, which have no bond, so it would never be woken; remove \"bonded\", or watch a profile of Bluetooth devices"
+    ),
     manifest(with: "require: \"power\"", "require is \"power\", expected a list of conditions"),
     manifest("{exec: \"/bin/cat\", modes: [], watch: []}", "exec is \"/bin/cat\", expected a list of texts"),
     manifest(
