@@ -155,3 +155,18 @@ struct BondTests {
         #expect(late().contains("Strap 1 2 True") && late().contains("Strap 2 2 False"), "\(late())")
     }
 }
+
+@Suite("Bonds while a trace is played") struct PlayedBondTests {
+    @Test("who requires bonds is given nothing of a trace, and why says that nothing in one is bonded")
+    func explains() throws {
+        let daemon = try RunningDaemon.withStrap()
+        for (id, more) in [("open", ""), ("wary", "require: [\"bonded\"]")] {
+            try daemon.drop(id, manifest(daemon.folder + "/diary.py", more))
+        }
+        try daemon.start("--replay", daemon.folder + "/strap.trace")
+        #expect(daemon.wait { daemon.diary("open").contains { $0.hasPrefix("connected ") } }, "\(daemon.log)")
+        let why = try daemon.json("why", "wary")["why"]?.string ?? ""
+        #expect(why.hasSuffix("and strap is not bonded, as nothing in a trace is"), "\(why)")
+        #expect(daemon.diary("wary") == [])
+    }
+}

@@ -4,19 +4,23 @@ import WakeModel
 
 extension ControlAnswers {
     /// Those that a bond would bring to it; none of a handler that waits for an operator, or for a penalty to end, first.
-    func unbonded(of standing: Standing) -> [Device] { unproved(to: standing).filter(\.canBond) }
+    func unbonded(of standing: Standing) -> [Device] { unproved(to: standing).filter(canBond) }
 
     func why(_ standing: Standing) -> String {
         let devices = unproved(to: standing)
         let clauses = [
-            Self.clause(devices.filter(\.canBond)) { alias in
+            Self.clause(devices.filter(canBond)) { alias in
                 "not bonded; bond it with: wakebridge pair \(alias.asShellWord)"
             },
-            Self.clause(devices.filter { !$0.canBond }) { _ in "without Bluetooth, so without a bond" },
+            Self.clause(devices.filter { !canBond($0) }) { [live] _ in
+                live == nil ? "not bonded, as nothing in a trace is" : "without Bluetooth, so without a bond"
+            },
         ].compactMap { $0 }
         guard !clauses.isEmpty else { return standing.why }
         return "\(standing.why); its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
     }
+
+    private func canBond(_ device: Device) -> Bool { live != nil && Device.bluetoothAddress(in: device.source) != nil }
 
     private func unproved(to standing: Standing) -> [Device] {
         switch standing.state {
@@ -35,8 +39,4 @@ extension ControlAnswers {
         let verb = others == 0 ? "is" : "and \(others.counted("other")) are"
         return "\(first.alias) \(verb) \(what(first.alias))"
     }
-}
-
-extension Device {
-    fileprivate var canBond: Bool { Device.bluetoothAddress(in: source) != nil }
 }
