@@ -59,6 +59,8 @@ public struct HandlerStatus: Hashable, Sendable {
     public var status: String?
     /// How its last process ended, as a sentence; nil where none has.
     public var lastExit: String?
+    /// Aliases of the devices that it watches and is not woken for until they are bonded.
+    public var unbonded: [String] = []
 
     public init(id: String, state: String, why: String, process: Int32? = nil, epoch: Epoch = Epoch(rawValue: 0)) {
         self.id = id
@@ -186,6 +188,10 @@ extension JSONWriter {
         field("work", status.work)
         field("status", status.status)
         field("last_exit", status.lastExit)
+        key("unbonded")
+        beginArray()
+        for alias in status.unbonded { string(alias) }
+        endArray()
         endObject()
     }
 
@@ -195,6 +201,7 @@ extension JSONWriter {
         field("source", status.device.source)
         field("mode", status.device.mode.rawValue)
         field("profile", status.device.profile)
+        field("bonded", status.device.isBonded)
         key("match")
         if let match = status.match { self.match(match) } else { null() }
         field("node", status.node)

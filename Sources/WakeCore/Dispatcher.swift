@@ -38,7 +38,7 @@ public struct Dispatcher: Sendable {
     public mutating func step(_ input: Input, at stamp: Stamp, into effects: inout [Effect]) {
         var step = Step(
             stamp: stamp, effects: effects, nextSequence: nextSequence,
-            isFinishing: isFinishing, machine: machine)
+            isFinishing: isFinishing, machine: machine, bonded: routes.bonded)
         effects = []
         take(input, &step)
         wakeDue(&step)
@@ -182,8 +182,7 @@ public struct Dispatcher: Sendable {
         case .cut: cut(event, &step)
         case .cutBegins:
             let detail = "more than \(storm.eventsPerSecond) events a second; what is over is lost and told in a gap"
-            dispatch(
-                DeviceEvent(device: event.device, kind: .attention(.storm, detail: detail), stamp: event.stamp), &step)
+            dispatch(event.causing(.attention(.storm, detail: detail)), &step)
             cut(event, &step)
         }
     }
@@ -192,13 +191,14 @@ public struct Dispatcher: Sendable {
         let detail =
             "connected and disconnected more than \(flips.limit) times in \(flips.window.wholeMilliseconds / 1000) s; "
             + "what follows is folded until the link settles"
-        dispatch(
-            DeviceEvent(device: event.device, kind: .attention(.flapping, detail: detail), stamp: event.stamp), &step)
+        dispatch(event.causing(.attention(.flapping, detail: detail)), &step)
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
         // Of ten thousand devices hardly one flaps: none is looked at for it.
-        guard !deviceDeadlines.isEmpty, let event = devices[device].flips.release(at: step.now) else { return }
+        guard !deviceDeadlines.isEmpty, var event = devices[device].flips.release(at: step.now) else { return }
+        // It goes to those who are owed it now, so it says what is true now.
+        event.isAuthenticated = step.bonded.contains(event.device)
         deviceDeadlines.set(nil, for: device)
         dispatch(event, &step)
     }
@@ -262,8 +262,7 @@ public struct Dispatcher: Sendable {
         guard case .disconnected(let reason, _) = event.kind else { return }
         for route in subscribers where handlers[route.slot].queue.isHeld(event.device, at: step.boottime) {
             let detail = "the link went down (\(reason)) while a nack held this device back"
-            let notice = DeviceEvent(
-                device: event.device, kind: .attention(.linkDown, detail: detail), stamp: event.stamp)
+            let notice = event.causing(.attention(.linkDown, detail: detail))
             let sequence = step.takeSequence()
             let durability = handlers[route.slot].terms[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
@@ -321,6 +320,13 @@ public struct Dispatcher: Sendable {
     }
 
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }
+}
+
+extension DeviceEvent {
+    /// What the bridge has to say at the same instant because of this event.
+    fileprivate func causing(_ kind: Kind) -> DeviceEvent {
+        DeviceEvent(device: device, kind: kind, stamp: stamp, isAuthenticated: isAuthenticated)
+    }
 }
 
 extension SlotOrder {

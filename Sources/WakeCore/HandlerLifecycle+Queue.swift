@@ -92,14 +92,14 @@ extension HandlerLifecycle {
 
     /// Brings the journal's copy of a gap up to date.
     func rewrite(_ entry: PendingGaps.Entry, _ step: inout Step) {
-        step.emit(.update(entry.sequence, DeviceEvent(device: entry.device, kind: .gap(entry.gap), stamp: step.stamp)))
+        step.emit(.update(entry.sequence, step.event(.gap(entry.gap), of: entry.device)))
     }
 
     mutating func tell(
         _ gap: Gap, of device: DeviceID, due: Instant, _ subscription: Int?, atLeast least: Durability = .ram,
         _ step: inout Step
     ) {
-        let event = DeviceEvent(device: device, kind: .gap(gap), stamp: step.stamp)
+        let event = step.event(.gap(gap), of: device)
         let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
         let sequence = step.takeSequence()
         let durability = max(durability(of: gap, terms), least)

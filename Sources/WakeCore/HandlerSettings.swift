@@ -43,10 +43,12 @@ public struct HandlerSettings: Hashable, Sendable {
     }
     public enum Overrun: String, Hashable, Sendable, CaseIterable { case suspend, terminate }
     public enum StoppedEvents: String, Hashable, Sendable, CaseIterable { case drop, keep }
-    /// What must be there before it is started or woken, for work that can wait: its events wait with it.
+    /// What must be true before it is woken.
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
-        /// The machine draws from the mains, or has no battery to spare.
+        /// The machine draws from the mains, or has no battery to spare. For work that can wait: its events wait with it.
         case power
+        /// A bond proves who the device is. Events of others are not owed to it.
+        case bonded
     }
 
     public var modes: Set<DeviceMode> = []
@@ -67,6 +69,17 @@ public struct HandlerSettings: Hashable, Sendable {
     public var timers = HandlerTimers()
 
     public init() {}
+
+    /// Whether its manifest means the device, bonded or not.
+    public func watches(_ device: Device) -> Bool {
+        modes.contains(device.mode) && subscriptions.contains { $0.matches(device) }
+    }
+
+    /// Whether what the device does is for it.
+    public func takes(_ device: Device) -> Bool { accepts(device) && watches(device) }
+
+    /// Whether it may be given what such a device says, if it watches it.
+    public func accepts(_ device: Device) -> Bool { device.isBonded || !requirements.contains(.bonded) }
 
     public var batchLimit: Int { maxBatch ?? (lifecycle == .resident ? 64 : 1) }
 }

@@ -43,6 +43,7 @@ struct RouteTable: Sendable {
     /// A thousand manifests over a thousand devices: each looks only at those that may match it.
     private var devicesByName = PlacesByName()
     private var slotsByName = PlacesByName()
+    private(set) var bonded: Set<DeviceID> = []
 
     subscript(_ device: DeviceID) -> Subscribers {
         let index = Int(device.rawValue)
@@ -60,6 +61,7 @@ struct RouteTable: Sendable {
             devices.append(nil)
             subscribers.append(.none)
         }
+        if device.isBonded { bonded.insert(id) } else { bonded.remove(id) }
         var concerned = Set(subscribers[index].routes.map(\.slot))
         rename(index, to: device)
         let slots = Set(device.routeNames.flatMap { slotsByName[$0] }).sorted()
@@ -163,18 +165,20 @@ extension Subscription {
         var id: HandlerID
         var modes: Set<DeviceMode>
         var subscriptions: [Subscription]
+        var needsBond: Bool
 
         init(_ id: HandlerID, _ settings: HandlerSettings) {
             self.id = id
             modes = settings.modes
             subscriptions = settings.subscriptions
+            needsBond = settings.requirements.contains(.bonded)
         }
 
         fileprivate var names: Set<RouteName> { Set(subscriptions.map(\.routeName)) }
 
         /// One route a handler: the subscription that names the device comes before one for every device of the profile.
         fileprivate func route(of device: Device, at slot: Int) -> Route? {
-            guard modes.contains(device.mode) else { return nil }
+            guard modes.contains(device.mode), device.isBonded || !needsBond else { return nil }
             let matching = subscriptions.indices.filter { subscriptions[$0].matches(device) }
             let best = matching.first { subscriptions[$0].device != nil } ?? matching.first
             return best.map {

@@ -8,11 +8,18 @@ struct Step {
     /// The bridge is ending: nothing is started or thawed for events any more.
     var isFinishing: Bool
     var machine: MachineCondition
+    /// Those that are bonded now.
+    let bonded: Set<DeviceID>
 
     var now: Instant { stamp.moment.monotonic }
     var boottime: Instant { stamp.moment.boottime }
 
     mutating func emit(_ effect: Effect) { effects.append(effect) }
+
+    /// What arises now of itself, and in no source.
+    func event(_ kind: DeviceEvent.Kind, of device: DeviceID) -> DeviceEvent {
+        DeviceEvent(device: device, kind: kind, stamp: stamp, isAuthenticated: bonded.contains(device))
+    }
 
     mutating func takeSequence() -> Sequence {
         defer { nextSequence = nextSequence.next }

@@ -160,11 +160,14 @@ public struct BridgeFacts: Hashable, Sendable {
         public var id: String
         public var state: String
         public var why: String
+        /// What it is not woken for until it is bonded, by alias.
+        public var unbonded: [String]
 
-        public init(_ id: String, _ state: String, _ why: String) {
+        public init(_ id: String, _ state: String, _ why: String, unbonded: [String] = []) {
             self.id = id
             self.state = state
             self.why = why
+            self.unbonded = unbonded
         }
     }
 
@@ -202,7 +205,8 @@ public struct BridgeFacts: Hashable, Sendable {
         journalHealth = bridge["journal_health"]?.string ?? "ok"
         handlers = (status["handlers"]?.array ?? []).map { handler in
             Handler(
-                handler["id"]?.string ?? "", handler["state"]?.string ?? "", handler["why"]?.string ?? "")
+                handler["id"]?.string ?? "", handler["state"]?.string ?? "", handler["why"]?.string ?? "",
+                unbonded: (handler["unbonded"]?.array ?? []).compactMap(\.string))
         }
         sessions = (status["devices"]?.array ?? []).compactMap { device in
             guard let session = device["session"]?.string.flatMap(LinkSession.init), session != .open else {

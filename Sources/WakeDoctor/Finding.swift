@@ -70,6 +70,7 @@ public struct Finding: Hashable, Sendable {
         case handlerQuarantined = "handler-quarantined"
         case handlerHeld = "handler-held"
         case handlerStopped = "handler-stopped"
+        case handlerUnbonded = "handler-unbonded"
         case sessionShut = "session-shut"
         case deadLetters = "dead-letters"
         case accessory

@@ -134,8 +134,14 @@ extension Facts {
             let remedy = handler.why.hasPrefix("disabled") ? Finding.Remedy.act("change its manifest") : start
             let why = "It is \(handler.why)."
             return [Finding(.note, .handlerStopped, "handler \(handler.id) is stopped", why, remedy)]
-        default: return []
+        default: return handler.unbonded.map { ofUnbonded($0, handler.id) }
         }
+    }
+
+    private static func ofUnbonded(_ device: String, _ handler: String) -> Finding {
+        Finding(
+            .warning, .handlerUnbonded, "handler \(handler) requires bonded devices, and \(device) is not bonded",
+            "The handler is not woken for it.", .run("wakebridge pair \(device.asShellWord)"))
     }
 
     private static func of(_ session: BridgeFacts.Session) -> Finding {

@@ -27,6 +27,8 @@ public struct AccessoryEvent: Hashable, Sendable {
     public let device: String
     /// The device's stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01`.
     public let source: String
+    /// True where a bond proved, when the event arose, that the device is the one it says it is.
+    public let isAuthenticated: Bool
     /// When it arrived, RFC 3339 in UTC with microseconds.
     public let time: String
     /// False while the wall clock had not been set since boot; ``time`` is then a guess.

@@ -60,6 +60,7 @@ extension AccessoryEvent {
         isRedelivered = json["redelivered"]?.boolean ?? false
         device = json.text("subject")
         source = json.text("source")
+        isAuthenticated = json["authenticated"]?.boolean ?? false
         time = json.text("time")
         isClockSynchronized = data["clock_synced"]?.boolean ?? true
         profile = data["profile"]?.string

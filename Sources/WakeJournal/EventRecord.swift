@@ -16,6 +16,8 @@ import WakeModel
 /// A row whose number is not above 0 is no event but a ``Note`` of the journal's own, of kind 0: so it shares the page,
 /// and the cost, of the events that are written with it.
 ///
+/// The `synced` column holds ``DeviceEvent/marks``.
+///
 /// The check is CRC-32 (polynomial 0xEDB88320) over seq, owner, device, kind, the stamps and the payload, in that order.
 struct EventRecord {
     /// Bytes before the payload in ``buffer``: what the check covers beside the payload.
@@ -29,7 +31,7 @@ struct EventRecord {
     /// Returns the check, over `suffix` too.
     mutating func encode(_ event: DeviceEvent, seq: UInt64, owner: UInt32, suffix: [UInt8] = []) -> UInt32 {
         kind = event.kind.code
-        begin(seq, owner, event.device.rawValue, event.stamp)
+        begin(seq, owner, event.device.rawValue, event.stamp, event.marks)
         buffer.appendPayload(of: event.kind)
         guard !suffix.isEmpty else { return checker.check(buffer) }
         return checker.check(buffer + suffix)
@@ -37,12 +39,12 @@ struct EventRecord {
 
     mutating func encode(_ note: Note) -> UInt32 {
         kind = 0
-        begin(UInt64(bitPattern: note.key.rawValue), 0, 0, note.stamp)
+        begin(UInt64(bitPattern: note.key.rawValue), 0, 0, note.stamp, 0)
         buffer.append(contentsOf: note.value)
         return checker.check(buffer)
     }
 
-    private mutating func begin(_ seq: UInt64, _ owner: UInt32, _ device: UInt32, _ stamp: Stamp) {
+    private mutating func begin(_ seq: UInt64, _ owner: UInt32, _ device: UInt32, _ stamp: Stamp, _ marks: UInt8) {
         buffer.removeAll(keepingCapacity: true)
         buffer.appendLittleEndian(seq)
         buffer.appendLittleEndian(owner)
@@ -51,7 +53,7 @@ struct EventRecord {
         buffer.appendLittleEndian(stamp.moment.monotonic.nanoseconds)
         buffer.appendLittleEndian(stamp.moment.boottime.nanoseconds)
         buffer.appendLittleEndian(stamp.wall.microseconds)
-        buffer.append(stamp.isClockSynchronized ? 1 : 0)
+        buffer.append(marks)
     }
 
     /// Nil when the note is not what was written.
@@ -67,18 +69,30 @@ struct EventRecord {
         _ row: Statement, suffix: [UInt8] = []
     ) -> (seq: Sequence, owner: UInt32, event: DeviceEvent)? {
         guard let owner = UInt32(exactly: row.integer(1)), let device = UInt32(exactly: row.integer(2)),
-            let kind = DeviceEvent.Kind(code: row.integer(3), payload: row.blob(9))
+            let kind = DeviceEvent.Kind(code: row.integer(3), payload: row.blob(9)),
+            let marks = UInt8(exactly: row.integer(7))
         else { return nil }
         let moment = Moment(
             monotonic: Instant(nanoseconds: row.integer(4)), boottime: Instant(nanoseconds: row.integer(5)))
         let event = DeviceEvent(
-            device: DeviceID(rawValue: device), kind: kind,
-            stamp: Stamp(
-                moment: moment, wall: WallTime(microseconds: row.integer(6)), isClockSynchronized: row.integer(7) != 0))
+            device: DeviceID(rawValue: device), kind: kind, at: moment, WallTime(microseconds: row.integer(6)),
+            marks: marks)
         let seq = UInt64(bitPattern: row.integer(0))
         // Encoding is a bijection, so the decoded event must give the stored check again.
         guard Int64(encode(event, seq: seq, owner: owner, suffix: suffix)) == row.integer(8) else { return nil }
         return (Sequence(seq), owner, event)
+    }
+}
+
+extension DeviceEvent {
+    /// What is true of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded.
+    var marks: UInt8 { (stamp.isClockSynchronized ? 1 : 0) | (isAuthenticated ? 2 : 0) }
+
+    init(device: DeviceID, kind: Kind, at moment: Moment, _ wall: WallTime, marks: UInt8) {
+        self.init(
+            device: device, kind: kind,
+            stamp: Stamp(moment: moment, wall: wall, isClockSynchronized: marks & 1 != 0),
+            isAuthenticated: marks & 2 != 0)
     }
 }
 

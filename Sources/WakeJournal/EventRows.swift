@@ -38,7 +38,8 @@ extension EventStore {
         let check = record.encode(event, seq: seq.rawValue, owner: owner)
         let statement = try database.statement(.append)
         statement.bind(1, seq.rawValue)
-        statement.bindBody(owner: owner, device: event.device, stamp: event.stamp, kind: record.kind, check: check)
+        statement.bindBody(
+            owner: owner, device: event.device, stamp: event.stamp, marks: event.marks, kind: record.kind, check: check)
         try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
     }
 
@@ -47,7 +48,7 @@ extension EventStore {
         let check = record.encode(note)
         let statement = try database.statement(.append)
         statement.bind(1, key.rawValue)
-        statement.bindBody(owner: 0, device: DeviceID(rawValue: 0), stamp: note.stamp, kind: 0, check: check)
+        statement.bindBody(owner: 0, device: DeviceID(rawValue: 0), stamp: note.stamp, marks: 0, kind: 0, check: check)
         try statement.run(blob: value, at: 10)
     }
 
@@ -173,8 +174,8 @@ extension EventStore {
         let statement = try database.statement(.bury)
         statement.bind(1, letter.seq.rawValue)
         statement.bindBody(
-            owner: letter.handler.rawValue, device: letter.event.device, stamp: letter.event.stamp, kind: record.kind,
-            check: check)
+            owner: letter.handler.rawValue, device: letter.event.device, stamp: letter.event.stamp,
+            marks: letter.event.marks, kind: record.kind, check: check)
         statement.bind(11, letter.reason)
         statement.bind(12, letter.at.microseconds)
         try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
@@ -237,14 +238,16 @@ extension DeadLetter {
 
 extension Statement {
     /// Columns 2 to 9 of the tables that hold events.
-    fileprivate func bindBody(owner: UInt32, device: DeviceID, stamp: Stamp, kind: UInt8, check: UInt32) {
+    fileprivate func bindBody(
+        owner: UInt32, device: DeviceID, stamp: Stamp, marks: UInt8, kind: UInt8, check: UInt32
+    ) {
         bind(2, Int64(owner))
         bind(3, Int64(device.rawValue))
         bind(4, Int64(kind))
         bind(5, stamp.moment.monotonic.nanoseconds)
         bind(6, stamp.moment.boottime.nanoseconds)
         bind(7, stamp.wall.microseconds)
-        bind(8, Int64(stamp.isClockSynchronized ? 1 : 0))
+        bind(8, Int64(marks))
         bind(9, Int64(check))
     }
 }

@@ -35,6 +35,7 @@ extension EventStore {
         statement.bind(4, device.profile ?? "")
         statement.bind(5, device.mode.rawValue)
         statement.bind(6, device.check(id))
+        statement.bind(7, Int64(device.isBonded ? 1 : 0))
         try statement.run()
     }
 
@@ -67,7 +68,7 @@ extension EventStore {
 
     func devices() -> Rows<DeviceID, Device> {
         var found = Rows<DeviceID, Device>()
-        each("SELECT id,source,alias,profile,mode,crc FROM devices ORDER BY id") { row in
+        each("SELECT id,source,alias,profile,mode,crc,bonded FROM devices ORDER BY id") { row in
             guard let id = UInt32(exactly: row.integer(0)).map(DeviceID.init),
                 let mode = DeviceMode(rawValue: row.text(4))
             else {
@@ -75,7 +76,8 @@ extension EventStore {
                 return
             }
             let device = Device(
-                source: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3), mode: mode)
+                source: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3), mode: mode,
+                isBonded: row.integer(6) != 0)
             if device.check(id) == row.integer(5) { found.sound.append((id, device)) } else { found.damaged += 1 }
         }
         return found
@@ -118,6 +120,8 @@ extension EventStore {
 
 extension Device {
     fileprivate func check(_ id: DeviceID) -> Int64 {
-        CRC32.standard.check(fields: ["\(id.rawValue)", source, alias, profile ?? "", mode.rawValue])
+        let fields = ["\(id.rawValue)", source, alias, profile ?? "", mode.rawValue]
+        // Rows that were written before there was a bond to speak of keep their check.
+        return CRC32.standard.check(fields: isBonded ? fields + ["bonded"] : fields)
     }
 }

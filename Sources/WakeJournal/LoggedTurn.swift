@@ -13,8 +13,8 @@ import WakeModel
 /// | 5 fact | name, value: each u32 and UTF-8 |
 /// | 6 note | key i64, u32 and bytes |
 ///
-/// An event is device u32, kind u8, monotonic i64, boottime i64, wall i64, synchronized u8, u32 and its payload as
-/// ``EventRecord`` has it.
+/// An event is device u32, kind u8, monotonic i64, boottime i64, wall i64, marks u8, u32 and its payload; marks and
+/// payload are as ``EventRecord`` has them.
 struct LoggedTurn {
     static let prefixSize = 8
 
@@ -120,7 +120,7 @@ struct TurnBuffer {
         bytes.appendLittleEndian(event.stamp.moment.monotonic.nanoseconds)
         bytes.appendLittleEndian(event.stamp.moment.boottime.nanoseconds)
         bytes.appendLittleEndian(event.stamp.wall.microseconds)
-        bytes.append(event.stamp.isClockSynchronized ? 1 : 0)
+        bytes.append(event.marks)
         payload.removeAll(keepingCapacity: true)
         payload.appendPayload(of: event.kind)
         append(payload)
@@ -206,13 +206,12 @@ extension DeviceEvent {
     fileprivate init?(_ reader: inout ByteReader) {
         guard let device = reader.integer(UInt32.self), let code = reader.integer(UInt8.self),
             let monotonic = reader.integer(Int64.self), let boottime = reader.integer(Int64.self),
-            let wall = reader.integer(Int64.self), let synchronized = reader.integer(UInt8.self),
+            let wall = reader.integer(Int64.self), let marks = reader.integer(UInt8.self),
             let payload = reader.sized(), let kind = Kind(code: Int64(code), payload: payload)
         else { return nil }
         let moment = Moment(
             monotonic: Instant(nanoseconds: monotonic), boottime: Instant(nanoseconds: boottime))
-        let stamp = Stamp(
-            moment: moment, wall: WallTime(microseconds: wall), isClockSynchronized: synchronized != 0)
-        self.init(device: DeviceID(rawValue: device), kind: kind, stamp: stamp)
+        self.init(
+            device: DeviceID(rawValue: device), kind: kind, at: moment, WallTime(microseconds: wall), marks: marks)
     }
 }

@@ -135,14 +135,25 @@ enum Salvage {
         return count
     }
 
+    /// A file that was never brought to the newest version has fewer; the names in a damaged one may be anything.
+    private static func columns(of table: String, in database: Database) -> [String] {
+        guard let rows = try? database.prepare("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid") else {
+            return []
+        }
+        var names: [String] = []
+        while (try? rows.step()) == true { names.append(rows.text(0)) }
+        return names
+    }
+
     /// True when the end was reached.
     private static func copy(
         _ selection: String, into table: String, _ source: Database, _ fresh: Database, _ count: inout Int
     ) -> Bool {
-        let width = (try? fresh.integer("SELECT count(*) FROM pragma_table_info('\(table)')")) ?? 0
-        let places = Array(repeating: "?", count: Int(width)).joined(separator: ",")
+        let columns = columns(of: table, in: fresh).prefix(Self.columns(of: table, in: source).count)
+        let places = Array(repeating: "?", count: columns.count).joined(separator: ",")
+        let target = "\(table)(\(columns.joined(separator: ",")))"
         guard let rows = try? source.prepare("SELECT * FROM \(selection)"),
-            let insertion = try? fresh.prepare("INSERT OR IGNORE INTO \(table) VALUES(\(places))")
+            let insertion = try? fresh.prepare("INSERT OR IGNORE INTO \(target) VALUES(\(places))")
         else { return false }
         do {
             while try rows.step() {

@@ -28,6 +28,8 @@ enum Schema {
         "DELETE FROM facts WHERE name='turns'",
         // It may also say with which number that log begins: who cannot read that must not pass the log over.
         "UPDATE facts SET value=value WHERE name='turns'",
+        // Whether a bond proves who the device is. Events say it in `synced`, and who cannot read that would take them for damaged.
+        "ALTER TABLE devices ADD COLUMN bonded INTEGER NOT NULL DEFAULT 0",
     ]
     /// Those that stay small: read at every start, so checked at every start.
     static let smallTables = ["facts", "devices", "handlers", "attempts"]
@@ -72,7 +74,8 @@ enum Schema {
         "attempts handler INTEGER!1 seq INTEGER!2 attempts INTEGER! charges INTEGER! crc INTEGER! held INTEGER!",
         "dead_letters seq INTEGER!1 handler INTEGER!2 device INTEGER! kind INTEGER! monotonic INTEGER! "
             + "boottime INTEGER! wall INTEGER! synced INTEGER! crc INTEGER! payload BLOB! reason TEXT! at INTEGER!",
-        "devices id INTEGER1 source TEXT! alias TEXT! profile TEXT mode TEXT! crc INTEGER!",
+        "devices id INTEGER1 source TEXT! alias TEXT! profile TEXT mode TEXT! crc INTEGER! "
+            + "bonded INTEGER!",
         "events seq INTEGER1 owner INTEGER! device INTEGER! kind INTEGER! monotonic INTEGER! boottime INTEGER! "
             + "wall INTEGER! synced INTEGER! crc INTEGER! payload BLOB!",
         "facts name TEXT!1 value TEXT! crc INTEGER!",
@@ -156,7 +159,7 @@ enum Query: Int, CaseIterable {
         case .find: "SELECT \(Self.eventColumns) FROM events WHERE seq=?"
         case .fetch: "SELECT \(Self.eventColumns) FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq"
         case .setFact: "INSERT OR REPLACE INTO facts VALUES(?,?,?)"
-        case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6)"
+        case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6,?7)"
         case .setHandler: "INSERT OR REPLACE INTO handlers VALUES(?,?,?,?,?)"
         case .bury: "INSERT OR REPLACE INTO dead_letters VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
         case .unbury: "DELETE FROM dead_letters WHERE seq=? AND handler=?"

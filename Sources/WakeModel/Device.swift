@@ -14,12 +14,15 @@ public struct Device: Hashable, Sendable {
     /// The profile that matched it, by the profile's folder name.
     public var profile: String?
     public var mode: DeviceMode
+    /// A bond proves that it is what it says: names, addresses and serial numbers are claims, which another device can copy.
+    public var isBonded: Bool
 
-    public init(source: String, alias: String, profile: String?, mode: DeviceMode) {
+    public init(source: String, alias: String, profile: String?, mode: DeviceMode, isBonded: Bool = false) {
         self.source = source
         self.alias = alias
         self.profile = profile
         self.mode = mode
+        self.isBonded = isBonded
     }
 }
 

@@ -91,11 +91,14 @@ public struct DeviceEvent: Hashable, Sendable {
     public var device: DeviceID
     public var kind: Kind
     public var stamp: Stamp
+    /// Its device was bonded when the event arose.
+    public var isAuthenticated: Bool
 
-    public init(device: DeviceID, kind: Kind, stamp: Stamp) {
+    public init(device: DeviceID, kind: Kind, stamp: Stamp, isAuthenticated: Bool = false) {
         self.device = device
         self.kind = kind
         self.stamp = stamp
+        self.isAuthenticated = isAuthenticated
     }
 
     /// True for what is never coalesced away and never delayed by a subscription: everything but data and gaps.

@@ -54,19 +54,21 @@ public struct EventLine: Sendable {
         writer.integer(sequence.rawValue)
         writer.verbatim(device.head)
         writer.time(event.stamp.wall)
-        if isOwed {
-            writeDelivery(into: &writer)
-        } else {
-            writer.verbatim(",\"datacontenttype\":\"application/json\"")
-        }
+        writer.verbatim(event.isAuthenticated ? Self.ofAuthenticated : Self.ofUnauthenticated)
+        if isOwed { writeDelivery(into: &writer) }
         writer.verbatim(",\"data\":")
         writeData(into: &writer)
         writer.endObject()
         writer.newline()
     }
 
+    private static let ofAuthenticated: StaticString =
+        ",\"datacontenttype\":\"application/json\",\"authenticated\":true"
+    private static let ofUnauthenticated: StaticString =
+        ",\"datacontenttype\":\"application/json\",\"authenticated\":false"
+
     private func writeDelivery(into writer: inout JSONWriter) {
-        writer.verbatim(",\"datacontenttype\":\"application/json\",\"seq\":")
+        writer.verbatim(",\"seq\":")
         writer.integer(sequence.rawValue)
         writer.verbatim(",\"attempt\":")
         writer.integer(attempt)

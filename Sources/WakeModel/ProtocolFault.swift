@@ -21,6 +21,8 @@ public struct ProtocolFault: Error, Hashable, Sendable {
         case replayed
         /// Outside what the manifest watches.
         case notPermitted = "not-permitted"
+        /// The manifest requires a bond, and the device has none.
+        case notBonded = "not-bonded"
         case noSuchDevice = "no-such-device"
         case notConnected = "not-connected"
         /// The device or the system under it refused; the sentence holds its words.
@@ -121,6 +123,13 @@ extension ProtocolFault {
         ProtocolFault(
             .notPermitted, "\(verb) \"\(device)\": this handler's manifest does not watch that device.",
             advice: "Name the device or its profile under `watch` in the manifest.")
+    }
+
+    public static func notBonded(_ device: String, verb: String) -> ProtocolFault {
+        ProtocolFault(
+            .notBonded,
+            "\(verb) \"\(device)\": this handler's manifest requires bonded devices, and this one has no bond.",
+            advice: "Bond it with `wakebridge pair`, or take \"bonded\" out of `require` in the manifest.")
     }
 
     public static func notConnected(_ device: String, verb: String) -> ProtocolFault {

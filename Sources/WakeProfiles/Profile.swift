@@ -61,6 +61,8 @@ public struct Profile: Hashable, Sendable {
     public var readAtConnect: [BluetoothUUID]
     /// What is opened of an accessory, and how; nil for a Bluetooth peripheral.
     public var accessory: AccessoryPlan?
+    /// Whether its devices are reached by radio, and so can be bonded.
+    public var isOfBluetooth: Bool { accessory.map { $0.node == .rfcomm } ?? true }
     /// What the profile calls its channels: `heart_rate_measurement`.
     public var channelNames: [Channel: String]
     /// A handful: looking through them is quicker than hashing a channel.

@@ -136,6 +136,7 @@ private struct KnownDevices {
             writer.field("source", heard.source)
             writer.field("node", heard.node)
             writer.field("profile", heard.profile)
+            writer.field("bonded", heard.isBonded)
             writer.field("connected", heard.isConnected)
         }
         writer.field("last_data", entry.heard?.lastData)
@@ -151,6 +152,7 @@ private struct Heard {
     let alias: String
     let node: String?
     let profile: String?
+    let isBonded: Bool
     let isConnected: Bool
     let lastData: String?
     let session: String?
@@ -162,6 +164,7 @@ private struct Heard {
         alias = device["alias"]?.string ?? source
         node = device["node"]?.string
         profile = device["profile"]?.string
+        isBonded = device["bonded"]?.boolean ?? false
         isConnected = device["link"]?.string == "connected"
         lastData = device["last_data"]?.string
         session = device["session"]?.string

@@ -94,10 +94,20 @@ private func playLive(
     _ reader: TraceReader, _ manifest: HandlerManifest, _ speed: ReplaySpeed, _ decisions: LineFile?, _ trace: String,
     printsJSON: Bool
 ) throws -> Int32 {
-    try live(manifest, wokenBy: .trace, printsJSON: printsJSON, decisions) { bridge in
+    if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
+    return try live(manifest, wokenBy: .trace, printsJSON: printsJSON, decisions) { bridge in
         let outcome = try bridge.play(reader, speed: speed)
         if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
         return outcome
+    }
+}
+
+/// A trace proves no bond, so a handler that requires one would be given nothing of it.
+private struct RequiredBond: Error, CustomStringConvertible {
+    var file: String
+
+    var description: String {
+        "\(file) requires bonded devices, and no device of a trace is bonded; take \"bonded\" out of require for the replay"
     }
 }
 

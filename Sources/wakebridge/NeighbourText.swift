@@ -24,11 +24,17 @@ enum NeighbourText {
 
     static func state(_ peripheral: BluezPeripheral) -> String {
         let words = [
-            peripheral.isBonded ? "bonded" : peripheral.isPaired ? "paired without a bond" : nil,
-            peripheral.isTrusted ? "trusted" : nil, peripheral.isConnected ? "connected" : nil,
+            bond(peripheral), peripheral.isTrusted ? "trusted" : nil, peripheral.isConnected ? "connected" : nil,
             peripheral.isBlocked ? "blocked" : nil,
         ].compactMap { $0 }
         return words.isEmpty ? "new" : words.joined(separator: ", ")
+    }
+
+    /// Nil of one that was never adopted.
+    private static func bond(_ peripheral: BluezPeripheral) -> String? {
+        if peripheral.isBonded { return "bonded" }
+        if peripheral.isPaired { return "paired without a bond" }
+        return peripheral.isTrusted ? "not bonded" : nil
     }
 
     static func json(_ row: Neighbour) -> [UInt8] {

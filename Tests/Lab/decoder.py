@@ -87,8 +87,8 @@ def main():
             print(json.dumps({
                 "specversion": "1.0", "id": f"replay-{number}", "source": device["source"],
                 "type": f"wakebridge.device.{kind}", "subject": device["alias"], "time": time,
-                "datacontenttype": "application/json", "seq": number, "attempt": 1, "budgetms": 10000,
-                "data": {"profile": profile, **data}}, separators=(",", ":")))
+                "datacontenttype": "application/json", "authenticated": False, "seq": number,
+                "attempt": 1, "budgetms": 10000, "data": {"profile": profile, **data}}, separators=(",", ":")))
 
 
 main()

@@ -57,10 +57,11 @@ final class Scenario {
     // MARK: Who is there
 
     @discardableResult
-    func device(_ number: UInt32 = 1, profile: String = "strap") -> DeviceID {
+    func device(_ number: UInt32 = 1, profile: String = "strap", isBonded: Bool = false) -> DeviceID {
         let id = DeviceID(rawValue: number)
         let device = Device(
-            source: "/bluetooth/\(number)", alias: "device-\(number)", profile: profile, mode: .bluetoothCentral)
+            source: "/bluetooth/\(number)", alias: "device-\(number)", profile: profile, mode: .bluetoothCentral,
+            isBonded: isBonded)
         devices[id] = device
         step(.device(id, device))
         return id
@@ -92,7 +93,8 @@ final class Scenario {
     // MARK: What happens
 
     func event(_ kind: DeviceEvent.Kind, _ device: DeviceID) {
-        step(.event(DeviceEvent(device: device, kind: kind, stamp: stamp)))
+        let isBonded = devices[device]?.isBonded ?? false
+        step(.event(DeviceEvent(device: device, kind: kind, stamp: stamp, isAuthenticated: isBonded)))
     }
     func data(_ device: DeviceID, channel: UInt8 = 0, size: Int = 2) {
         event(.data(.report(channel), Array(repeating: 7, count: size)), device)
@@ -181,7 +183,8 @@ final class Scenario {
 
     private func expectArrival(_ event: DeviceEvent) {
         guard let device = devices[event.device] else { return }
-        for (id, settings) in settings where settings.subscriptions.contains(where: { $0.matches(device) }) {
+        for (id, settings) in settings
+        where settings.accepts(device) && settings.subscriptions.contains(where: { $0.matches(device) }) {
             auditor.expectArrival(id)
         }
     }

@@ -118,7 +118,12 @@ let brokenManifests: [ConfigurationFault] = [
         "{exec: [\"/bin/cat\"], modes: \"bluetooth-central\", watch: []}",
         "modes is \"bluetooth-central\", expected a list of modes"),
     manifest(with: "require: [\"powr\"]", "require[0] is \"powr\"; did you mean \"power\"?"),
-    manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\""),
+    manifest(with: "require: [\"network\"]", "require[0] is \"network\", expected one of \"power\", \"bonded\""),
+    manifest(with: "require: [\"bond\"]", "require[0] is \"bond\"; did you mean \"bonded\"?"),
+    manifest(
+        "{exec: [\"/bin/cat\"], modes: [\"external-accessory\"], watch: [{profile: \"gps-receiver\"}], require: [\"bonded\"]}",
+        "require names \"bonded\", but watch names only accessories without Bluetooth, which have no bond, so it would never be woken; remove \"bonded\", or watch a profile of Bluetooth devices"
+    ),
     manifest(with: "limits: { open_files: 1 }", "limits.open_files is 1, expected a whole number from 16 to 1048576"),
     manifest(with: "limits: { processes: 0 }", "limits.processes is 0, expected a whole number from 1 to 1000000"),
     manifest(

@@ -106,6 +106,26 @@ struct ConfigurationTests {
         #expect(settings.timers.window == .seconds(7_200) && settings.timers.retryCap == .seconds(3_600))
     }
 
+    @Test("a manifest may require bonds and power, where something that it watches can be bonded")
+    func requirements() throws {
+        let watched = "{profile: \"gps-receiver\"}, {profile: \"heart-rate-monitor\"}"
+        let wary = try manifest(
+            "{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\", \"external-accessory\"], watch: [\(watched)],"
+                + " require: [\"bonded\", \"power\"]}")
+        #expect(wary.settings.requirements == [.bonded, .power])
+        #expect(wary.faults(against: try shippedProfiles()) == [])
+        let serial = ProfileLibrary.Source(
+            name: "logger", file: "Devices/logger/profile.json5",
+            text: Array(
+                "{ name: \"logger\", title: \"Logger\", mode: \"external-accessory\", node: \"rfcomm\",".utf8)
+                + Array(" match: { name_prefix: \"Logger\" }, framing: { kind: \"line\" } }".utf8))
+        let logger = try manifest(
+            "{exec: [\"/bin/cat\"], modes: [\"external-accessory\"], watch: [{profile: \"logger\"}], require: [\"bonded\"]}"
+        )
+        let faults = logger.faults(against: ProfileLibrary.load([serial]).library)
+        #expect(faults == [], "a serial port over Bluetooth has a bond")
+    }
+
     @Test("a manifest starts from the bridge's timers, and a short budget shortens the warning that nobody named")
     func timers() throws {
         let bridge = try BridgeSettings(text: Array("{timers: {grace: \"1s\", budget: \"20s\"}}".utf8), file: "w")

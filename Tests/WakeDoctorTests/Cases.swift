@@ -292,6 +292,12 @@ private let bridgeCases = [
     Case(.note, .handlerStopped, "change its manifest") {
         $0.withBridge { $0.handlers = [.init("strap", "stopped", "disabled by its manifest")] }
     },
+    Case(.warning, .handlerUnbonded, "wakebridge pair chest-strap") {
+        $0.withBridge { $0.handlers = [.init("strap", "idle", "not running", unbonded: ["chest-strap"])] }
+    },
+    Case(.warning, .handlerUnbonded, "wakebridge pair 'Ana'\\''s strap'") {
+        $0.withBridge { $0.handlers = [.init("strap", "active", "running", unbonded: ["Ana's strap"])] }
+    },
     Case(.note, .sessionShut, "wakebridge session open chest-strap") {
         $0.withBridge { $0.sessions = [.init("chest-strap", .closed)] }
     },

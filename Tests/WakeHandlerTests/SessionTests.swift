@@ -5,14 +5,15 @@ import Testing
 @testable import WakeHandler
 
 func event(
-    _ sequence: Int, type: String = "data", device: String = "strap", attempt: Int = 1, data: String? = nil
+    _ sequence: Int, type: String = "data", device: String = "strap", attempt: Int = 1, data: String? = nil,
+    authenticated: Bool? = nil
 ) -> String {
     let content =
         data
         ?? "{\"profile\":\"heart-rate-monitor\",\"characteristic\":\"2a37\",\"value\":{\"bpm\":73},\"raw\":\"1049\"}"
     return "{\"specversion\":\"1.0\",\"id\":\"j1-\(sequence)\",\"source\":\"/bluetooth/\(device)\","
         + "\"type\":\"wakebridge.device.\(type)\",\"subject\":\"\(device)\",\"time\":\"2026-11-21T07:42:46.727125Z\","
-        + "\"datacontenttype\":\"application/json\",\"seq\":\(sequence),\"attempt\":\(attempt),\"budgetms\":10000,\"data\":\(content)}"
+        + "\"datacontenttype\":\"application/json\",\(authenticated.map { "\"authenticated\":\($0)," } ?? "")\"seq\":\(sequence),\"attempt\":\(attempt),\"budgetms\":10000,\"data\":\(content)}"
 }
 
 func notice(_ type: String, _ data: String) -> String {
@@ -81,6 +82,17 @@ struct SessionTests {
             ])
         #expect(
             answers == (1...5).map { "{\"ack\":\($0),\"result\":\"useful\"}" } + ["{\"ack\":6,\"result\":\"nothing\"}"])
+    }
+
+    @Test("an event says whether a bond proved its device, and one of a bridge that does not know says that none did")
+    func tellsProof() {
+        var said: [Bool] = []
+        recorder.answer = { event, _ in
+            said.append(event.isAuthenticated)
+            return .useful
+        }
+        _ = replies(of: recorder, to: [event(1, authenticated: true), event(2, authenticated: false), event(3)])
+        #expect(said == [true, false, false])
     }
 
     @Test("the life of the process is told")

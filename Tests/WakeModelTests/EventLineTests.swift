@@ -10,15 +10,17 @@ private let morning = WallTime(rfc3339: "2026-11-21T07:42:46.727125Z") ?? WallTi
 private let start =
     "{\"specversion\":\"1.0\",\"id\":\"j7-42\",\"source\":\"/bluetooth/C0:F1:F2:F3:F4:01\",\"type\":\"wakebridge.device."
 private let middle =
-    "\",\"subject\":\"chest-strap\",\"time\":\"2026-11-21T07:42:46.727125Z\",\"datacontenttype\":\"application/json\",\"seq\":42,"
+    "\",\"subject\":\"chest-strap\",\"time\":\"2026-11-21T07:42:46.727125Z\",\"datacontenttype\":\"application/json\","
+    + "\"authenticated\":false,\"seq\":42,"
 
 private func line(
     _ kind: DeviceEvent.Kind, redelivered: Bool = false, synchronized: Bool = true, budget: TimeSpan = .seconds(10),
-    value: String? = nil, undecodable: String? = nil
+    value: String? = nil, undecodable: String? = nil, authenticated: Bool = false
 ) -> String {
     let stamp = Stamp(
         moment: Moment(monotonic: .zero, boottime: .zero), wall: morning, isClockSynchronized: synchronized)
-    let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: kind, stamp: stamp)
+    let event = DeviceEvent(
+        device: DeviceID(rawValue: 1), kind: kind, stamp: stamp, isAuthenticated: authenticated)
     var writer = JSONWriter()
     EventLine(
         event, of: DeviceText(of: strap, in: kind.written), sequence: Sequence(42), attempt: 1,
@@ -41,6 +43,20 @@ struct EventLineTests {
             line(heartRate, value: "{\"bpm\":73,\"rr_s\":[0.832]}")
                 == "\(start)data\(middle)\"attempt\":1,\"budgetms\":10000,\"data\":{\"profile\":\"heart-rate-monitor\","
                 + "\"characteristic\":\"2a37\",\"value\":{\"bpm\":73,\"rr_s\":[0.832]},\"raw\":\"10495403\"}}\n")
+    }
+
+    @Test("every line about a device says whether a bond proved who it is, whatever happened to it")
+    func writesAuthenticated() {
+        let time = WallTime(microseconds: 0)
+        let gap = Gap(cause: .link, count: nil, first: nil, last: nil, from: time, to: time)
+        let kinds: [DeviceEvent.Kind] = [
+            heartRate, .connected(folded: 0), .disconnected(reason: "removed", folded: 0), .gap(gap),
+            .attention(.pairing, detail: ""),
+        ]
+        for kind in kinds {
+            #expect(line(kind, authenticated: true).contains("json\",\"authenticated\":true,\"seq\":42,"))
+            #expect(line(kind).contains("json\",\"authenticated\":false,\"seq\":42,"))
+        }
     }
 
     @Test("what no profile knows has no value, and what a profile cannot decode says why beside its bytes")

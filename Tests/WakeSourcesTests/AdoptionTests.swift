@@ -131,6 +131,25 @@ struct AdoptionTests {
         #expect(air.accounts[strap]?.complaints.first?.hasSuffix("raised what was never said") == true)
     }
 
+    @Test("whether a peripheral is bonded is told with it and when that changes, a loss before what it causes")
+    func tellsBond() throws {
+        let air = try Air()
+        try air.populate(1)
+        try air.tell("set 1 Bonded no")
+        try air.turn { air.proofs.last == "bond-invalid" }
+        try air.tell("set 1 Bonded yes")
+        try air.turn { air.proofs.last == "Strap 1 bonded" }
+        #expect(air.proofs == ["Strap 1 bonded", "Strap 1 not bonded", "bond-invalid", "Strap 1 bonded"])
+    }
+
+    @Test("a peripheral that is trusted and was never bonded is watched as one that nothing proves")
+    func watchesTheUnbonded() throws {
+        let air = try Air()
+        try air.tell("adapter hci0", "peripheral 1 hci0", "set 1 Bonded no", "live")
+        try air.expect(1)
+        #expect(air.proofs == ["Strap 1 not bonded"])
+    }
+
     @Test("a lost bond wants a person, once, and names the command that mends it")
     func tellsLostBond() throws {
         let air = try Air()

@@ -95,7 +95,10 @@ final class Air: BluetoothHost {
     var listening: [String: Listening] = [:]
     func listening(to source: String) -> Listening? { listening[source] }
     func bluetooth(_ source: String, isHeard listening: Listening) { self.listening[source] = listening }
+    /// What of it was told in its order: whether a device is bonded, and what it wants a person for.
+    private(set) var proofs: [String] = []
     func bluetooth(knows device: Device, by plan: BluetoothPlan) {
+        proofs.append("\(device.alias) \(device.isBonded ? "bonded" : "not bonded")")
         if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
     }
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
@@ -108,6 +111,7 @@ final class Air: BluetoothHost {
         case .data: values += 1
         case .attention(let attention, let detail):
             attentions.append(attention)
+            proofs.append(attention.rawValue)
             #expect(attention != .bondInvalid || detail.contains("wakebridge pair"))
         case .gap: break
         }

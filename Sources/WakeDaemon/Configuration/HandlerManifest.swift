@@ -237,6 +237,18 @@ extension HandlerManifest {
                 report.add("\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there")
             }
         }
+        refuseNeedlessBond(profiles, report)
         return report.errors
+    }
+
+    /// A handler that could never be woken would look as if its devices were silent.
+    private func refuseNeedlessBond(_ profiles: ProfileLibrary, _ report: ConfigurationReport) {
+        let watched = settings.subscriptions.compactMap { profiles.index(named: $0.profile) }.map { profiles[$0] }
+        guard settings.requirements.contains(.bonded), watched.count == settings.subscriptions.count,
+            !watched.contains(where: \.isOfBluetooth)
+        else { return }
+        report.add(
+            "require names \"bonded\", but watch names only accessories without Bluetooth, which have no bond, "
+                + "so it would never be woken; remove \"bonded\", or watch a profile of Bluetooth devices")
     }
 }

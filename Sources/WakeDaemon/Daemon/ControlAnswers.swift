@@ -80,7 +80,7 @@ final class ControlAnswers {
 
     private func report(_ standing: Standing) -> HandlerStatus {
         var status = HandlerStatus(
-            id: bridge.catalog.name(of: standing.handler), state: standing.state.rawValue, why: standing.why,
+            id: bridge.catalog.name(of: standing.handler), state: standing.state.rawValue, why: why(standing),
             process: bridge.stage.pid(of: standing.handler), epoch: standing.epoch)
         status.queued = standing.queuedCount
         status.open = standing.openCount
@@ -92,6 +92,7 @@ final class ControlAnswers {
         status.work = work(standing)
         status.status = bridge.stage.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.written
+        status.unbonded = unbonded(of: standing).map(\.alias)
         return status
     }
 
@@ -126,7 +127,7 @@ final class ControlAnswers {
     private func why(_ standing: Standing) -> ControlResponse {
         .json { writer in
             writer.object { writer in
-                writer.field("why", standing.why)
+                writer.field("why", self.why(standing))
                 writer.field("work", work(standing))
                 writer.field("status", bridge.stage.status(of: standing.handler))
                 writer.key("missed")

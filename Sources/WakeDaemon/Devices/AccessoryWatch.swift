@@ -157,7 +157,7 @@ extension AccessoryWatch: DecisionListener {
         hasMoved = false
         let awake = bridge.engine.standings.filter { $0.state.isAwake }.map(\.handler)
         let now = Set(
-            awake.flatMap { bridge.catalog.devices(watchedBy: $0) }.map(\.device)
+            awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
                 .filter { $0.mode == .externalAccessory }.map(\.source))
         let before = wanted
         wanted = now

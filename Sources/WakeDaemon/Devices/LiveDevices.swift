@@ -93,6 +93,9 @@ extension LiveDevices: DeviceAccess {
         guard bridge.catalog.devices(watchedBy: handler).contains(where: { $0.device.source == device.source }) else {
             return answer(.failure(.notPermitted(name, verb: request.verb)))
         }
+        guard bridge.catalog.handlers[handler]?.settings.accepts(device) ?? false else {
+            return answer(.failure(.notBonded(name, verb: request.verb)))
+        }
         guard let watch = watch(of: device.mode) else {
             return answer(.failure(.notConnected(name, verb: request.verb)))
         }

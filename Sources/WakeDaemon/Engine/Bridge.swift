@@ -194,9 +194,7 @@ public final class Bridge {
             cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
             to: lost.to)
         for (index, entry) in catalog.devices.enumerated() {
-            guard let entry, manifest.settings.modes.contains(entry.device.mode),
-                manifest.settings.subscriptions.contains(where: { $0.matches(entry.device) })
-            else { continue }
+            guard let entry, manifest.settings.takes(entry.device) else { continue }
             engine.feed(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
         }
     }
@@ -215,6 +213,8 @@ public final class Bridge {
 
     /// - Parameter now: where the event is told later than it happened; nobody's budget began then.
     package func take(_ event: DeviceEvent, at now: Stamp? = nil) {
+        var event = event
+        event.isAuthenticated = catalog.entry(event.device)?.device.isBonded ?? false
         catalog.note(event)
         let count = { [engine] in event.isGap ? engine.gapsAppended : engine.deviceEventsAppended }
         let before = count()

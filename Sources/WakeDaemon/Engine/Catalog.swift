@@ -124,9 +124,12 @@ final class Catalog {
     /// The devices that a handler's subscriptions name.
     func devices(watchedBy id: HandlerID) -> [DeviceEntry] {
         guard let settings = handlers[id]?.settings else { return [] }
-        return devices.compactMap { $0 }.filter { entry in
-            settings.modes.contains(entry.device.mode)
-                && settings.subscriptions.contains { $0.matches(entry.device) }
-        }
+        return devices.compactMap { $0 }.filter { settings.watches($0.device) }
+    }
+
+    /// Those of them whose events are owed to it: its manifest may require a bond.
+    func devices(heardBy id: HandlerID) -> [DeviceEntry] {
+        guard let settings = handlers[id]?.settings else { return [] }
+        return devices.compactMap { $0 }.filter { settings.takes($0.device) }
     }
 }

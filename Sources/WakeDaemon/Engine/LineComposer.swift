@@ -108,7 +108,7 @@ final class LineComposer {
 
     private func restoration(of handler: HandlerID, _ reason: WakeReason) -> Restoration {
         var restoration = Restoration(reason: reason.written)
-        restoration.links = catalog.devices(watchedBy: handler).map {
+        restoration.links = catalog.devices(heardBy: handler).map {
             Restoration.Link(device: $0.device, isConnected: $0.isConnected ?? false)
         }
         restoration.subscriptions = (catalog.handlers[handler]?.settings.subscriptions ?? []).map {

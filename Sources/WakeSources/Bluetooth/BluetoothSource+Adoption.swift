@@ -24,11 +24,10 @@ extension BluetoothSource {
         sources[path] = source
         let device = Device(
             source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
-            mode: .bluetoothCentral)
+            mode: .bluetoothCentral, isBonded: peripheral.isBonded)
         watch(device, at: path, plan, session)
         application.cover(peripheral.services)
         watched[source]?.services = offered.services
-        watched[source]?.wasBonded = peripheral.isBonded
         watched[source]?.hasPublicAddress = peripheral.hasPublicAddress
         watched[source]?.isTrusted = peripheral.isTrusted
         reconcile(source, at: path, isTrusted: peripheral.isTrusted, wasTrusted: wasTrusted)
@@ -81,9 +80,13 @@ extension BluetoothSource {
         return other.isConnected || !peripheral.isConnected
     }
 
+    /// The host hears of it first: what the loss itself causes is said of a device that is not bonded.
     private func noteBond(_ peripheral: BluezPeripheral, at path: String) {
-        guard let source = sources[path], watched[source]?.wasBonded == true, !peripheral.isBonded else { return }
-        watched[source]?.wasBonded = false
+        guard let source = sources[path], var entry = watched[source], entry.device.isBonded, !peripheral.isBonded
+        else { return }
+        entry.device.isBonded = false
+        watched[source]?.device = entry.device
+        host?.bluetooth(knows: entry.device, by: entry.plan)
         step(source, .bondLost)
     }
 

@@ -18,7 +18,7 @@ public protocol BluetoothHost: AnyObject {
     var knownPeripherals: [Device] { get }
     /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
     func listening(to source: String) -> Listening?
-    /// A peripheral is watched from now on, or is called otherwise, or its profile is another.
+    /// A peripheral is watched from now on, or is called otherwise, or its profile or its bond is another.
     func bluetooth(knows device: Device, by plan: BluetoothPlan)
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
@@ -50,7 +50,6 @@ public final class BluetoothSource {
         var machine: LinkMachine
         /// As the host was told.
         var listening: Listening?
-        var wasBonded = false
         /// Nil where it could not be taken, so that it is taken at the next word of it.
         var isTrusted: Bool?
         var hasPublicAddress = false

@@ -119,8 +119,9 @@ class Bridge:
         return json.dumps({
             "specversion": "1.0", "id": f"peer-{sequence}", "source": "/bluetooth/C0:F1:F2:F3:F4:01",
             "type": "wakebridge.device.data", "subject": "chest-strap", "time": time,
-            "datacontenttype": "application/json", "seq": sequence, "attempt": 1, "budgetms": 10000,
-            "data": {"characteristic": "2a37", "value": value, "raw": data.hex()}}, separators=(",", ":")) + "\n"
+            "datacontenttype": "application/json", "authenticated": False, "seq": sequence, "attempt": 1,
+            "budgetms": 10000, "data": {"characteristic": "2a37", "value": value, "raw": data.hex()}},
+            separators=(",", ":")) + "\n"
 
     def answered(self):
         *lines, self.answers = (self.answers + self.handler.replies.recv(1 << 16)).split(b"\n")

@@ -84,6 +84,17 @@ struct SerialPeripheralTests {
         #expect(radio.bench.story() == [])
     }
 
+    @Test("it is bonded while it is watched, and not when its bond is lost")
+    func tellsBond() throws {
+        let radio = try Radio()
+        try radio.waitFor("+")
+        #expect(radio.bench.known[logger]?.isBonded == true)
+        try radio.tell("set 1 Bonded no")
+        try radio.wait { radio.bench.known[logger]?.isBonded == false }
+        try radio.tell("set 1 Bonded yes")
+        try radio.wait { radio.bench.known[logger]?.isBonded == true }
+    }
+
     @Test("its name is what people call it there")
     func isRenamed() throws {
         let radio = try Radio()

@@ -77,11 +77,25 @@ public final class SerialPeripherals {
             peripheral.isTrusted && peripheral.isBonded && !peripheral.isBlocked && !peripheral.address.isEmpty
             && peripheral.services.contains(Self.serialPort)
         if isWanted, isKnownElsewhere(peripheral.source, than: path) { return }
-        guard isWanted, let match = accessories.host?.plan(for: peripheral) else { return release(path) }
+        guard isWanted, let match = accessories.host?.plan(for: peripheral) else {
+            let source = sources[path]
+            release(path)
+            if let source, !peripheral.isBonded { noteBondLost(of: source) }
+            return
+        }
         let device = Device(
             source: peripheral.source, alias: Neighbour.alias(of: peripheral, profile: match.profile),
-            profile: match.profile, mode: .externalAccessory)
+            profile: match.profile, mode: .externalAccessory, isBonded: peripheral.isBonded)
         watch(device, match, at: path)
+    }
+
+    /// Another adapter may have taken it up, with a bond of its own.
+    private func noteBondLost(of source: String) {
+        guard !sources.values.contains(source), let entry = accessories.watched[source] else { return }
+        var device = entry.device
+        device.isBonded = false
+        accessories.watched[source]?.device = device
+        accessories.host?.accessory(knows: device, by: entry.match)
     }
 
     /// Two adapters may know one device: it stays with the first, and the host is asked for that alone, because what a device

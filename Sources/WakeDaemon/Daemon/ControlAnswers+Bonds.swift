@@ -1,0 +1,42 @@
+// Which devices a handler is not woken for because its manifest requires a bond, and how an operator learns of it.
+import WakeCore
+import WakeModel
+
+extension ControlAnswers {
+    /// Those that a bond would bring to it; none of a handler that waits for an operator, or for a penalty to end, first.
+    func unbonded(of standing: Standing) -> [Device] { unproved(to: standing).filter(canBond) }
+
+    func why(_ standing: Standing) -> String {
+        let devices = unproved(to: standing)
+        let clauses = [
+            Self.clause(devices.filter(canBond)) { alias in
+                "not bonded; bond it with: wakebridge pair \(alias.asShellWord)"
+            },
+            Self.clause(devices.filter { !canBond($0) }) { [live] _ in
+                live == nil ? "not bonded, as nothing in a trace is" : "without Bluetooth, so without a bond"
+            },
+        ].compactMap { $0 }
+        guard !clauses.isEmpty else { return standing.why }
+        return "\(standing.why); its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
+    }
+
+    private func canBond(_ device: Device) -> Bool { live != nil && Device.bluetoothAddress(in: device.source) != nil }
+
+    private func unproved(to standing: Standing) -> [Device] {
+        switch standing.state {
+        case .stopped, .quarantined, .held: return []
+        case .idle, .launching, .active, .expiring, .suspending, .suspended, .terminating: break
+        }
+        guard let settings = bridge.catalog.handlers[standing.handler]?.settings else { return [] }
+        return bridge.catalog.devices(watchedBy: standing.handler).map(\.device)
+            .filter { !settings.accepts($0) && !isForgotten($0) }
+    }
+
+    /// The first of them by name; `what` goes on after "is", of the first.
+    private static func clause(_ devices: [Device], _ what: (String) -> String) -> String? {
+        guard let first = devices.first else { return nil }
+        let others = devices.count - 1
+        let verb = others == 0 ? "is" : "and \(others.counted("other")) are"
+        return "\(first.alias) \(verb) \(what(first.alias))"
+    }
+}
