@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -190,6 +191,19 @@ int clinux_group_by_name(const char *name, gid_t *group) {
         struct group entry, *found = NULL;
         int error = getgrnam_r(name, &entry, buffer, size, &found);
         if (found) *group = found->gr_gid;
+        free(buffer);
+        if (error != ERANGE) return found ? 0 : -(error ? error : ENOENT);
+    }
+    return -ERANGE;
+}
+
+int clinux_group_by_id(gid_t group, char *name, size_t limit) {
+    for (size_t size = 4096; size <= 1 << 20; size *= 4) {
+        char *buffer = malloc(size);
+        if (!buffer) return -ENOMEM;
+        struct group entry, *found = NULL;
+        int error = getgrgid_r(group, &entry, buffer, size, &found);
+        if (found) snprintf(name, limit, "%s", found->gr_name);
         free(buffer);
         if (error != ERANGE) return found ? 0 : -(error ? error : ENOENT);
     }

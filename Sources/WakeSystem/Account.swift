@@ -10,6 +10,8 @@ public struct Account: Hashable, Sendable {
     /// Every group of the account, its own among them.
     public let groups: [UInt32]
     public let home: String
+    /// No data base knows it by its name.
+    public let isUnlisted: Bool
 
     /// Looks up a user by name; `group` names another primary group than the user's own.
     public init(named name: String, group groupName: String? = nil) throws(SystemError) {
@@ -27,6 +29,21 @@ public struct Account: Hashable, Sendable {
         try self.init(found, group: nil)
     }
 
+    /// A user that no data base knows, with a group of the same number and no other.
+    public init(unlisted user: UInt32, called name: String, home: String) {
+        self.name = name
+        self.home = home
+        self.user = user
+        group = user
+        groups = [user]
+        isUnlisted = true
+    }
+
+    /// Whether a user or a group of that number is in a data base.
+    public static func isListed(_ number: UInt32) -> Bool {
+        (try? Account(user: number)) != nil || GroupName.text(of: number) != nil
+    }
+
     /// Whether this process is that user already, and need not switch.
     public var isCurrent: Bool { user == geteuid() }
 
@@ -34,6 +51,7 @@ public struct Account: Hashable, Sendable {
         name = withUnsafeBytes(of: found.name) { Account.text(in: $0) }
         home = withUnsafeBytes(of: found.home) { Account.text(in: $0) }
         user = found.user
+        isUnlisted = false
         let group = try groupName.map { name throws(SystemError) in try GroupName.number(of: name) } ?? found.group
         self.group = group
         groups = try Account.groups(of: name, primary: group)
@@ -61,5 +79,12 @@ public enum GroupName {
         var group: gid_t = 0
         _ = try attemptC { clinux_group_by_name(name, &group) }.get("look up", "group \"\(name)\"")
         return group
+    }
+
+    /// Nil where no group has the number.
+    public static func text(of number: UInt32) -> String? {
+        var name = [CChar](repeating: 0, count: 256)
+        guard case .value = attemptC({ clinux_group_by_id(number, &name, name.count) }) else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

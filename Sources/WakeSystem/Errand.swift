@@ -1,6 +1,8 @@
 // Work that may wait long for a device, done on a thread of its own: the loop waits for nobody.
 import CLinux
+import Glibc
 import Synchronization
+import WakeModel
 
 /// One piece of such work. Whoever lets go of it before it is done wants no answer; what the answer owns ends with it then, on
 /// that thread.
@@ -19,6 +21,13 @@ public final class Errand<Answer: Sendable>: Sendable {
     private func finish(_ answer: Answer) {
         self.answer.withLock { $0 = answer }
         _ = try? bell.write([1, 0, 0, 0, 0, 0, 0, 0])
+    }
+
+    /// Waits for the answer, for so long at most.
+    public func take(within limit: TimeSpan) -> Answer? {
+        var ring = pollfd(fd: bell.raw, events: Int16(POLLIN), revents: 0)
+        _ = poll(&ring, 1, Int32(clamping: limit.nanoseconds / 1_000_000))
+        return take()
     }
 
     /// Gives the answer away; nil while there is none.

@@ -176,13 +176,19 @@ public enum Directory {
 
     static func names(from stream: OpaquePointer) -> [String] {
         var names: [String] = []
+        while let name = nextName(from: stream) { names.append(name) }
+        return names
+    }
+
+    /// Nil at the end.
+    static func nextName(from stream: OpaquePointer) -> String? {
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name != ".", name != ".." { names.append(name) }
+            if name != ".", name != ".." { return name }
         }
-        return names
+        return nil
     }
 
     /// Removes an empty directory; one that is not there is no error.

@@ -186,7 +186,7 @@ let brokenManifests: [ConfigurationFault] = [
     ConfigurationFault(
         kind: .rootManifest, text: "{exec: [\"/bin/cat\"], modes: [], watch: []}",
         sentence:
-            "handlers.d/hr.json5: user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"…\""
+            "handlers.d/hr.json5: user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"auto\""
     ),
 ]
 

@@ -13,7 +13,8 @@ struct HandlersPageTests {
         let folder = try Directory.makeTemporary(prefix: "wakebridge-environment")
         defer { Directory.removeTree(folder) }
         let launcher = Launcher(
-            suspension: .stopSignals, accounts: AccountBook(), bridgeStateDirectory: folder, runtimeDirectory: folder)
+            suspension: .stopSignals, accounts: AccountBook(OwnUsers(.init(handlers: folder))),
+            bridgeStateDirectory: folder, runtimeDirectory: folder)
         let manifest = try HandlerManifest(id: "hr", file: "hr.json5", text: Array(manifest.utf8), isRoot: false)
         let variables = launcher.environment(of: manifest, .gap, "/state/handlers/hr", nil)
         return Dictionary(variables.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })

@@ -180,5 +180,24 @@ struct clinux_account {
 int clinux_account_by_name(const char *name, struct clinux_account *account);
 int clinux_account_by_id(uid_t user, struct clinux_account *account);
 int clinux_group_by_name(const char *name, gid_t *group);
+/// Writes the group's name, cut where it is longer than `size`.
+int clinux_group_by_id(gid_t group, char *name, size_t size);
 /// The groups the account's owner is in, `group` among them; returns their number, or -ERANGE where more than `limit`.
 int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit);
+
+/// What is given from one user to another: what the former one owns on this file system.
+struct clinux_giving {
+    uint64_t file_system;
+    uid_t former;
+    uid_t user;
+    gid_t group;
+};
+enum { CLINUX_NOT_GIVEN, CLINUX_GIVEN };
+/// Gives one entry of a directory, and follows no link. `inside` is the entry's own descriptor where it is a directory
+/// of this file system, to be read and closed by the caller; -1 otherwise.
+int clinux_give(int directory, const char *name, const struct clinux_giving *giving, int *inside);
+int clinux_file_system(int descriptor, uint64_t *number);
+
+/// Makes and locks the file that stands for a user's number; -EWOULDBLOCK where another process holds it, -ESTALE where
+/// it was removed at that moment.
+int clinux_lock_user(const char *path);

@@ -11,7 +11,7 @@ public struct HandlerManifest: Hashable, Sendable {
     /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then
     /// relative to the folder that holds the manifest.
     public var exec: [String]
-    /// Nil runs it as the bridge's own user.
+    /// Nil runs it as the bridge's own user, `ownUser` as one that no other handler has.
     public var user: String?
     /// Nil takes the user's own group.
     public var group: String?
@@ -22,6 +22,9 @@ public struct HandlerManifest: Hashable, Sendable {
     public var notifies = false
     public var limits = HandlerLimits()
     public var settings = HandlerSettings()
+
+    static let ownUser = "auto"
+    var hasOwnUser: Bool { user == Self.ownUser }
 
     static let keys = [
         "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
@@ -110,7 +113,8 @@ extension HandlerManifest {
         group = object.text("group")
         if isRoot, !object.has("user") {
             object.report.add(
-                "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"…\"")
+                "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"auto\""
+            )
         }
         workingDirectory = object.text("cwd")
         if let workingDirectory, !workingDirectory.hasPrefix("/") {

@@ -134,27 +134,3 @@ final class ManifestFolder {
         }
     }
 }
-
-extension HandlerManifest {
-    /// A user or group that is not on this machine, or that we may not become.
-    func faultsOfAccount(_ accounts: AccountBook) -> [ConfigurationError] {
-        let report = ConfigurationReport(file: file)
-        guard let user else {
-            if group != nil { report.add("group goes with user; add user, or remove group") }
-            return report.errors
-        }
-        do throws(SystemError) {
-            let account = try accounts.account(AccountName(user: user, group: group))
-            if geteuid() != 0, !account.isCurrent || group != nil {
-                report.add(
-                    "user is \"\(user)\", and only root can run a handler as another; remove user and group, or run wakebridged as root"
-                )
-            }
-        } catch {
-            report.add(
-                "user is \"\(user)\"\(group.map { ", group is \"\($0)\"" } ?? ""), which this machine does not have (\(error.description)); correct the name"
-            )
-        }
-        return report.errors
-    }
-}

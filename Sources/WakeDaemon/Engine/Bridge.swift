@@ -30,6 +30,17 @@ public struct BridgeOptions {
         self.stateDirectory = stateDirectory
         self.runtimeDirectory = runtimeDirectory
     }
+
+    /// Above the handlers' own directories.
+    var stateOfHandlers: String { ownDirectories ?? stateDirectory }
+
+    /// A handler in the foreground must not come to have the number of one of the daemon's.
+    var ownUserPlaces: OwnUsers.Places {
+        let own = Launcher.stateDirectory(below: stateOfHandlers)
+        let known = [DaemonOptions().stateDirectory, ForegroundBridge.lastingDirectory]
+            .map { Launcher.stateDirectory(below: $0) }
+        return OwnUsers.Places(handlers: own, neighbours: known.filter { $0 != own })
+    }
 }
 
 public final class Bridge {
@@ -39,7 +50,7 @@ public final class Bridge {
     let composer: LineComposer
     let stage: ProcessStage
     let journal: Journal
-    let accounts = AccountBook()
+    let accounts: AccountBook
     private let suspension: Suspension
     private var recovery: Recovery
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
@@ -72,6 +83,7 @@ public final class Bridge {
             if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil) }
         }
         suspension = try Self.chooseSuspension(options)
+        accounts = AccountBook(OwnUsers(options.ownUserPlaces))
         let clock = RealClock()
         engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))
         catalog = Catalog(profiles: profiles)
@@ -82,8 +94,7 @@ public final class Bridge {
         composer.counters = { [counts] in counts.counters(of: $0) }
         let launcher = Launcher(
             suspension: suspension, accounts: accounts,
-            bridgeStateDirectory: options.ownDirectories ?? options.stateDirectory,
-            runtimeDirectory: options.runtimeDirectory)
+            bridgeStateDirectory: options.stateOfHandlers, runtimeDirectory: options.runtimeDirectory)
         stage = try ProcessStage(
             engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
             longestLogLine: options.settings.log.longestLine)

@@ -99,7 +99,7 @@ public final class ForegroundBridge {
     }
 
     /// Beside the daemon's, which has handlers of the same names.
-    private static var lastingDirectory: String { DaemonOptions().stateDirectory + "/run" }
+    static var lastingDirectory: String { DaemonOptions().stateDirectory + "/run" }
 
     /// A handler of another user passes through all that is above its own.
     private static func makeLastingDirectory(for manifest: HandlerManifest) throws(SystemError) {

@@ -11,8 +11,18 @@ struct AccountName: Hashable {
 final class AccountBook {
     private var known: [AccountName: Account] = [:]
     private var own: Account?
+    private let ownUsers: OwnUsers
 
-    func account(_ name: AccountName) throws(SystemError) -> Account {
+    init(_ ownUsers: OwnUsers) { self.ownUsers = ownUsers }
+
+    /// Who the handler runs as; nil for who we are.
+    func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
+        guard let user = manifest.user else { return nil }
+        if manifest.hasOwnUser { return try ownUsers.account(of: manifest.id) }
+        return try account(AccountName(user: user, group: manifest.group))
+    }
+
+    private func account(_ name: AccountName) throws(SystemError) -> Account {
         if let account = known[name] { return account }
         let account = try Self.find(name)
         known[name] = account

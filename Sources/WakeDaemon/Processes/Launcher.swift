@@ -9,17 +9,20 @@ struct Launcher {
     let stateDirectory: String
 
     private let accounts: AccountBook
+    private let handOvers = StateHandOvers()
 
     /// Each handler's directory is its own alone; those above are ours, and it only passes through them.
     init(suspension: Suspension, accounts: AccountBook, bridgeStateDirectory: String, runtimeDirectory: String) {
         self.suspension = suspension
         self.accounts = accounts
-        stateDirectory = bridgeStateDirectory + "/handlers"
+        stateDirectory = Self.stateDirectory(below: bridgeStateDirectory)
         directoriesAbove = [bridgeStateDirectory, stateDirectory]
         self.runtimeDirectory = runtimeDirectory
         // What an earlier life left: names that nobody listens at any more.
         Directory.removeTree(noticeDirectory)
     }
+
+    static func stateDirectory(below bridgeStateDirectory: String) -> String { bridgeStateDirectory + "/handlers" }
 
     private let directoriesAbove: [String]
     private let runtimeDirectory: String
@@ -83,8 +86,7 @@ struct Launcher {
 
     /// Nil where the handler runs as we do.
     private func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
-        guard let user = manifest.user else { return nil }
-        let account = try accounts.account(AccountName(user: user, group: manifest.group))
+        guard let account = try accounts.account(of: manifest) else { return nil }
         return account.isCurrent && manifest.group == nil ? nil : account
     }
 
@@ -93,18 +95,23 @@ struct Launcher {
         try Directory.create(path)
         guard let account else { return path }
         for directory in directoriesAbove { try Directory.letThrough(directory) }
-        tellOfFormerOwner(of: path, account)
+        try settleFormerOwner(of: path, account, givesFiles: manifest.hasOwnUser)
         try File.setOwner(of: path, to: account)
         return path
     }
 
-    /// Files are not given on with the directory: root would be led along whatever links its former owner put there.
+    /// Files go with the directory only to a handler's own user. Those of root stay root's in any case.
+    private func settleFormerOwner(of path: String, _ account: Account, givesFiles: Bool) throws(SystemError) {
+        guard let former = File.owner(of: path), former != account.user else { return }
+        guard givesFiles, former != 0 else { return tellOfFormerOwner(of: path, account) }
+        try handOvers.give(path, from: former, to: account)
+    }
+
     private func tellOfFormerOwner(of path: String, _ account: Account) {
-        guard File.owner(of: path) != account.user, let names = try? Directory.names(in: path), !names.isEmpty else {
-            return
-        }
+        guard let names = try? Directory.names(in: path), !names.isEmpty else { return }
+        let owner = account.isUnlisted ? "\(account.user):\(account.group)" : account.name
         Log("handlers").warning(
-            "\(path) was another user's, and the files in it still are: give them to the handler with 'chown -R \(account.name) \(path)'"
+            "\(path) was another user's, and the files in it still are: give them to the handler with 'chown -R \(owner) \(path)'"
         )
     }
 

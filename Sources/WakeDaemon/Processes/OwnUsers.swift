@@ -1,0 +1,92 @@
+// The users that exist for one handler each: which number each has, over restarts and beside those of systemd.
+import Glibc
+import WakeSystem
+
+/// The owner of a handler's state directory is the record of its number. The directory of a handler that was removed keeps
+/// its number, so that no other handler can read what it left.
+final class OwnUsers {
+    /// Where numbers are looked for and kept.
+    struct Places {
+        /// Where each handler has a directory of its own.
+        var handlers: String
+        /// Directories of the same kind that other bridges of this machine have.
+        var neighbours: [String] = []
+        var locks = UserLock.systemDirectory
+    }
+
+    /// The numbers of `DynamicUser=`, which no data base gives to a person or a service.
+    static let numbers: ClosedRange<UInt32> = 61_184...65_519
+
+    private let places: Places
+    private let isListed: (UInt32) -> Bool
+    private var accounts: [String: Account] = [:]
+    private var locks: [UserLock] = []
+
+    init(_ places: Places, isListed: @escaping (UInt32) -> Bool = Account.isListed) {
+        self.places = places
+        self.isListed = isListed
+    }
+
+    /// The same at each asking, for as long as the daemon lives.
+    func account(of handler: String) throws(SystemError) -> Account {
+        if let account = accounts[handler] { return account }
+        makeLockDirectory()
+        let directory = "\(places.handlers)/\(handler)"
+        let name = "wb-\(handler)"
+        let account = Account(unlisted: try number(of: handler, name), called: name, home: directory)
+        accounts[handler] = account
+        return account
+    }
+
+    private func number(of handler: String, _ name: String) throws(SystemError) -> UInt32 {
+        var taken = numbersOfOthers(than: handler)
+        if let kept = File.owner(of: "\(places.handlers)/\(handler)"), Self.numbers.contains(kept) {
+            if !taken.contains(kept), try take(kept, name) { return kept }
+            taken.insert(kept)
+        }
+        let start = Self.firstChoice(of: handler)
+        for step in 0..<UInt32(Self.numbers.count) {
+            let number = Self.numbers.lowerBound + (start + step) % UInt32(Self.numbers.count)
+            if !taken.contains(number), try take(number, name) { return number }
+        }
+        throw SystemError(
+            "find a free user for", "handler \(handler)", Errno(code: EUSERS),
+            advice: "remove the directories of handlers that are gone from \(places.handlers)")
+    }
+
+    /// Where two directories have one owner, as after a copy, the first by name keeps it.
+    private func numbersOfOthers(than handler: String) -> Set<UInt32> {
+        var numbers = Set(accounts.values.map(\.user))
+        let own = File.owner(of: "\(places.handlers)/\(handler)")
+        for name in (try? Directory.names(in: places.handlers)) ?? [] where name != handler {
+            guard let owner = File.owner(of: "\(places.handlers)/\(name)") else { continue }
+            if owner != own || name < handler { numbers.insert(owner) }
+        }
+        for place in places.neighbours {
+            for name in (try? Directory.names(in: place)) ?? [] {
+                if let owner = File.owner(of: "\(place)/\(name)"), owner != own { numbers.insert(owner) }
+            }
+        }
+        return numbers
+    }
+
+    private func take(_ number: UInt32, _ name: String) throws(SystemError) -> Bool {
+        guard !isListed(number) else { return false }
+        guard File.exists(places.locks) else { return true }
+        guard let lock = try UserLock.take(number, for: name, in: places.locks) else { return false }
+        locks.append(lock)
+        return true
+    }
+
+    /// Systemd makes it with its first such unit, which may come after us.
+    private func makeLockDirectory() {
+        guard places.locks == UserLock.systemDirectory, File.exists("/run/systemd/system") else { return }
+        try? Directory.create(places.locks, mode: 0o755)
+    }
+
+    /// The same in every life of the daemon: FNV-1a of the id.
+    static func firstChoice(of handler: String) -> UInt32 {
+        let hash = handler.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return hash % UInt32(numbers.count)
+    }
+}

@@ -1,0 +1,93 @@
+// Which number a handler's own user has: the same over restarts, and never one that something else has.
+import Glibc
+import TestBench
+import Testing
+import WakeSystem
+
+@testable import WakeDaemon
+
+@Suite("A user for each handler", .enabled(if: geteuid() == 0, "only root gives directories away"))
+final class OwnUsersTests {
+    private let folder = makeDirectory("/tmp/wakeownusers.XXXXXX")
+    private var listed: Set<UInt32> = []
+
+    deinit { Directory.removeTree(folder) }
+
+    /// As a life of the daemon sees it.
+    private func users(neighbours: [String] = []) -> OwnUsers {
+        OwnUsers(
+            .init(handlers: folder + "/handlers", neighbours: neighbours, locks: folder + "/locks"),
+            isListed: { [unowned self] in listed.contains($0) })
+    }
+
+    private func giveDirectory(of handler: String, owner: UInt32, below place: String = "handlers") throws {
+        let path = "\(folder)/\(place)/\(handler)"
+        try Directory.create(path)
+        #expect(lchown(path, owner, owner) == 0)
+    }
+
+    private func first(_ handler: String) -> UInt32 {
+        OwnUsers.numbers.lowerBound + OwnUsers.firstChoice(of: handler)
+    }
+
+    @Test("a handler has a number of DynamicUser's range, the same in each life, with a group of that number alone")
+    func isStable() throws {
+        let account = try users().account(of: "hr")
+        // FNV-1a of "hr" is 0x4f3acf3f.
+        #expect(account.user == 62_559)
+        #expect(account.group == account.user && account.groups == [account.user])
+        #expect(account.name == "wb-hr" && account.home == folder + "/handlers/hr")
+        #expect(try users().account(of: "hr").user == account.user)
+    }
+
+    @Test("the owner of its directory is its number again")
+    func isKept() throws {
+        try giveDirectory(of: "hr", owner: 61_999)
+        #expect(try users().account(of: "hr").user == 61_999)
+        try giveDirectory(of: "gps", owner: 65_534)
+        #expect(try users().account(of: "gps").user == first("gps"), "no number of the range")
+    }
+
+    @Test("what a removed handler, another bridge or an account of the machine has is left to them")
+    func isFree() throws {
+        let wanted = first("hr")
+        try giveDirectory(of: "gone", owner: wanted)
+        try giveDirectory(of: "hr", owner: wanted + 1, below: "neighbour")
+        listed = [wanted + 2]
+        let users = users(neighbours: [folder + "/neighbour"])
+        #expect(try users.account(of: "hr").user == wanted + 3)
+    }
+
+    @Test("two handlers without directories yet have two numbers, and a copied directory gives none away twice")
+    func isUnique() throws {
+        let users = users()
+        try giveDirectory(of: "a", owner: 61_999)
+        try giveDirectory(of: "copy", owner: 61_999)
+        #expect(try users.account(of: "copy").user != 61_999)
+        #expect(try users.account(of: "a").user == 61_999)
+        let numbers = try (0..<500).map { try users.account(of: "handler\($0)").user }
+        #expect(Set(numbers).count == 500)
+    }
+
+    @Test("a number that systemd has lent out is passed over, a kept one too, and ours is locked against systemd")
+    func sharesWithSystemd() throws {
+        try Directory.create(folder + "/locks")
+        let wanted = first("hr")
+        try giveDirectory(of: "hr", owner: wanted)
+        let systemd = try #require(try UserLock.take(wanted, for: "unit", in: folder + "/locks"))
+        let users = users()
+        let account = try users.account(of: "hr")
+        #expect(account.user == wanted + 1)
+        #expect(text(of: "\(folder)/locks/\(account.user)") == "wb-hr\n")
+        #expect(try UserLock.take(account.user, for: "unit", in: folder + "/locks") == nil)
+        withExtendedLifetime((systemd, users)) {}
+        #expect(text(of: "\(folder)/locks/\(wanted)") == "unit\n")
+    }
+
+    @Test("a kept number that has an account of the machine now is given up")
+    func yieldsToAccounts() throws {
+        try giveDirectory(of: "hr", owner: 61_999)
+        listed = [61_999]
+        #expect(try users().account(of: "hr").user == first("hr"))
+    }
+}
