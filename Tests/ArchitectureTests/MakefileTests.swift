@@ -54,7 +54,7 @@ struct MakefileTests {
         put("import sys\nprint('fleet', *sys.argv[1:])\n", at: "\(folder)/Tests/Scale/fleet.py")
     }
 
-    /// What a target makes there; the variables of whoever runs these tests stay outside.
+    /// What a target makes there; the variables of the shell that runs these tests stay outside.
     private func make(_ words: String) -> [String] {
         let (status, output) = run("cd '\(folder)' && env -i PATH=\"$PATH\" HOME='\(folder)' make -s \(words)")
         #expect(status == 0, "\(output)")
