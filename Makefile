@@ -1,5 +1,6 @@
 # The doors of WakeBridge. `make demo` and `make test` install what they miss, so a fresh Debian 12 or 13 will do.
-# Debug builds serve demo, check and test: they are ready several times sooner. Only install and bench build for speed.
+# Debug builds serve demo, check, test and lab: they are ready several times sooner.
+# What is installed, measured or put to the break test is built for speed.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -16,7 +17,7 @@ RELEASE = Scripts/release.sh
 
 help: ## tell what can be made
 	@echo "WakeBridge. PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
-	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /  make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 24
 
 demo: prepare ## play a recorded heart-rate strap to a frozen process, and show it live
 	swift build --product wakebridge

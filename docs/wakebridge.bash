@@ -40,7 +40,7 @@ _wakebridge() {
         replay) options="--speed --manifest --decisions --json --help" ;;
         import) options="--output --partial --json --help" ;;
         export) options="--output --json --help" ;;
-        record) options="--output --air --for $daemon"; words=$(_wakebridge_ask status alias) ;;
+        record) options="--output --air --for --socket --runtime --help"; words=$(_wakebridge_ask status alias) ;;
         run) options="--manifest --profile --device --replay --speed --json --help" ;;
         status|reload) options=$daemon ;;
         doctor) options="--root $daemon" ;;
@@ -58,8 +58,8 @@ _wakebridge() {
         simulate)
             options="--level $daemon"
             case $previous in
-                simulate) words="wake expire memory kill disconnect sleep heat" ;;
-                sleep|heat) words="on off" ;;
+                simulate) words="wake expire memory kill disconnect sleep heat battery" ;;
+                sleep|heat|battery) words="on off" ;;
                 disconnect) words=$(_wakebridge_ask status alias) ;;
                 wake|expire|kill) words=$(_wakebridge_ask handlers id) ;;
             esac ;;

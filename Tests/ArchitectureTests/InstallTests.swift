@@ -18,6 +18,8 @@ struct InstallTests {
             "Type=notify", "Delegate=yes", "KillMode=mixed", "TimeoutStopSec=15", "Restart=on-failure",
             "ExecStart=/usr/bin/wakebridged", "ExecStopPost=/usr/bin/wakebridged --sweep",
             "RuntimeDirectory=wakebridge", "RuntimeDirectoryPreserve=yes", "StateDirectory=wakebridge",
+            // What the page on scale reckons with.
+            "LimitNOFILE=65536",
         ] {
             #expect(unit.contains(line), "\(line)")
         }

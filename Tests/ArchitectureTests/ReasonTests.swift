@@ -1,5 +1,5 @@
 // Words that no closed list holds, gathered from the code that writes them, stand in the handlers' page: why a device is
-// disconnected, and conditions of the bridge.
+// disconnected, and conditions of the bridge; the control API's codes in its own.
 import TestBench
 import Testing
 
@@ -26,6 +26,19 @@ struct ReasonTests {
         #expect(said.count >= 10 && absences.count >= 2 && codes.count >= 16)
         let words = Set(try Document("docs/handlers.md").words(below: "### Why a device is disconnected"))
         #expect(Set(said + absences + codes).subtracting(words) == [])
+    }
+
+    @Test("every code with which the control API refuses is in its page, and no other")
+    func refusals() throws {
+        let command =
+            "cat Sources/WakeControl/*.swift Sources/WakeDaemon/Daemon/ControlAnswers*.swift | tr -d '\\n' "
+            + "| grep -oE '(code: |badRequest\\( *)\"[a-z-]+\"'"
+        let codes = Set(run(command).output.split(separator: "\n").flatMap(literals))
+        #expect(codes.count >= 15)
+        let rows = try Document("docs/control-api.md").text.split(separator: "\n")
+        let cells = rows.filter { $0.hasPrefix("| 4") || $0.hasPrefix("| 5") }
+            .compactMap { $0.split(separator: "|").dropFirst().first }
+        #expect(Set(cells.flatMap { $0.split { " ,`".contains($0) } }.map(String.init)) == codes)
     }
 
     @Test("every condition of the bridge that handlers are told of is explained")

@@ -56,6 +56,27 @@ private struct NamedOptions: Hashable {
         #expect(synopsis.long == Set(shown).subtracting(["help", "version"]))
     }
 
+    @Test(
+        "the manual pages are set without a warning, and each refers to the other",
+        arguments: ["wakebridge.1", "wakebridged.8"])
+    func pages(name: String) throws {
+        let page = "\(packageFolder)/docs/\(name)"
+        let other = name == "wakebridge.1" ? ".Xr wakebridged 8" : ".Xr wakebridge 1"
+        #expect(lines(of: page).contains { $0.hasPrefix(other) })
+        guard access("/usr/bin/groff", X_OK) == 0 else { return }
+        let set = try Child(["groff", "-mandoc", "-ww", "-b", "-z", "-Tutf8", page]).finish()
+        #expect(set.exit == 0 && set.talk.isEmpty, "\(set.talk)")
+    }
+
+    @Test("the daemon ends with 2 where its words are wrong, and names the nearest right one")
+    func wrongWords() throws {
+        for words in [["--runtme", "/x"], ["extra"], ["--speed", "2"], ["--replay", "t", "--speed", "0"]] {
+            let child = try Child([Built.daemon] + words).finish()
+            #expect(child.exit == 2 && child.output.isEmpty && child.talk.contains("--help"), "\(words) \(child.talk)")
+        }
+        #expect(try Child([Built.daemon, "--runtme", "/x"]).finish().talk.contains("Did you mean --runtime?"))
+    }
+
     @Test("completion for bash offers nothing that is not accepted")
     func completion() {
         let accepted = Set((Verb.all.flatMap(\.allOptions) + Verb.globalOptions).map(\.name))

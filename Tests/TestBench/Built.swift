@@ -3,7 +3,7 @@ import Glibc
 import WakeSystem
 
 package enum Built {
-    static let folder: String = {
+    package static let folder: String = {
         // The tests themselves may be run by a program of the toolchain; the products lie beside the test bundle.
         let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") }
         let test = bundle ?? (try? File.linkTarget(of: "/proc/self/exe")) ?? ""

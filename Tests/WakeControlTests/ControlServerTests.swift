@@ -72,6 +72,19 @@ import WakeSystem
         #expect(sizes == [65536])
     }
 
+    @Test("a request line or headers of more than 16 KiB are answered 414 or 431, and the next request is served")
+    func headLimit() throws {
+        let fixture = try simple()
+        let long = String(repeating: "x", count: 17 << 10)
+        let statuses = try [["http://w/v1/\(long)"], ["-H", "X-Long: \(long)", "http://w/v1/status"]].map { words in
+            try fixture.run(
+                ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--unix-socket", fixture.path] + words)
+        }
+        #expect(statuses.map(\.output) == ["414", "431"], "\(statuses)")
+        let short = String(repeating: "x", count: 8 << 10)
+        #expect(try fixture.curl("-H", "X-Short: \(short)", "http://w/v1/status").output == "{\"done\":true}\n")
+    }
+
     @Test("a body that announces more than 1 MiB is answered 413 before it is sent")
     func hugeBody() throws {
         let fixture = try simple()

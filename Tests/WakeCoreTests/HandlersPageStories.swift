@@ -34,6 +34,27 @@ struct HandlersPageStories {
         #expect(Set(page.words(below: "### Why you end")) == Set(asked.map(\.written)))
     }
 
+    @Test("every attention that a handler can be told of is explained")
+    func attentions() throws {
+        let row = page.text.split(separator: "\n").first { $0.hasPrefix("| `wakebridge.device.attention` |") } ?? ""
+        for kind in Attention.allCases { #expect(row.contains("`\(kind.rawValue)`"), "\(kind.rawValue)") }
+        let traces = try Document("docs/trace-format.md").text.split(separator: "\n")
+        let attention = traces.first { $0.hasPrefix("| `attention ") } ?? ""
+        #expect(Attention.allCases.allSatisfy { attention.contains($0.rawValue) })
+        let gap = traces.first { $0.hasPrefix("| `gap ") } ?? ""
+        #expect(GapCause.allCases.allSatisfy { gap.contains($0.rawValue) })
+    }
+
+    @Test("every state of a handler is explained, by the name that the status gives it")
+    func states() throws {
+        let names = HandlerState.allCases.map(\.rawValue)
+        let explained = try Document("docs/how-it-works.md").words(below: "## Where a handler can be")
+        #expect(explained.sorted() == names.sorted())
+        let rows = try Document("docs/control-api.md").text.split(separator: "\n")
+        let row = rows.first { $0.hasPrefix("| `state` |") } ?? ""
+        #expect(Set(row.split(separator: "`").map(String.init)).isSuperset(of: names))
+    }
+
     @Test("the page names the limits that are kept")
     func limits() {
         let rows = [

@@ -1,0 +1,120 @@
+// What the pages name of this checkout: make targets, files, suites of tests, scenarios of the lab, variables of tests.
+import TestBench
+import Testing
+import WakeSystem
+
+@Suite("What the pages name")
+struct PagesTests {
+    static let pages = ReadmeTests.pages + ["docs/wakebridge.1", "docs/wakebridged.8"]
+
+    /// The pieces in backticks, and the lines of code blocks; what programs print is none.
+    private func quoted(in page: Document) -> [Substring] {
+        let prose = page.text.split(separator: "```", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 0 }.map(\.element)
+        let spans = prose.flatMap { text -> [Substring] in
+            text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                .filter { $0.offset % 2 == 1 }.map(\.element)
+        }
+        return spans + page.blocks.filter { $0.language != "text" }.flatMap { $0.text.split(separator: "\n") }
+            + indented(in: page)
+    }
+
+    private func indented(in page: Document) -> [Substring] {
+        page.text.split(separator: "\n").filter { $0.hasPrefix("    make ") }
+    }
+
+    private func words(in page: String) throws -> [String] {
+        let code: [Substring] = try quoted(in: Document(page)).map { $0.split(separator: "#").first ?? "" }
+        return code.flatMap { $0.split { " ,;:()\"'".contains($0) } }.map(String.init)
+    }
+
+    @Test("every make target that a page names is one of the Makefile's", arguments: pages)
+    func targets(page: String) throws {
+        let makefile = lines(of: "\(packageFolder)/Makefile")
+        let words = try words(in: page)
+        for (word, next) in zip(words, words.dropFirst()) where word == "make" && next.first?.isLowercase == true {
+            #expect(makefile.contains { $0.hasPrefix("\(next):") }, "\(page): make \(next)")
+        }
+    }
+
+    @Test("every file of this checkout that a page names is there", arguments: pages)
+    func files(page: String) throws {
+        let roots = ["Tests/", "Scripts/", "Sources/", "Devices/", "Examples/", "docs/", "udev/"]
+        for word in try words(in: page) where roots.contains(where: word.hasPrefix) && !word.contains("<") {
+            #expect(File.exists("\(packageFolder)/\(word)"), "\(page): \(word)")
+        }
+    }
+
+    @Test("every suite of tests that a page names as proof is there")
+    func suites() throws {
+        let written = run("grep -rhoE '(struct|class|name:) \"?[A-Z][A-Za-z]*(Tests|Stories)\\b' Tests Package.swift")
+            .output
+        let suites = Set(written.split { !$0.isLetter })
+        for page in Self.pages {
+            for word in try words(in: page) where word.hasSuffix("Tests") || word.hasSuffix("Stories") {
+                guard word.first?.isUppercase == true, word.allSatisfy(\.isLetter) else { continue }
+                #expect(suites.contains(Substring(word)), "\(page): \(word)")
+            }
+        }
+    }
+
+    @Test("every scenario and every part of the lab that a page names is there")
+    func scenarios() throws {
+        let scenarios = Set(names(in: "\(packageFolder)/Tests/Lab/scenarios").map { String($0.dropLast(3)) })
+        let rows = try Document("docs/accessories.md").text.split(separator: "\n").filter {
+            $0.contains("in the lab `")
+        }
+        let named = rows.flatMap { row -> [String] in
+            let rest = row.split(separator: "in the lab ").last ?? ""
+            return rest.prefix { $0 != ";" }.split(separator: "`").map(String.init).filter {
+                $0.first?.isLetter == true
+            }
+        }
+        let proofs = named.filter { $0.hasPrefix("accessory-") || $0 == "rfcomm" }
+        #expect(proofs.count >= 15 && Set(proofs).subtracting(scenarios) == [], "\(proofs)")
+        for part in try Document("docs/lab.md").words(below: "## What is played") {
+            #expect(File.exists("\(packageFolder)/Tests/Lab/\(part)"), "\(part)")
+        }
+    }
+
+    @Test("every variable by which a page steers tests and benchmarks is read by one of them")
+    func variables() throws {
+        let prefixes = ["LAB_", "BREAK_", "TEST_", "SANITIZE_", "WAKEBRIDGE_COUNTS"]
+        let pieces = try Self.pages.flatMap { quoted(in: try Document($0)) }
+        let words = Set(pieces.flatMap { $0.split { !$0.isLetter && $0 != "_" } })
+        let variables = words.filter { word in prefixes.contains { word.hasPrefix($0) } }
+        #expect(variables.contains("LAB_SOAK") && variables.contains("BREAK_SEED"))
+        for name in variables {
+            #expect(run("grep -rqE '[\"{$]\(name)\\b' Tests Scripts Makefile").status == 0, "\(name)")
+        }
+    }
+
+    @Test("docs/README.md names every page, and each manual page once")
+    func index() throws {
+        let linked = Set(try Document("docs/README.md").linkedPaths)
+        for name in names(in: "\(packageFolder)/docs") where name != "README.md" {
+            guard [".md", ".1", ".8"].contains(where: name.hasSuffix) else { continue }
+            #expect(linked.contains("docs/\(name)"), "\(name)")
+        }
+    }
+
+    @Test("no Swift package is fetched: the package depends on none")
+    func fetchesNothing() {
+        let manifest = text(of: "\(packageFolder)/Package.swift")
+        #expect(!manifest.contains(".package(") && !File.exists("\(packageFolder)/Package.resolved"))
+    }
+
+    @Test("the programs ask for the libraries that the README names, and for no other of Debian's")
+    func libraries() throws {
+        let own = [
+            "libswift", "libFoundationEssentials", "lib_Foundation", "libc.so", "libm.so", "ld-linux", "libgcc_s",
+            "libstdc++",
+        ]
+        let named = ["libsystemd.so", "libudev.so", "libsqlite3.so", "libcurl.so"]
+        for program in ["wakebridge", "wakebridged"] {
+            let asked = try ElfDependencies.names(of: "\(builtPrograms)/\(program)")
+            let others = asked.filter { name in !(own + named).contains { name.hasPrefix($0) } }
+            #expect(others == [] && asked.contains { $0.hasPrefix("libsqlite3.so") }, "\(program): \(others)")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// The command lines that the pages show, and what completion offers, against what the tool accepts.
+import Glibc
+import TestBench
+import Testing
+import WakeWords
+
+@testable import wakebridge
+
+/// A command line of a page: where it stands, and the words after the tool's name.
+private struct ShownCommand {
+    let page: String
+    let words: [String]
+
+    /// Nil for what is no command line of the tool with a verb.
+    init?(_ text: Substring, in page: String) {
+        var words = ShownCommand.split(text)[...]
+        if words.first == "sudo" { words = words.dropFirst() }
+        guard let program = words.popFirst(), program == "wakebridge" || program == ".build/debug/wakebridge" else {
+            return nil
+        }
+        guard words.first?.first?.isLetter == true else { return nil }
+        self.page = page
+        // Of several words one stands for all.
+        self.words = words.map { $0.split(separator: "|").first.map(String.init) ?? $0 }
+    }
+
+    /// As a shell would, up to a comment or to the next program.
+    private static func split(_ text: Substring) -> [String] {
+        var words: [String] = []
+        for (place, piece) in text.split(separator: "\"", omittingEmptySubsequences: false).enumerated() {
+            let isQuoted = place % 2 == 1
+            for word in isQuoted ? [piece] : piece.split(separator: " ") {
+                if !isQuoted, ["|", ">", "&&"].contains(word) || word.hasPrefix("#") { return words }
+                words.append(String(word))
+            }
+        }
+        return words
+    }
+
+    static let all: [ShownCommand] = {
+        let names = names(in: "\(packageFolder)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+        let pages = (["README.md"] + names).flatMap { page -> [ShownCommand] in
+            let pieces = text(of: "\(packageFolder)/\(page)").split(separator: "```", omittingEmptySubsequences: false)
+            return pieces.enumerated().flatMap { place, piece -> [ShownCommand] in
+                // What programs print is in fences of its own.
+                let isFence = place % 2 == 1
+                if isFence, piece.hasPrefix("text") { return [] }
+                let spans = piece.split(separator: isFence ? "\n" : "`", omittingEmptySubsequences: false).enumerated()
+                return spans.filter { isFence || $0.offset % 2 == 1 }.compactMap { ShownCommand($0.element, in: page) }
+            }
+        }
+        let manual = lines(of: "\(packageFolder)/docs/wakebridge.1").filter { $0.hasPrefix(".Dl ") }
+        return pages + manual.compactMap { ShownCommand($0.dropFirst(4), in: "docs/wakebridge.1") }
+    }()
+}
+
+@Suite("Commands that are shown") struct ShownCommandTests {
+    /// Asking the daemon, these do nothing where there is none.
+    private static let daemonVerbs = [
+        "status", "handlers", "start", "stop", "session", "reload", "attach", "simulate", "dead-letters", "why", "logs",
+        "watch",
+    ]
+
+    @Test("every command line of the pages has a verb of the tool and options that this takes")
+    func parse() throws {
+        #expect(ShownCommand.all.count > 60)
+        for command in ShownCommand.all where command.words != ["help"] {
+            let name = command.words[0]
+            let verb = try #require(Verb.all.first { $0.name == name }, "\(command)")
+            #expect(throws: Never.self, "\(command)") {
+                try ParsedWords(Array(command.words.dropFirst()), options: verb.allOptions)
+            }
+        }
+    }
+
+    @Test("where a command line of the pages is whole and asks the daemon, its words are no wrong usage")
+    func ask() throws {
+        let whole = ShownCommand.all.filter { command in
+            Self.daemonVerbs.contains(command.words[0])
+                && (command.words.count > 1
+                    || ["status", "reload", "handlers", "dead-letters"].contains(command.words[0]))
+        }
+        #expect(whole.count > 20)
+        for command in whole where !["close", "disconnect", "expire"].contains(command.words.last) {
+            let asked = try Child([Built.tool, "--runtime", "/nonexistent"] + command.words).finish()
+            #expect(asked.exit == 1 && asked.talk.contains("there is no such socket"), "\(command) \(asked.talk)")
+        }
+    }
+
+    /// What the completion offers after these words, the last one of which has only begun.
+    private func offered(after lines: [[String]]) throws -> [Set<String>] {
+        let calls = lines.map { words in
+            let quoted = words.map { "'\($0)'" }.joined(separator: " ")
+            return
+                "COMP_WORDS=(wakebridge \(quoted)) COMP_CWORD=\(words.count) COMPREPLY=(); _wakebridge; echo \"${COMPREPLY[*]}\""
+        }
+        // Only a shell at a terminal may set options of a completion.
+        let script = ". docs/wakebridge.bash; compopt() { :; }; wakebridge() { :; }; " + calls.joined(separator: "; ")
+        let answer = try Child(["bash", "-c", "cd '\(packageFolder)'; \(script)"]).finish()
+        #expect(answer.exit == 0 && answer.talk.isEmpty, "\(answer.talk)")
+        let rows = answer.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        return rows.map { Set($0.split(separator: " ").map(String.init)) }
+    }
+
+    @Test("completion offers after each verb exactly the options that it takes")
+    func options() throws {
+        let offered = try offered(after: Verb.all.map { [$0.name, "-"] })
+        for (verb, options) in zip(Verb.all, offered) {
+            #expect(options == Set(verb.allOptions.map { "--\($0.name)" }), "\(verb.name)")
+        }
+    }
+
+    @Test("completion offers every verb, and of those that want one of a few words each of them")
+    func words() throws {
+        let kinds = Verb.simulate.synopsis.compactMap { $0.split(separator: "]").dropFirst().first }
+            .flatMap { $0.split(separator: " ").first?.split(separator: "|") ?? [] }.map(String.init)
+        #expect(kinds.count == 8)
+        let switches = ["sleep", "heat", "battery"]
+        let asked =
+            [[""], ["simulate", ""], ["session", ""], ["dead-letters", ""]] + switches.map { ["simulate", $0, ""] }
+        let offered = try offered(after: asked)
+        #expect(offered[0] == Set(Verb.all.map(\.name) + ["help"]))
+        #expect(offered[1] == Set(kinds))
+        #expect(offered[2] == ["open", "pause", "close"] && offered[3] == ["list", "replay", "drop"])
+        for answer in offered[4...] { #expect(answer == ["on", "off"]) }
+    }
+
+    @Test("every verb that prints takes --json, and every verb that may ask the daemon takes where it is")
+    func common() {
+        let silent = Verb.all.filter { verb in !verb.flags.contains { $0.name == "json" } }.map(\.name)
+        #expect(silent == ["record"])
+        for verb in Verb.all where Self.daemonVerbs.contains(verb.name) {
+            #expect(Set(["socket", "runtime"]).isSubset(of: verb.flags.map(\.name)), "\(verb.name)")
+        }
+    }
+}

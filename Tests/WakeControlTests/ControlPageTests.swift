@@ -1,0 +1,102 @@
+// The calls, answers and words that docs/control-api.md shows, held to what is asked and answered.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeControl
+
+@Suite("The page of the control API") struct ControlPageTests {
+    private let page: Document
+
+    init() throws { page = try Document("docs/control-api.md") }
+
+    /// Without what only makes it readable.
+    private func compact(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.drop { $0 == " " } }.joined()
+    }
+
+    private var handler: HandlerStatus {
+        var strap = HandlerStatus(
+            id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242, epoch: Epoch(rawValue: 3))
+        strap.wakes = 60
+        strap.events = 61
+        strap.awake = .milliseconds(1_830)
+        strap.work.useful = 52
+        strap.work.nothing = 6
+        strap.work.failed = 1
+        strap.work.unsaid = 2
+        strap.work.judgedWakes = 59
+        strap.work.usefulWakes = 52
+        strap.work.awakeRatio = 0.000244
+        strap.work.processorTime = TimeSpan(nanoseconds: 41_930_000)
+        strap.work.acknowledgedByProcess = 61
+        return strap
+    }
+
+    private func device() throws -> DeviceStatus {
+        let device = Device(
+            source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
+            mode: .bluetoothCentral)
+        let service = try #require(BluetoothUUID("180d"))
+        return DeviceStatus(
+            device: device, match: .init(services: [service]), link: "connected",
+            lastData: try #require(WallTime(rfc3339: "2026-11-21T07:42:46.727125Z")), session: .open)
+    }
+
+    @Test("the status that the page shows is one that is answered, key for key")
+    func status() throws {
+        let bridge = BridgeStatus(
+            version: "0.1.0", process: 77, journal: "j7", uptime: .milliseconds(7_500_200), suspension: .strong,
+            journalHealth: "ok", residentBytes: 10_276_045)
+        let adapter = AdapterStatus(
+            address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["scale"])
+        var writer = JSONWriter()
+        writer.status(bridge, handlers: [handler], devices: [try device()], adapters: [adapter])
+        let shown = try #require(page.block("", with: "\"bridge\":"))
+        #expect(compact(shown.text) == String(decoding: writer.bytes, as: UTF8.self))
+    }
+
+    @Test("every key of the status is explained, or says itself what it is")
+    func keys() throws {
+        let shown = try #require(page.block("", with: "\"bridge\":")).text
+        let keys = Set(shown.split(separator: "\"").filter { shown.contains("\"\($0)\":") }.map(String.init))
+        let explained = Set(page.words(below: "### Status"))
+        let plain: Set<String> = [
+            "bridge", "handlers", "devices", "adapters", "version", "journal", "uptime_s", "id", "strikes", "work",
+            "alias",
+            "source", "profile", "services", "name_prefix", "properties", "address", "powered",
+        ]
+        #expect(keys.subtracting(explained).subtracting(plain) == [])
+    }
+
+    @Test("what a reader finds that was let go is what the page shows")
+    func gap() throws {
+        let shown = try #require(page.block("", with: "{\"gap\":"))
+        let stream = ControlStream(contentType: "application/x-ndjson")
+        let line = Array((String(repeating: "x", count: ControlStream.capacity / 17) + "\n").utf8)
+        for _ in 0..<17 { stream.send(line) }
+        guard case .bytes(let bytes) = stream.take(upTo: 1 << 20) else {
+            Issue.record("nothing was to be had")
+            return
+        }
+        #expect(String(decoding: bytes, as: UTF8.self).split(separator: "\n").last.map(String.init) == shown.text)
+    }
+
+    @Test("the calls that the page shows are answered")
+    func calls() throws {
+        let fixture = try Fixture { request in ControlCall.answer(request) { _ in .done } }
+        let commands = try #require(page.block("", with: "curl ")).lines
+        #expect(commands.count == 3)
+        for command in commands {
+            let tried = command.replacing("/run/wakebridge/control.sock", with: "'\(fixture.path)'")
+            #expect(try fixture.run(["sh", "-c", "\(tried) --silent"]).output == "{\"done\":true}\n", "\(command)")
+        }
+    }
+
+    @Test("what can be simulated stands in the page, and nothing else")
+    func simulations() {
+        let rows = page.text.split(separator: "\n").filter { $0.hasPrefix("| `{\"what\":\"") }
+        let kinds = rows.compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }
+        #expect(Set(kinds) == Set(Simulation.names))
+    }
+}

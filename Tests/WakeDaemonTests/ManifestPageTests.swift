@@ -1,0 +1,157 @@
+// What docs/manifest.md says of defaults and ranges, and the manifests that the pages and the examples show.
+import TestBench
+import Testing
+import WakeCore
+import WakeModel
+import WakeProfiles
+
+@testable import WakeDaemon
+
+/// A row of one of the page's tables.
+private struct Row {
+    let key: String
+    let standard: String
+    let meaning: String
+
+    init?(_ line: Substring) {
+        let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { cell in
+            String(cell.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+        guard line.hasPrefix("| `"), cells.count >= 5 else { return nil }
+        key = cells[1].filter { $0 != "`" }
+        standard = cells[2].filter { $0 != "`" }
+        meaning = cells[3...].joined(separator: " ")
+    }
+
+    /// `1 to 1000000`, `256B to 128KiB`, `0.01 to 1000`: the ends as they are written.
+    var range: (least: String, most: String)? {
+        let words = meaning.split { " ,.;".contains($0) && $0 != "." }.map(String.init)
+        guard let place = words.firstIndex(of: "to"), place > 0, place + 1 < words.count else { return nil }
+        let ends = [words[place - 1], words[place + 1]].map { word in word.last == "." ? String(word.dropLast()) : word
+        }
+        guard ends.allSatisfy({ $0.first?.isNumber == true }) else { return nil }
+        return (ends[0], ends[1])
+    }
+}
+
+@Suite("The manifests' page")
+struct ManifestPageTests {
+    private let rows: [Row]
+
+    init() throws { rows = try Document("docs/manifest.md").text.split(separator: "\n").compactMap(Row.init) }
+
+    private func standard(_ key: String) -> String? { rows.first { $0.key == key }?.standard }
+
+    private func faults(_ settings: String) -> [String] {
+        do {
+            _ = try BridgeSettings(text: Array(settings.utf8), file: "wakebridge.json5")
+            return []
+        } catch { return error.all.map(\.sentence) }
+    }
+
+    @Test("the page's defaults of a manifest are those that hold")
+    func manifestDefaults() throws {
+        let handler = try HandlerManifest(
+            id: "hr", file: "hr.json5",
+            text: Array("{exec: [\"/bin/cat\"], modes: [], watch: [{profile: \"p\"}]}".utf8),
+            isRoot: false)
+        let settings = handler.settings
+        let watch = try #require(settings.subscriptions.first)
+        var oneshot = settings
+        oneshot.lifecycle = .oneshot
+        let defaults = [
+            "lifecycle": "\"\(settings.lifecycle.rawValue)\"", "ready": "\"\(settings.readiness.rawValue)\"",
+            "ack": "\"\(settings.acknowledgement.rawValue)\"", "on_overrun": "\"\(settings.onOverrun.rawValue)\"",
+            "stop_events": "\"\(settings.stoppedEvents.rawValue)\"", "autostart": "\(settings.startsAtBoot)",
+            "enabled": "\(settings.isEnabled)", "notify": "\(handler.notifies)",
+            "allow_background_children": "\(settings.allowsBackgroundChildren)",
+            "max_batch": "\(settings.batchLimit); oneshot \(oneshot.batchLimit)",
+            "queue_cap": "\(settings.queueCap >> 20)MiB", "budget": settings.timers.budget.written,
+            "max_extension": settings.timers.maxExtension.written, "idle_exit": settings.timers.idleExit.written,
+            "env": handler.environment.isEmpty ? "{}" : "?", "require": settings.requirements.isEmpty ? "[]" : "?",
+            "watch[].wake": "\(watch.wakes)", "watch[].policy": "\"\(watch.policy.rawValue)\"",
+            "watch[].durability": "\"\(watch.durability.rawValue)\"", "watch[].queue_cap": "\(watch.queueCap >> 20)MiB",
+            "watch[].retention": watch.retention == nil ? "until acknowledged" : "?",
+            "watch[].device": watch.device == nil ? "every device" : "?",
+        ]
+        for (key, value) in defaults { #expect(standard(key) == value, "\(key)") }
+    }
+
+    @Test("the page's defaults of the bridge are those that hold")
+    func settingDefaults() {
+        let bridge = BridgeSettings()
+        let defaults = [
+            "control_group": bridge.controlGroup ?? "none", "suspend": "\"\(bridge.suspension.rawValue)\"",
+            "storm.enabled": "\(bridge.storm.isEnabled)", "storm.events_per_second": "\(bridge.storm.eventsPerSecond)",
+            "storm.burst": "\(bridge.storm.burst)", "flips.count": "\(bridge.flips.count)",
+            "flips.within": bridge.flips.within.written, "log.lines_per_second": "\(bridge.log.linesPerSecond)",
+            "log.burst": "\(bridge.log.burst)", "log.longest_line": "\(bridge.log.longestLine >> 10)KiB",
+            "journal.retention": bridge.journal.retention?.written ?? "until acknowledged",
+            "journal.max_size": "\(bridge.journal.maxSize >> 30)GiB",
+            "memory.reclaim_below": "\(bridge.memory.reclaimBelow >> 20)MiB",
+            "memory.reclaim_below_percent": "\(bridge.memory.reclaimBelowPercent)",
+            "thermal.enabled": "\(bridge.thermal.isEnabled)",
+            "thermal.limit_celsius": bridge.thermal.limitCelsius.map { "\($0)" } ?? "each sensor's own",
+            "replay": bridge.replay == nil ? "none" : "?",
+        ]
+        for (key, value) in defaults { #expect(standard(key) == value, "\(key)") }
+    }
+
+    /// The same unit, another number.
+    private func written(_ text: String, _ change: (Int) -> Int) -> String? {
+        let digits = text.prefix { $0.isNumber }
+        return Int(digits).map { "\(change($0))" + text.dropFirst(digits.count) }
+    }
+
+    @Test("the ranges that the page gives for the bridge's settings are those that are kept")
+    func ranges() throws {
+        let ranged = rows.filter { row in
+            let section = row.key.split(separator: ".").first.map(String.init) ?? ""
+            return row.key.contains(".") && BridgeSettings.keys.contains(section) && section != "timers"
+                && row.range != nil
+        }
+        #expect(ranged.count >= 11)
+        for row in ranged {
+            let parts = row.key.split(separator: ".")
+            let range = try #require(row.range)
+            func taken(_ text: String) -> Bool {
+                let value = text.allSatisfy { $0.isNumber || $0 == "." } ? text : "\"\(text)\""
+                let file = parts[0] == "replay" ? ", file: \"a\"" : ""
+                return faults("{ \(parts[0]): { \(parts[1]): \(value)\(file) } }").isEmpty
+            }
+            #expect(taken(range.least) && taken(range.most), "\(row.key): \(range)")
+            let beyond = [written(range.most) { $0 + 1 }, written(range.least) { $0 - 1 }]
+            for text in beyond.compactMap({ $0 }) where !text.hasPrefix("-") && !range.least.contains(".") {
+                #expect(!taken(text), "\(row.key) takes \(text)")
+            }
+        }
+    }
+
+    @Test("every manifest that a page or an example shows is one that the daemon takes, with profiles that are shipped")
+    func shown() throws {
+        let sources = names(in: "\(packageFolder)/Devices").map { name in
+            let file = "Devices/\(name)/profile.json5"
+            return ProfileLibrary.Source(name: name, file: file, text: bytes(of: "\(packageFolder)/\(file)"))
+        }
+        let profiles = ProfileLibrary.load(sources).library
+        let pages =
+            ["README.md"] + names(in: "\(packageFolder)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+        var texts = try pages.flatMap { page in try Document(page).blocks.filter { $0.language == "json5" }.map(\.text)
+        }
+        for name in names(in: "\(packageFolder)/Examples/handlers") where name.hasSuffix(".json5") {
+            texts.append(text(of: "\(packageFolder)/Examples/handlers/\(name)"))
+        }
+        #expect(texts.count >= 6)
+        for text in texts {
+            let manifest = try HandlerManifest(id: "hr", file: "hr.json5", text: Array(text.utf8), isRoot: true)
+            #expect(manifest.faults(against: profiles).isEmpty, "\(text)")
+        }
+    }
+
+    @Test("a group that the README lets in is said as the daemon's settings take it")
+    func group() throws {
+        let words = try Document("README.md").text.split(separator: "`").filter { $0.hasPrefix("{ control_group:") }
+        #expect(!words.isEmpty)
+        for text in words { #expect(try BridgeSettings(text: Array(text.utf8), file: "w").controlGroup == "sudo") }
+    }
+}

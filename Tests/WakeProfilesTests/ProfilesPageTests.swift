@@ -1,0 +1,56 @@
+// The keys, words and defaults of docs/profiles.md, held to what profiles are read with.
+import TestBench
+import Testing
+import WakeModel
+
+@testable import WakeProfiles
+
+@Suite("The page on profiles")
+struct ProfilesPageTests {
+    private let page: Document
+
+    init() throws { page = try Document("docs/profiles.md") }
+
+    /// The cells of the row of a key, without backticks.
+    private func row(_ key: String) -> [String] {
+        let rows = page.text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+        let line = rows.first { $0.split(separator: "|").first?.contains("`\(key)`") == true } ?? ""
+        return line.split(separator: "|").map { cell in cell.filter { $0 != "`" && $0 != " " } }
+    }
+
+    @Test("every key of an accessory's profile is explained, and nothing that is none")
+    func keys() {
+        let documented = Set(page.words(below: "## Accessories"))
+        let keys = ProfileDocument.accessoryKeys.filter { $0 != "serial" } + ["streams"]
+        let parts = ProfileDocument.matchKeys.map { "match.\($0)" } + ProfileDocument.lineKeys.map { "serial.\($0)" }
+        #expect(documented == Set(keys + parts))
+    }
+
+    @Test("the defaults of an accessory's profile are those that hold")
+    func defaults() {
+        let plan = AccessoryPlan(node: .serial)
+        let defaults = [
+            "serial.baud": "\(plan.line.baud)", "serial.data_bits": "\(plan.line.dataBits)",
+            "serial.parity": "\"\(plan.line.parity.rawValue)\"", "serial.stop_bits": "\(plan.line.stopBits)",
+            "serial.flow": "\"\(plan.line.flow.rawValue)\"", "serial.dtr": "\"\(plan.line.dtr.rawValue)\"",
+            "serial.rts": "\"\(plan.line.rts.rawValue)\"", "sharing": "\"\(plan.sharing.rawValue)\"",
+            "on_suspend": "\"\(plan.onSuspend.rawValue)\"", "settle": "\"\(plan.settle.nanoseconds / 1_000_000_000)s\"",
+            "replug_grace": "\"\(plan.replugGrace.nanoseconds / 1_000_000_000)s\"",
+        ]
+        for (key, value) in defaults { #expect(row(key).dropFirst(2).first == value, "\(key)") }
+        #expect(plan.framing == .none && page.text.contains("default \(plan.frameLimit), is the longest message"))
+    }
+
+    @Test("every framing is explained with the keys that go with it, and every check")
+    func words() {
+        let kinds = ProfileDocument.FramingKind.allCases
+        #expect(Set(page.words(below: "### Framing")) == Set(kinds.map { "\"\($0.rawValue)\"" } + ["kind"]))
+        for kind in kinds {
+            let keys = row("\"\(kind.rawValue)\"").dropFirst().first?.split(separator: ",").map(String.init) ?? []
+            #expect(Set(keys) == Set(kind.keys), "\(kind)")
+        }
+        #expect(
+            Set(page.words(below: "### Checks")) == Set(MessageCheck.allCases.map { "\"\($0.rawValue)\"" } + ["check"]))
+        for fragment in Fragment.allCases { #expect(page.text.contains("`\(fragment.rawValue)`"), "\(fragment)") }
+    }
+}
