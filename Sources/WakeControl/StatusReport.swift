@@ -15,6 +15,7 @@ public struct BridgeStatus: Hashable, Sendable {
     public var journalHealth: String
     /// Resident memory of the daemon, in bytes.
     public var residentBytes: Int
+    public var warnings: [BridgeWarning] = []
 
     public init(
         version: String, process: Int32, journal: String, uptime: TimeSpan, suspension: Suspension,
@@ -154,6 +155,16 @@ extension JSONWriter {
         field("suspend", status.suspension.rawValue)
         field("journal_health", status.journalHealth)
         field("memory", status.residentBytes)
+        key("warnings")
+        beginArray()
+        for warning in status.warnings {
+            beginObject()
+            field("what", warning.what)
+            field("why", warning.why)
+            field("advice", warning.advice)
+            endObject()
+        }
+        endArray()
         endObject()
     }
 

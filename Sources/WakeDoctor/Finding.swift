@@ -70,6 +70,7 @@ public struct Finding: Hashable, Sendable {
         case handlerQuarantined = "handler-quarantined"
         case handlerHeld = "handler-held"
         case handlerStopped = "handler-stopped"
+        case handlerRights = "handler-rights"
         case sessionShut = "session-shut"
         case deadLetters = "dead-letters"
         case accessory

@@ -137,6 +137,31 @@ struct OwnUserTests {
         #expect(daemon.log.contains("2 files of user 65534 now belong to user \(user)"), "\(daemon.log)")
     }
 
+    @Test("two manifests of one user are taken, and told by reload, the doctor, and once in the log")
+    func shared() throws {
+        let daemon = try RunningDaemon.withStrap()
+        for id in ["first", "second"] { try daemon.drop(id, manifest(["/bin/cat"], user: "nobody")) }
+        try daemon.drop("apart", manifest(["/bin/cat"], user: "auto"))
+        try daemon.start()
+        let warning =
+            "handlers \"first\" and \"second\" run as one user, nobody: each can read the other's memory and state, "
+            + "and answer in its name; write user: \"auto\" in their manifests"
+        for _ in 1...2 {
+            let reload = try daemon.tool("reload")
+            #expect(reload.exit == 0 && reload.talk == "warning: \(warning)\n", "\(reload)")
+        }
+        #expect(daemon.log.split(separator: "\n").count { $0.hasSuffix(warning) } == 1, "\(daemon.log)")
+        let findings = try daemon.json("doctor")["findings"]?.array ?? []
+        #expect(findings.contains { $0["code"]?.string == "handler-rights" })
+
+        try daemon.drop("second", manifest(["/bin/cat"], user: "auto"))
+        #expect(try daemon.tool("reload").talk == "")
+        try daemon.drop("second", manifest(["/bin/cat"], user: "root"))
+        try daemon.drop("third", manifest(["/bin/cat"], user: "nobody"))
+        try daemon.drop("fourth", manifest(["/bin/cat"], user: "nobody"))
+        #expect(try daemon.tool("reload").talk.contains("\"first\", \"fourth\" and \"third\" run as one user, nobody"))
+    }
+
     @Test("a group beside user \"auto\" is refused with what to do")
     func group() throws {
         let daemon = try RunningDaemon.withStrap()

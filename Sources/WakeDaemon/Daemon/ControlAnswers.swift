@@ -61,12 +61,13 @@ final class ControlAnswers {
         for state in [health.run, health.disk] {
             if case .degraded(let sentence) = state { sentences.append(sentence) }
         }
-        let status = BridgeStatus(
+        var status = BridgeStatus(
             version: Daemon.version, process: getpid(), journal: bridge.journal.id,
             uptime: SystemClock.monotonic() - daemon.startedAt,
             suspension: bridge.strength == .strong ? .strong : .weak,
             journalHealth: sentences.isEmpty ? "ok" : sentences.joined(separator: "; "),
             residentBytes: MemoryPressure.ownResidentBytes)
+        status.warnings = daemon.warnings
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
@@ -191,10 +192,8 @@ final class ControlAnswers {
         for error in errors { daemon.log.error(error) }
         return .json { writer in
             writer.object { writer in
-                writer.key("errors")
-                writer.beginArray()
-                for error in errors { writer.string(error) }
-                writer.endArray()
+                writer.field("errors", all: errors)
+                writer.field("warnings", all: daemon.warnings.map(\.sentence))
             }
         }
     }
@@ -295,6 +294,13 @@ final class ControlAnswers {
 }
 
 extension JSONWriter {
+    fileprivate mutating func field(_ name: StaticString, all texts: [String]) {
+        key(name)
+        beginArray()
+        for text in texts { string(text) }
+        endArray()
+    }
+
     mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
