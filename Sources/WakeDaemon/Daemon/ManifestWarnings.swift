@@ -5,11 +5,26 @@ import WakeSystem
 
 enum ManifestWarnings {
     /// A daemon that is not root has one user for all, and no choice to warn of.
-    static func all(
-        of manifests: some Collection<HandlerManifest>, _ accounts: AccountBook, isRoot: Bool = geteuid() == 0
-    ) -> [BridgeWarning] {
-        guard isRoot else { return [] }
-        return ofSharedUsers(manifests.sorted { $0.id < $1.id }, accounts)
+    static func all(of manifests: some Collection<HandlerManifest>, _ accounts: AccountBook) -> [BridgeWarning] {
+        guard geteuid() == 0 else { return [] }
+        let manifests = manifests.sorted { $0.id < $1.id }
+        return ofSharedUsers(manifests, accounts) + manifests.compactMap { ofStrongGroups($0, accounts) }
+    }
+
+    /// Who is in one of them can become root, or read what only root should.
+    private static let strongGroups: Set = [
+        "root", "sudo", "wheel", "admin", "docker", "podman", "lxd", "incus", "incus-admin", "disk", "shadow", "kmem",
+        "libvirt", "sys",
+    ]
+
+    private static func ofStrongGroups(_ manifest: HandlerManifest, _ accounts: AccountBook) -> BridgeWarning? {
+        guard let account = try? accounts.account(of: manifest), account.user != 0 else { return nil }
+        let names = account.groups.compactMap { GroupName.text(of: $0) }.filter(strongGroups.contains)
+        guard !names.isEmpty else { return nil }
+        return BridgeWarning(
+            "handler \"\(manifest.id)\" is in the group \(names.joined(separator: " and "))",
+            why: "what it runs can become root, or read what is root's",
+            advice: "give it a user and groups that have only what it needs")
     }
 
     private static func ofSharedUsers(_ manifests: [HandlerManifest], _ accounts: AccountBook) -> [BridgeWarning] {
