@@ -20,6 +20,7 @@ public struct BridgeStatus: Hashable, Sendable {
     /// What kept the loop from everything else, since the start: for how long at most, and how often for more than 50 ms.
     public var longestCall = TimeSpan.zero
     public var longCalls = 0
+    public var warnings: [BridgeWarning] = []
 
     public init(
         version: String, process: Int32, journal: String, uptime: TimeSpan, suspension: Suspension,
@@ -168,6 +169,16 @@ extension JSONWriter {
         number(Double(status.longestCall.nanoseconds / 1_000) / 1_000)
         field("over_50ms", status.longCalls)
         endObject()
+        key("warnings")
+        beginArray()
+        for warning in status.warnings {
+            beginObject()
+            field("what", warning.what)
+            field("why", warning.why)
+            field("advice", warning.advice)
+            endObject()
+        }
+        endArray()
         endObject()
     }
 

@@ -185,7 +185,21 @@ public struct BridgeFacts: Hashable, Sendable {
     public var process: Int32 = 0
     public var suspendsWeakly = false
     public var journalHealth = "ok"
+    public struct Warning: Hashable, Sendable {
+        public var what: String
+        public var why: String
+        public var advice: String
+
+        public init(_ what: String, _ why: String, _ advice: String) {
+            self.what = what
+            self.why = why
+            self.advice = advice
+        }
+    }
+
     public var handlers: [Handler] = []
+    /// Of its manifests.
+    public var warnings: [Warning] = []
     /// Those that are not open.
     public var sessions: [Session] = []
     /// How many links an adapter carried when it refused another, by its address.
@@ -203,6 +217,10 @@ public struct BridgeFacts: Hashable, Sendable {
         process = Int32(clamping: bridge["pid"]?.integer ?? 0)
         suspendsWeakly = bridge["suspend"]?.string == "weak"
         journalHealth = bridge["journal_health"]?.string ?? "ok"
+        warnings = (bridge["warnings"]?.array ?? []).map { warning in
+            Warning(
+                warning["what"]?.string ?? "", warning["why"]?.string ?? "", warning["advice"]?.string ?? "")
+        }
         handlers = (status["handlers"]?.array ?? []).map { handler in
             Handler(
                 handler["id"]?.string ?? "", handler["state"]?.string ?? "", handler["why"]?.string ?? "",

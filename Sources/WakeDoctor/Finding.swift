@@ -71,6 +71,7 @@ public struct Finding: Hashable, Sendable {
         case handlerHeld = "handler-held"
         case handlerStopped = "handler-stopped"
         case handlerUnbonded = "handler-unbonded"
+        case handlerRights = "handler-rights"
         case sessionShut = "session-shut"
         case deadLetters = "dead-letters"
         case accessory

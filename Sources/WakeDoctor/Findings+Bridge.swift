@@ -28,7 +28,8 @@ extension Facts {
         case .refused(let sentence):
             return [Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))]
         case .running(let bridge):
-            return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.sessions.map(Self.of)
+            return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.warnings.map(Self.of)
+                + bridge.sessions.map(Self.of)
         }
     }
 
@@ -142,6 +143,11 @@ extension Facts {
         Finding(
             .warning, .handlerUnbonded, "handler \(handler) requires bonded devices, and \(device) is not bonded",
             "The handler is not woken for it.", .run("wakebridge pair \(device.asShellWord)"))
+    }
+
+    private static func of(_ warning: BridgeFacts.Warning) -> Finding {
+        let why = warning.why.prefix(1).uppercased() + warning.why.dropFirst() + "."
+        return Finding(.warning, .handlerRights, warning.what, why, .act(warning.advice))
     }
 
     private static func of(_ session: BridgeFacts.Session) -> Finding {

@@ -7,8 +7,8 @@ public struct Account: Hashable, Sendable {
     public let name: String
     public let user: UInt32
     public let group: UInt32
-    /// Every group of the account, its own among them.
-    public let groups: [UInt32]
+    /// The groups that it runs with, its own first. Those that the data base has it in are not among them.
+    public private(set) var groups: [UInt32]
     public let home: String
     /// No data base knows it by its name.
     public let isUnlisted: Bool
@@ -54,10 +54,21 @@ public struct Account: Hashable, Sendable {
         isUnlisted = false
         let group = try groupName.map { name throws(SystemError) in try GroupName.number(of: name) } ?? found.group
         self.group = group
-        groups = try Account.groups(of: name, primary: group)
+        groups = [group]
     }
 
-    /// Nearly everybody is in a few; for as many as there may be, room is taken only where they are needed.
+    /// The same user with these groups beside its own.
+    public func joining(_ names: [String]) throws(SystemError) -> Account {
+        var account = self
+        for name in names {
+            let number = try GroupName.number(of: name)
+            if !account.groups.contains(number) { account.groups.append(number) }
+        }
+        return account
+    }
+
+    /// Every group that the data base has a user in, `primary` among them. Most users are in a few; for as many as there
+    /// may be, room is taken only where they are needed.
     static func groups(of name: String, primary: UInt32, room: Int = 64) throws(SystemError) -> [UInt32] {
         var groups = [UInt32](repeating: 0, count: room)
         var answer = attemptC { clinux_groups_of(name, primary, &groups, groups.count) }

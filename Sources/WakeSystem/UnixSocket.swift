@@ -24,7 +24,7 @@ public struct PeerCredentials: Hashable, Sendable {
     public func isMember(of other: UInt32) -> Bool {
         if group == other { return true }
         guard let account = try? Account(user: user) else { return false }
-        return account.groups.contains(other)
+        return (try? Account.groups(of: account.name, primary: account.group).contains(other)) ?? false
     }
 }
 

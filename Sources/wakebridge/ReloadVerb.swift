@@ -8,7 +8,7 @@ extension Verb {
             name: "reload", summary: "read profiles, manifests and settings now", synopsis: ["[--json]"],
             detail: """
                 Manifests are picked up as they are dropped in; this forces it, and tells what was wrong with them. A new or
-                changed profile is for devices that come from now on.
+                changed profile is for devices that come from now on. A warning is of a manifest that was taken.
                 """,
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
@@ -17,6 +17,9 @@ extension Verb {
             if words.has("json") { Console.print(answer.bytes) }
             let errors = answer.json.list("errors").compactMap(\.string)
             for error in errors { Console.say("failed: \(error.printable)") }
+            for warning in answer.json.list("warnings").compactMap(\.string) {
+                Console.say("warning: \(warning.printable)")
+            }
             if errors.isEmpty, !words.has("json") { Console.print("reloaded\n") }
             return errors.isEmpty ? 0 : 1
         }

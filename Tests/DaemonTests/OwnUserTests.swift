@@ -137,6 +137,60 @@ struct OwnUserTests {
         #expect(daemon.log.contains("2 files of user 65534 now belong to user \(user)"), "\(daemon.log)")
     }
 
+    @Test("two manifests of one user are taken, and told by reload, the doctor, and once in the log")
+    func shared() throws {
+        let daemon = try RunningDaemon.withStrap()
+        for id in ["first", "second"] { try daemon.drop(id, manifest(["/bin/cat"], user: "nobody")) }
+        try daemon.drop("apart", manifest(["/bin/cat"], user: "auto"))
+        try daemon.start()
+        let warning =
+            "handlers \"first\" and \"second\" run as one user, nobody: each can read the other's memory and state, "
+            + "and answer in its name; write user: \"auto\" in their manifests"
+        for _ in 1...2 {
+            let reload = try daemon.tool("reload")
+            #expect(reload.exit == 0 && reload.talk == "warning: \(warning)\n", "\(reload)")
+        }
+        #expect(daemon.log.split(separator: "\n").count { $0.hasSuffix(warning) } == 1, "\(daemon.log)")
+        let findings = try daemon.json("doctor")["findings"]?.array ?? []
+        #expect(findings.contains { $0["code"]?.string == "handler-rights" })
+
+        try daemon.drop("second", manifest(["/bin/cat"], user: "auto"))
+        #expect(try daemon.tool("reload").talk == "")
+        try daemon.drop("second", manifest(["/bin/cat"], user: "root"))
+        try daemon.drop("third", manifest(["/bin/cat"], user: "nobody"))
+        try daemon.drop("fourth", manifest(["/bin/cat"], user: "nobody"))
+        #expect(try daemon.tool("reload").talk.contains("\"first\", \"fourth\" and \"third\" run as one user, nobody"))
+    }
+
+    @Test("a handler has its user's own group and those that its manifest names, whatever the data base says")
+    func groups() throws {
+        let daemon = try RunningDaemon.withStrap()
+        let groups = daemon.folder + "/group"
+        // In a mount namespace of the daemon's own: the machine's users join nothing.
+        put(text(of: "/etc/group") + "wakestrong:x:65531:nobody\n", at: groups)
+        daemon.wrapper = ["unshare", "-m", "sh", "-c", "mount --bind '\(groups)' /etc/group && exec \"$@\"", "sh"]
+        let exec = ["/bin/sh", "-c", "id -G >groups && cat >/dev/null"]
+        try daemon.drop("plain", manifest(exec, user: "nobody"))
+        try daemon.drop("named", manifest(exec, user: "daemon", "groups: [\"tty\", \"wakestrong\"]"))
+        try daemon.drop("own", manifest(exec, user: "auto", "groups: [\"disk\"]"))
+        try daemon.drop("wrong", manifest(exec, user: "auto", "groups: [\"no-such-group\"]"))
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        func has(_ id: String, _ wanted: String) -> Bool {
+            daemon.wait { lines(of: "\(daemon.state)/handlers/\(id)/groups") == [wanted] }
+        }
+        #expect(has("plain", "65534") && has("named", "1 5 65531"), "\(daemon.log)")
+        let own = try #require(File.owner(of: "\(daemon.state)/handlers/own"))
+        #expect(has("own", "\(own) 6"), "\(daemon.log)")
+        let reload = try daemon.tool("reload")
+        #expect(
+            reload.exit == 1 && reload.talk.contains("wrong.json5: groups names \"no-such-group\", which this machine"))
+        #expect(
+            reload.talk.contains(
+                "warning: handler \"own\" is in the group disk: what it runs can become root, or read what is root's; ")
+        )
+        #expect(!reload.talk.contains("handler \"named\""), "tty is no such group")
+    }
+
     @Test("a group beside user \"auto\" is refused with what to do")
     func group() throws {
         let daemon = try RunningDaemon.withStrap()

@@ -33,7 +33,7 @@ struct ConfinementTests {
     }
 
     @Test(
-        "a bridge that is root runs a handler as its user, with that user's groups and no way back to privileges",
+        "a bridge that is root runs a handler as its user, with that user's own group and no way back to privileges",
         .enabled(if: Machine.isRoot, "only root can run handlers as somebody else"))
     func switchesUser() async throws {
         let seen = try await seen(

@@ -80,7 +80,7 @@ struct ConfigurationTests {
         let hr = try manifest(
             """
             {
-              exec: ["./hr.sh"], user: "pi", group: "audio", env: {A: "", B: "2"}, cwd: "/srv",
+              exec: ["./hr.sh"], user: "pi", group: "audio", groups: ["dialout"], env: {A: "", B: "2"}, cwd: "/srv",
               modes: ["bluetooth-central", "external-accessory"],
               watch: [{ profile: "p", wake: false, policy: "latest", durability: "disk", max_latency: "250ms", queue_cap: "1MiB" }],
               lifecycle: "oneshot", ack: "delivery", budget: "30s", max_extension: "180s", on_overrun: "terminate",
@@ -89,7 +89,7 @@ struct ConfigurationTests {
             }
             """)
         #expect(hr.command(in: "/etc/wakebridge/handlers.d") == ["/etc/wakebridge/handlers.d/./hr.sh"])
-        #expect(hr.group == "audio" && hr.notifies)
+        #expect(hr.group == "audio" && hr.groups == ["dialout"] && hr.notifies)
         #expect(hr.environment == ["A": "", "B": "2"])
         #expect(hr.workingDirectory == "/srv")
         let settings = hr.settings

@@ -286,6 +286,16 @@ private let bridgeCases = [
     Case(.warning, .handlerHeld, "wakebridge start strap") {
         $0.withBridge { $0.handlers = [.init("strap", "held", "held for 64000 ms more after exit-1; start lifts it")] }
     },
+    Case(.warning, .handlerRights, "write user: \"auto\" in their manifests") {
+        $0.withBridge {
+            $0.warnings = [
+                .init(
+                    "handlers \"gps\" and \"strap\" run as one user, pi",
+                    "each can read the other's memory and state, and answer in its name",
+                    "write user: \"auto\" in their manifests")
+            ]
+        }
+    },
     Case(.note, .handlerStopped, "wakebridge start strap") {
         $0.withBridge { $0.handlers = [.init("strap", "stopped", "stopped by an operator; start wakes it")] }
     },

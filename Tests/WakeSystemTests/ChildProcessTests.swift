@@ -163,7 +163,7 @@ import WakeModel
         #expect(try waitForEnd(of: child) == .exited(code: 0))
     }
 
-    @Test("another user has that user's ids, that user's groups only, and can gain no privilege")
+    @Test("another user has that user's ids, that user's own group only, and can gain no privilege")
     func otherUser() throws {
         try #require(geteuid() == 0, "only root can switch users")
         let bench = try TestTree()

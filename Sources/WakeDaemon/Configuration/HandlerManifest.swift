@@ -15,6 +15,8 @@ public struct HandlerManifest: Hashable, Sendable {
     public var user: String?
     /// Nil takes the user's own group.
     public var group: String?
+    /// Beside that one, by name.
+    public var groups: [String] = []
     public var environment: [String: String] = [:]
     /// The folder it starts in, absolute; nil is its state folder.
     public var workingDirectory: String?
@@ -27,7 +29,8 @@ public struct HandlerManifest: Hashable, Sendable {
     var hasOwnUser: Bool { user == Self.ownUser }
 
     static let keys = [
-        "exec", "user", "group", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget", "max_extension",
+        "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",
+        "max_extension",
         "on_overrun", "max_batch", "autostart", "timers", "enabled", "stop_events", "idle_exit",
         "allow_background_children", "queue_cap", "notify", "require", "limits",
     ]
@@ -111,6 +114,7 @@ extension HandlerManifest {
         checkExec(object)
         user = object.text("user")
         group = object.text("group")
+        groups = object.texts("groups") ?? groups
         if isRoot, !object.has("user") {
             object.report.add(
                 "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"auto\""

@@ -70,6 +70,7 @@ final class ControlAnswers {
         status.containmentHindrance = bridge.containment.hindrance
         status.longestCall = bridge.loop.longestCall
         status.longCalls = bridge.loop.longCalls
+        status.warnings = daemon.warnings
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
@@ -195,10 +196,8 @@ final class ControlAnswers {
         for error in errors { daemon.log.error(error) }
         return .json { writer in
             writer.object { writer in
-                writer.key("errors")
-                writer.beginArray()
-                for error in errors { writer.string(error) }
-                writer.endArray()
+                writer.field("errors", all: errors)
+                writer.field("warnings", all: daemon.warnings.map(\.sentence))
             }
         }
     }
@@ -299,6 +298,13 @@ final class ControlAnswers {
 }
 
 extension JSONWriter {
+    fileprivate mutating func field(_ name: StaticString, all texts: [String]) {
+        key(name)
+        beginArray()
+        for text in texts { string(text) }
+        endArray()
+    }
+
     mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)

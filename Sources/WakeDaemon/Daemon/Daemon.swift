@@ -38,6 +38,8 @@ public final class Daemon {
     private var isEnding = false
     /// Everything that is wrong with the profiles as they were read last.
     private var profileFaults: [String]
+    /// Of the manifests that are taken, as they were read last.
+    private(set) var warnings: [BridgeWarning] = []
     let log = Log("daemon")
 
     public init(_ options: DaemonOptions) throws {
@@ -182,6 +184,14 @@ public final class Daemon {
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
+        takeWarnings()
+    }
+
+    /// Each is logged when it comes up, and not again while it stands.
+    private func takeWarnings() {
+        let before = warnings
+        warnings = ManifestWarnings.all(of: bridge.catalog.handlers.values, bridge.accounts)
+        for warning in warnings where !before.contains(warning) { log.warning(warning.sentence) }
     }
 
     /// Before the handler that asked for it can be woken.

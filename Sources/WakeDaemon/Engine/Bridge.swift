@@ -329,7 +329,8 @@ extension DeviceRequest {
 extension HandlerManifest {
     /// Whether a running process is still what the manifest asks for.
     func runsSameProgram(as other: HandlerManifest) -> Bool {
-        exec == other.exec && user == other.user && group == other.group && environment == other.environment
+        exec == other.exec && user == other.user && group == other.group && groups == other.groups
+            && environment == other.environment
             && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
             && settings.readiness == other.settings.readiness && notifies == other.notifies
             && settings.acknowledgement == other.settings.acknowledgement && limits == other.limits

@@ -6,6 +6,9 @@ import WakeSystem
 struct AccountName: Hashable {
     var user: String
     var group: String?
+    var groups: [String]
+    /// Whose own user it is.
+    var handler: String?
 }
 
 final class AccountBook {
@@ -18,13 +21,14 @@ final class AccountBook {
     /// Who the handler runs as; nil for who we are.
     func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let user = manifest.user else { return nil }
-        if manifest.hasOwnUser { return try ownUsers.account(of: manifest.id) }
-        return try account(AccountName(user: user, group: manifest.group))
+        let handler = manifest.hasOwnUser ? manifest.id : nil
+        return try account(
+            AccountName(user: user, group: manifest.group, groups: manifest.groups, handler: handler))
     }
 
     private func account(_ name: AccountName) throws(SystemError) -> Account {
         if let account = known[name] { return account }
-        let account = try Self.find(name)
+        let account = try find(name)
         known[name] = account
         return account
     }
@@ -40,13 +44,14 @@ final class AccountBook {
     /// Users are made, changed and removed between two readings. One that cannot be asked for now stays as it was.
     func renew() {
         for name in known.keys {
-            do throws(SystemError) { known[name] = try Self.find(name) } catch {
+            do throws(SystemError) { known[name] = try find(name) } catch {
                 if error.errno == .noEntry { known[name] = nil }
             }
         }
     }
 
-    private static func find(_ name: AccountName) throws(SystemError) -> Account {
-        try Account(named: name.user, group: name.group)
+    private func find(_ name: AccountName) throws(SystemError) -> Account {
+        if let handler = name.handler { return try ownUsers.account(of: handler).joining(name.groups) }
+        return try Account(named: name.user, group: name.group).joining(name.groups)
     }
 }

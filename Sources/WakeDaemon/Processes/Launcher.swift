@@ -87,7 +87,7 @@ struct Launcher {
     /// Nil where the handler runs as we do.
     private func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let account = try accounts.account(of: manifest) else { return nil }
-        return account.isCurrent && manifest.group == nil ? nil : account
+        return account.isCurrent && manifest.group == nil && manifest.groups.isEmpty ? nil : account
     }
 
     private func makeDirectory(for manifest: HandlerManifest, _ account: Account?) throws(SystemError) -> String {

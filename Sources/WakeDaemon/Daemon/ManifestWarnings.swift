@@ -1,0 +1,50 @@
+// What manifests allow without being wrong: the handlers run, and can do more than their administrator may know.
+import Glibc
+import WakeControl
+import WakeSystem
+
+enum ManifestWarnings {
+    /// A daemon that is not root has one user for all, and no choice to warn of.
+    static func all(of manifests: some Collection<HandlerManifest>, _ accounts: AccountBook) -> [BridgeWarning] {
+        guard geteuid() == 0 else { return [] }
+        let manifests = manifests.sorted { $0.id < $1.id }
+        return ofSharedUsers(manifests, accounts) + manifests.compactMap { ofStrongGroups($0, accounts) }
+    }
+
+    /// Who is in one of them can become root, or read what only root should.
+    private static let strongGroups: Set = [
+        "root", "sudo", "wheel", "admin", "docker", "podman", "lxd", "incus", "incus-admin", "disk", "shadow", "kmem",
+        "libvirt", "sys",
+    ]
+
+    private static func ofStrongGroups(_ manifest: HandlerManifest, _ accounts: AccountBook) -> BridgeWarning? {
+        guard let account = try? accounts.account(of: manifest), account.user != 0 else { return nil }
+        let names = account.groups.compactMap { GroupName.text(of: $0) }.filter(strongGroups.contains)
+        guard !names.isEmpty else { return nil }
+        return BridgeWarning(
+            "handler \"\(manifest.id)\" is in the group \(names.joined(separator: " and "))",
+            why: "what it runs can become root, or read what is root's",
+            advice: "give it a user and groups that have only what it needs")
+    }
+
+    private static func ofSharedUsers(_ manifests: [HandlerManifest], _ accounts: AccountBook) -> [BridgeWarning] {
+        var sharers: [UInt32: (name: String, handlers: [String])] = [:]
+        for manifest in manifests where !manifest.hasOwnUser {
+            guard let account = try? accounts.account(of: manifest) else { continue }
+            sharers[account.user, default: (account.name, [])].handlers.append(manifest.id)
+        }
+        return sharers.values.filter { $0.handlers.count > 1 }.sorted { $0.handlers[0] < $1.handlers[0] }
+            .map { ofSharedUser($0.name, $0.handlers) }
+    }
+
+    private static func ofSharedUser(_ user: String, _ handlers: [String]) -> BridgeWarning {
+        let quoted = handlers.map { "\"\($0)\"" }
+        let names = quoted.dropLast().joined(separator: ", ") + " and " + quoted[quoted.count - 1]
+        let why =
+            handlers.count == 2
+            ? "each can read the other's memory and state, and answer in its name"
+            : "each can read the memory and state of the others, and answer in their names"
+        return BridgeWarning(
+            "handlers \(names) run as one user, \(user)", why: why, advice: "write user: \"auto\" in their manifests")
+    }
+}
