@@ -22,6 +22,8 @@ int clinux_clock_is_synchronized(void);
 
 // ---- Descriptors ------------------------------------------------------------------------------------------------
 
+/// O_PATH: marks a place in the file system and opens nothing.
+extern const int clinux_o_path;
 int clinux_pipe(int ends[2], int flags);
 /// Sets a pipe's capacity in bytes; the kernel rounds up. Returns the capacity it has now.
 int clinux_set_pipe_capacity(int descriptor, int bytes);
@@ -160,3 +162,7 @@ int clinux_account_by_id(uid_t user, struct clinux_account *account);
 int clinux_group_by_name(const char *name, gid_t *group);
 /// The groups the account's owner is in, `group` among them; returns their number, or -ERANGE where more than `limit`.
 int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit);
+/// Whether the group is the primary one of the user, has the user's name and lists no other member.
+bool clinux_is_private_group(gid_t group, uid_t user);
+/// Whether an access control list stands behind the mode of what is at the path; true where that cannot be told.
+bool clinux_has_access_list(const char *path);
