@@ -93,6 +93,16 @@ int clinux_pass_credentials(int descriptor) {
     return answer(setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, sizeof on));
 }
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 // Linux 6.16
+#endif
+
+int clinux_refuse_descriptors(int listener) {
+    int off = 0;
+    if (setsockopt(listener, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) == 0) return 0;
+    return errno == ENOPROTOOPT ? 1 : -errno;
+}
+
 #define DESCRIPTORS_IN_A_MESSAGE 253 // SCM_MAX_FD of the kernel
 
 static void close_descriptors(const struct cmsghdr *part) {

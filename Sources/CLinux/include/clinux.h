@@ -37,6 +37,8 @@ int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
 
+/// Lets none of those who connect to a listening socket pass descriptors; 0 where it holds now, 1 where the kernel cannot.
+int clinux_refuse_descriptors(int listener);
 /// Lets every message that comes to the socket say who sent it.
 int clinux_pass_credentials(int descriptor);
 
