@@ -94,6 +94,16 @@ int clinux_pass_credentials(int descriptor) {
     return answer(setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, sizeof on));
 }
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83 // Linux 6.16
+#endif
+
+int clinux_refuse_descriptors(int listener) {
+    int off = 0;
+    if (setsockopt(listener, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) == 0) return 0;
+    return errno == ENOPROTOOPT ? 1 : -errno;
+}
+
 // The control buffer has room for the sender alone. The kernel says that there was more, and opens nothing of it; the datagram
 // that stays in the queue keeps the last reference, so that nothing is closed either.
 int clinux_peek_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram) {

@@ -1,4 +1,5 @@
-// Who may use the control socket: root, the daemon's own user, and one group, by the kernel's word on who connected.
+// Who may use the control socket: root, the daemon's own user, and one group. The socket's mode refuses all others first;
+// this holds where it was opened wider, and where the kernel lets more pass than that.
 import CMicrohttpd
 import Glibc
 import WakeSystem
@@ -33,11 +34,16 @@ struct Admission: Sendable {
         return peer.groups.contains(group)
     }
 
-    func refusal(of peer: Peer?) -> ControlRefusal {
-        let who = peer.map { "user \($0.user)" } ?? "somebody the kernel would not name"
-        let members = group.map { "a member of group \($0)" } ?? "a member of the group that is configured for it"
+    func refusal(of peer: Peer?) -> ControlRefusal { .stranger(peer?.user, daemonUser: daemonUser, group: group) }
+}
+
+extension ControlRefusal {
+    /// What a user is told who may not use the socket; `user` is nil where the kernel would not say who it is.
+    public static func stranger(_ user: UInt32?, daemonUser: UInt32, group: UInt32?) -> ControlRefusal {
+        let who = user.map { "user \($0)" } ?? "a user that the kernel would not name"
+        let members = group.map { "group \($0)" } ?? "the group that control_group in wakebridge.json5 names"
         return ControlRefusal(
             .forbidden, code: "forbidden", message: "\(who) may not use this bridge's control socket",
-            advice: "be root, user \(daemonUser), or \(members)")
+            advice: "be root, user \(daemonUser), or a member of \(members)")
     }
 }

@@ -29,8 +29,8 @@ public final class ControlServer {
 
     private static let nextTry = TimeSpan.seconds(1)
 
-    /// Listens at `socketPath`, which it makes and at its end removes. Anybody may connect; who is not root, the
-    /// daemon's user or in `group` gets a sentence and nothing else. `handle` answers at once: it waits for nothing.
+    /// Listens at `socketPath`, which it makes and at its end removes. The kernel lets in root, the daemon's user and
+    /// members of `group`: no byte of another user reaches the parser. `handle` answers at once: it waits for nothing.
     public convenience init(
         loop: EventLoop, socketPath: String, group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse
     ) throws(SystemError) {
@@ -45,7 +45,7 @@ public final class ControlServer {
         self.socketPath = socketPath
         self.handle = handle
         self.loadLibrary = loadLibrary
-        listening = try UnixSocket.listen(at: socketPath, mode: 0o666)
+        listening = try UnixSocket.listen(at: socketPath, mode: group == nil ? 0o600 : 0o660, group: group)
         admission = Admission(daemonUser: geteuid(), group: group)
         timeout = try loop.timer(on: .monotonic) { [weak self] in self?.run() }
         wake = try loop.deferred(priority: .normal) { [weak self] in self?.run() }

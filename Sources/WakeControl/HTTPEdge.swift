@@ -8,8 +8,6 @@ import WakeSystem
 final class HTTPEdge {
     struct Limits {
         var connections: UInt32 = 64
-        /// Connections by those who will only be told that they may not; more are cut off unheard.
-        var strangers = 8
         var bodyBytes = 64 * 1024
         /// What is too large is read to its end and thrown away up to here: many clients see an answer only after that.
         var discardedBytes = 1024 * 1024
@@ -90,15 +88,8 @@ final class HTTPEdge {
             peers[connection] = nil
             return
         }
-        let descriptor = wake_http_connection_descriptor(connection)
-        let peer = Peer(of: descriptor)
-        peers[connection] = .some(peer)
-        if !isAdmitted(peer), peers.values.lazy.filter({ !self.isAdmitted($0) }).count > limits.strangers {
-            shutdown(descriptor, Int32(SHUT_RDWR))
-        }
+        peers[connection] = .some(Peer(of: wake_http_connection_descriptor(connection)))
     }
-
-    private func isAdmitted(_ peer: Peer?) -> Bool { peer.map(admission.admits) ?? false }
 
     /// Called for the head of a request, for each piece of its body, and for its end. False closes the connection.
     private func receive(

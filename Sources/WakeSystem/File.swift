@@ -77,7 +77,13 @@ public enum File {
     /// The whole file. Files of /proc and /sys, which tell no size, are read to their end.
     /// - Parameter limit: more bytes than this are EFBIG, so that no file can eat the memory.
     public static func bytes(at path: String, limit: Int = 64 << 20) throws(SystemError) -> [UInt8] {
-        let file = try open(path, for: .read)
+        try bytes(of: try open(path, for: .read), named: path, limit: limit)
+    }
+
+    /// The same of a file that is open already.
+    static func bytes(
+        of file: borrowing FileDescriptor, named path: String, limit: Int
+    ) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count <= limit {
             switch try read(path, file, &bytes) {

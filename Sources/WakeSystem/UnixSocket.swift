@@ -31,6 +31,7 @@ public struct PeerCredentials: Hashable, Sendable {
 public enum UnixSocket {
     /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it. Sweep the cgroup tree
     /// before: a child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer.
+    /// Who connects can pass no descriptors, where the kernel has a say in it: to close one may take its sender's time.
     /// - Parameters:
     ///   - mode: 0o600 for the owner alone, 0o660 with a group.
     ///   - group: who else may connect; nil leaves the process's own.
@@ -38,26 +39,44 @@ public enum UnixSocket {
         throws(SystemError) -> FileDescriptor
     {
         try removeStale(path)
-        let socket = try make(path)
-        // Whoever finds it before it has its mode must find it closed.
+        let socket = try bind(path, SOCK_STREAM)
+        do throws(SystemError) {
+            if let group { try give(path, to: group) }
+            _ = try attempt { Int(chmod(path, mode_t(mode))) }.get("set the mode of", path)
+            let number = socket.raw
+            _ = try attemptC { clinux_refuse_descriptors(number) }.get("refuse descriptors at", path)
+            _ = try attempt { Int(Glibc.listen(socket.raw, 64)) }.get("listen at", path)
+        } catch {
+            unlink(path)
+            throw error
+        }
+        return socket
+    }
+
+    private static func give(_ path: String, to group: UInt32) throws(SystemError) {
+        guard case .failure(let errno) = attempt({ Int(chown(path, uid_t.max, group)) }) else { return }
+        let advice = errno == .notPermitted ? "make this process's user a member of that group, or be root" : nil
+        throw SystemError("give to group \(group)", path, errno, advice: advice)
+    }
+
+    /// A bound socket, for its owner only: who finds it before it has its mode must find it closed.
+    private static func bind(_ path: String, _ type: __socket_type) throws(SystemError) -> FileDescriptor {
+        let socket = try make(path, type)
         let mask = umask(0o177)
-        let bound = withAddress(path) { address, length in attempt { Int(bind(socket.raw, address, length)) } }
+        let bound = withAddress(path) { address, length in attempt { Int(Glibc.bind(socket.raw, address, length)) } }
         umask(mask)
         _ = try bound.get("bind", path)
-        if let group { _ = try attempt { Int(chown(path, uid_t.max, group)) }.get("give to group \(group)", path) }
-        _ = try attempt { Int(chmod(path, mode_t(mode))) }.get("set the mode of", path)
-        _ = try attempt { Int(Glibc.listen(socket.raw, 64)) }.get("listen at", path)
         return socket
     }
 
     /// A socket for datagrams at a name that is not taken, for its owner only.
-    static func bindDatagrams(at path: String) throws(SystemError) -> FileDescriptor {
-        let socket = try make(path, SOCK_DGRAM)
-        let mask = umask(0o177)
-        let bound = withAddress(path) { address, length in attempt { Int(bind(socket.raw, address, length)) } }
-        umask(mask)
-        _ = try bound.get("bind", path)
-        return socket
+    static func bindDatagrams(at path: String) throws(SystemError) -> FileDescriptor { try bind(path, SOCK_DGRAM) }
+
+    /// Whose the socket at `path` is, and whose members may connect too, by its mode; nil where it cannot be seen.
+    public static func audience(of path: String) -> (user: UInt32, group: UInt32?)? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return (status.st_uid, status.st_mode & 0o020 != 0 ? status.st_gid : nil)
     }
 
     /// Connects, non-blocking from then on.

@@ -1,6 +1,7 @@
 // The tool's side of the control socket: the edge to libcurl. One request at a time; bytes are copied out at once.
 import CCurl
 import Glibc
+import WakeControl
 import WakeDaemon
 import WakeModel
 import WakeSystem
@@ -152,6 +153,15 @@ private final class Transfer {
         throw .failure((message + advice).printable)
     }
 
+    /// The socket's mode refuses: the daemon's own sentence, which never got to say it.
+    private func denial(at socketPath: String) -> Complaint {
+        guard let audience = UnixSocket.audience(of: socketPath) else {
+            return .failure("cannot reach wakebridged at \(socketPath): permission denied; use sudo")
+        }
+        let refusal = ControlRefusal.stranger(geteuid(), daemonUser: audience.user, group: audience.group)
+        return .failure("\(refusal.message); \(refusal.advice)")
+    }
+
     func failure(of client: ControlClient) -> Complaint {
         let socketPath = client.socketPath
         let number = Int32(wake_curl_errno(easy))
@@ -161,9 +171,7 @@ private final class Transfer {
             let absence = "there is no such socket\(client.norOther)"
             return .failure("cannot reach wakebridged at \(socketPath): \(absence); \(advice)")
         case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
-        case EACCES:
-            return .failure(
-                "cannot reach wakebridged at \(socketPath): permission denied; use sudo, or join the group it lets in")
+        case EACCES: return denial(at: socketPath)
         default:
             let reason = error.pointee == 0 ? "the connection ended" : String(cString: error)
             return .failure(

@@ -56,7 +56,7 @@ private func handlerManifest(
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
     var manifest = try HandlerManifest(
-        id: id, file: file, text: try File.bytes(at: file, limit: 1 << 20), isRoot: false)
+        id: id, file: file, text: try TrustedFile.bytes(at: file, limit: 1 << 20), isRoot: false)
     if command.isEmpty {
         manifest.exec = manifest.command(in: try folder(of: file))
         return manifest

@@ -275,19 +275,18 @@ import WakeSystem
         #expect(outcome.talk == "failed: handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?\n")
     }
 
-    @Test("another user is told that it may not, in the daemon's words")
-    func stranger() throws {
-        guard geteuid() == 0 else {
-            print("SKIPPED: another user is told that it may not: only root can become another user")
-            return
-        }
-        let fixture = try fixture { _ in .done }
+    @Test(
+        "a user who may not connect is told who may, and as which group's member where the socket has one",
+        .enabled(if: Machine.isRoot, "to become another user"), arguments: [nil, 4242])
+    func stranger(group: UInt32?) throws {
+        let fixture = try Fixture(group: group) { _ in .json(status: 200, []) }
         let copy = fixture.directory + "/wakebridge"
         defer { unlink(copy) }
         _ = try fixture.run(["cp", Built.tool, copy])
         let outcome = try fixture.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "--socket", fixture.path, "status"])
-        #expect(outcome.exit == 1)
-        #expect(outcome.talk.contains("user 65534 may not use this bridge's control socket"))
+        let whose = group.map { "group \($0)" } ?? "the group that control_group in wakebridge.json5 names"
+        let sentence = "user 65534 may not use this bridge's control socket; be root, user 0, or a member of \(whose)\n"
+        #expect(outcome.exit == 1 && outcome.talk.hasSuffix(sentence), "\(outcome)")
     }
 }

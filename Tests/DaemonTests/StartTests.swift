@@ -157,7 +157,7 @@ struct StartTests {
     }
 
     @Test(
-        "a stranger is answered 403 with a sentence, and a member of the control group is let in",
+        "a stranger is told that it may not, with what to do, and a member of the control group is let in",
         .enabled(if: me == "root"))
     func peers() throws {
         let daemon = try RunningDaemon()

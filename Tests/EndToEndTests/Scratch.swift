@@ -12,8 +12,8 @@ final class Scratch {
 
     init() {
         path = makeDirectory("/tmp/wakebridge-e2e.XXXXXX")
-        // Handlers of another user write here too.
-        chmod(path, 0o777)
+        // Handlers of another user write here too, and can change nothing of what is not theirs.
+        chmod(path, 0o1777)
     }
 
     deinit { Directory.removeTree(path) }

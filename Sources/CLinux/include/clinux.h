@@ -22,6 +22,8 @@ int clinux_clock_is_synchronized(void);
 
 // ---- Descriptors ------------------------------------------------------------------------------------------------
 
+/// O_PATH: marks a place in the file system and opens nothing.
+extern const int clinux_o_path;
 int clinux_pipe(int ends[2], int flags);
 /// Sets a pipe's capacity in bytes; the kernel rounds up. Returns the capacity it has now.
 int clinux_set_pipe_capacity(int descriptor, int bytes);
@@ -35,6 +37,8 @@ int clinux_accept(int listener, int flags);
 /// The process at the other end of a connected Unix socket, as it was when it connected.
 int clinux_peer_credentials(int descriptor, pid_t *pid, uid_t *user, gid_t *group);
 
+/// Lets none of those who connect to a listening socket pass descriptors; 0 where it holds now, 1 where the kernel cannot.
+int clinux_refuse_descriptors(int listener);
 /// Lets every message that comes to the socket say who sent it.
 int clinux_pass_credentials(int descriptor);
 
@@ -184,6 +188,10 @@ int clinux_group_by_name(const char *name, gid_t *group);
 int clinux_group_by_id(gid_t group, char *name, size_t size);
 /// The groups the account's owner is in, `group` among them; returns their number, or -ERANGE where more than `limit`.
 int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit);
+/// Whether the group is the primary one of the user, has the user's name and lists no other member.
+bool clinux_is_private_group(gid_t group, uid_t user);
+/// Whether an access control list stands behind the mode of what is at the path; true where that cannot be told.
+bool clinux_has_access_list(const char *path);
 
 /// What is given from one user to another: what the former one owns on this file system.
 struct clinux_giving {

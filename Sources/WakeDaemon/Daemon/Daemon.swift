@@ -248,7 +248,7 @@ public final class Daemon {
     private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {
         let file = settingsFile(options)
         guard File.exists(file) else { return BridgeSettings() }
-        return try BridgeSettings(text: try File.bytes(at: file, limit: 1 << 20), file: file)
+        return try BridgeSettings(text: try TrustedFile.bytes(at: file, limit: 1 << 20), file: file)
     }
 
     private static func thermalLook(

@@ -112,7 +112,7 @@ final class ManifestFolder {
         unreadable = [:]
         var files: [String: [UInt8]] = [:]
         do {
-            for name in try Directory.names(in: path) {
+            for name in try TrustedDirectory.names(in: path) {
                 guard let id = HandlerManifest.identifier(ofFile: name) else { continue }
                 files[name] = read(name, id)
             }
@@ -125,7 +125,7 @@ final class ManifestFolder {
 
     private func read(_ name: String, _ id: String) -> [UInt8]? {
         do {
-            return try File.bytes(at: "\(path)/\(name)", limit: 1 << 20)
+            return try TrustedFile.bytes(at: "\(path)/\(name)", limit: 1 << 20)
         } catch {
             // Gone since its name was listed.
             if error.errno == .noEntry { return nil }

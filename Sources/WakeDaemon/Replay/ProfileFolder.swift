@@ -50,7 +50,7 @@ public enum ProfileFolder {
         for folder in folders {
             do throws(SystemError) {
                 try BridgePlaces.check(folder)
-                for name in try Directory.names(in: folder) where !examples.contains(name) {
+                for name in try TrustedDirectory.names(in: folder) where !examples.contains(name) {
                     read(name, in: folder, into: &reading)
                 }
             } catch {
@@ -69,7 +69,7 @@ public enum ProfileFolder {
     private static func read(_ name: String, in folder: String, into reading: inout Reading) {
         let file = "\(folder)/\(name)/profile.json5"
         do throws(SystemError) {
-            let text = try File.bytes(at: file, limit: 1 << 20)
+            let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
             reading.sources[name] = ProfileLibrary.Source(name: name, file: file, text: text)
             reading.unreadable[name] = nil
             reading.unseen.remove(name)

@@ -1,0 +1,48 @@
+// Files whose text decides what runs, and their folders: read only where none but trusted users could have written them.
+import CLinux
+import Glibc
+
+public enum TrustedFile {
+    /// The whole file, of at most `limit` bytes. Opens nothing but a plain file, and waits for nothing: to open a FIFO
+    /// waits for its writer, and to open some devices does something to them.
+    public static func bytes(at path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        let place = try TrustedPath(to: path, "read")
+        // A mark in the file system, which opens nothing.
+        let mark = try open(place.path, clinux_o_path | O_NOFOLLOW, for: place)
+        var found = stat()
+        guard fstat(mark.raw, &found) == 0 else { throw place.error(.last) }
+        try requirePlainFile(found.st_mode, at: place)
+        try place.require(found)
+        let file = try open("/proc/self/fd/\(mark.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, for: place)
+        return try File.bytes(of: file, named: path, limit: limit)
+    }
+
+    private static func open(
+        _ path: String, _ flags: Int32, for place: TrustedPath
+    ) throws(SystemError) -> FileDescriptor {
+        switch attempt({ Int(Glibc.open(path, flags | O_CLOEXEC)) }) {
+        case .value(let raw): return FileDescriptor(owning: Int32(raw))
+        case .failure(let errno): throw place.error(errno)
+        }
+    }
+
+    private static func requirePlainFile(_ mode: mode_t, at place: TrustedPath) throws(SystemError) {
+        switch mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw place.error(Errno(code: EISDIR))
+        case S_IFIFO: throw place.error(.invalid, "it is a FIFO; put a plain file there")
+        case S_IFSOCK: throw place.error(.invalid, "it is a socket; put a plain file there")
+        default: throw place.error(.invalid, "it is a device; put a plain file there")
+        }
+    }
+}
+
+public enum TrustedDirectory {
+    /// As ``Directory/names(in:startingWith:)``, of a directory that none but trusted users can change.
+    public static func names(in path: String) throws(SystemError) -> [String] {
+        let place = try TrustedPath(to: path, "list")
+        guard place.isDirectory else { throw place.error(Errno(code: ENOTDIR)) }
+        try place.require(place.status)
+        return try Directory.names(in: place.path)
+    }
+}
