@@ -133,6 +133,12 @@ let package = Package(
             name: "CountedTests",
             dependencies: ["BenchmarkProbe", "FixtureHandler", "TestBench", "wakebridge", "WakeSystem"],
             exclude: ["baseline.txt"]),
+        .executableTarget(name: "Attacker", path: "Tests/Hostile"),
+        .testTarget(
+            name: "HostileTests",
+            dependencies: [
+                "TestBench", "wakebridge", "wakebridged", "Attacker", "FixtureHandler", "WakeModel", "WakeSystem",
+            ]),
         .testTarget(
             name: "BreakTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),

@@ -9,7 +9,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-alone='^((WakeSourcesTests|EndToEndTests|DaemonTests|TortureTests|BreakTests|LabTests)\.'
+alone='^((WakeSourcesTests|EndToEndTests|DaemonTests|TortureTests|BreakTests|HostileTests|LabTests)\.'
 alone="$alone"'|CountedTests\.CallTests/|WakeSystemTests\.NodeClosingTests/|WakeLoopTests\.SystemBusTests/|WakeControlTests\.ControlServerTests/descriptors)'
 silence=${TEST_SILENCE:-900}
 log=$(mktemp)

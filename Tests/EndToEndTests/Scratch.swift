@@ -1,7 +1,6 @@
 // One test's own directory, and the files that tests put into it: traces, manifests, scripts.
 import Glibc
 import TestBench
-import WakeModel
 import WakeSystem
 
 let heartRateTrace = "\(packageFolder)/Devices/heart-rate-monitor/recording.trace"
@@ -39,52 +38,6 @@ final class Scratch {
     func directory(_ name: String) -> String {
         mkdir(file(name), 0o777)
         return file(name)
-    }
-}
-
-/// A trace as tests need it: what comes when, in seconds since the start.
-struct TraceText {
-    private var devices = ""
-    private var operations: [(time: Double, text: String)] = []
-
-    init(devices count: Int = 1) {
-        for number in 1...count {
-            devices += "device \(number) bluetooth C0:F1:F2:F3:F4:0\(number) alias=\"strap-\(number)\" service=180d\n"
-        }
-    }
-
-    mutating func add(_ time: Double, _ device: Int = 1, _ operation: String) {
-        operations.append((time, "\(device) \(operation)"))
-    }
-
-    /// Heart rates, so that one can be told from another.
-    mutating func addBeats(_ count: Int, from start: Double, every period: Double, device: Int = 1) {
-        for beat in 0..<count {
-            add(
-                start + Double(beat) * period, device,
-                "data 2a37 " + [0, UInt8(truncatingIfNeeded: 60 + beat)].hexadecimal)
-        }
-    }
-
-    /// `count` beats of one device, after its connection.
-    static func beats(_ count: Int, every period: Double) -> TraceText {
-        var trace = TraceText()
-        trace.add(0, 1, "connect")
-        trace.addBeats(count, from: period, every: period)
-        return trace
-    }
-
-    var text: String {
-        var text = "wakebridge-trace 1\nclock 2026-11-21T07:42:46.727125Z\n" + devices
-        var before = 0
-        for operation in operations.sorted(by: { $0.time < $1.time }) {
-            let microseconds = Int((operation.time * 1e6).rounded())
-            let delay = microseconds - before
-            before = microseconds
-            let fraction = String(1_000_000 + delay % 1_000_000).dropFirst()
-            text += "+\(delay / 1_000_000).\(fraction) \(operation.text)\n"
-        }
-        return text + "end\n"
     }
 }
 

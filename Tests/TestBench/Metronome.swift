@@ -1,11 +1,10 @@
 // How late the machine itself is: what a test adds to the lateness that it allows the bridge.
-import TestBench
 
 /// Ticks beside a test, each time at its own instant like the beats of a trace, until it is stopped.
-final class Metronome {
+package final class Metronome {
     private let ticking: Task<[Double], Never>
 
-    init(period: Double) {
+    package init(period: Double) {
         ticking = Task {
             var lateness: [Double] = []
             let start = monotonicNow()
@@ -21,7 +20,7 @@ final class Metronome {
     deinit { ticking.cancel() }
 
     /// How many seconds later than it was due the middle and the latest of all ticks came.
-    func stop() async -> (median: Double, longest: Double) {
+    package func stop() async -> (median: Double, longest: Double) {
         ticking.cancel()
         let lateness = await ticking.value
         return (lateness.isEmpty ? 0 : lateness[lateness.count / 2], lateness.last ?? 0)

@@ -1,0 +1,144 @@
+// Attacks with descriptors that are sent away: TCP sockets whose last close waits for a peer that never reads.
+#define _GNU_SOURCE
+#include "hostile.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static struct sockaddr_in loopback(in_port_t port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = port};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+}
+
+/// A listener whose connections take next to nothing, as nothing ever reads from them; its port in network order.
+static int listen_nearby(in_port_t *port) {
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), tiny = 1;
+    struct sockaddr_in address = loopback(0);
+    socklen_t size = sizeof address;
+    setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &tiny, sizeof tiny);
+    if (bind(listener, (struct sockaddr *)&address, size) < 0 || listen(listener, 256) < 0) return -1;
+    if (getsockname(listener, (struct sockaddr *)&address, &size) < 0) return -1;
+    *port = address.sin_port;
+    return listener;
+}
+
+int keep_peers(char **words) {
+    in_port_t port;
+    if (listen_nearby(&port) < 0) return 1;
+    alarm((unsigned)number_of(words, 1, 60));
+    FILE *file = fopen(words[0], "w");
+    if (!file || fprintf(file, "%u\n", port) < 0 || fclose(file)) return 1;
+    hold();
+}
+
+/// More than the peer's window takes, so that some of it stays unsent.
+static void stuff(int sender) {
+    static char bytes[1 << 16];
+    fcntl(sender, F_SETFL, O_NONBLOCK);
+    for (int round = 0; round < 64; round++)
+        if (write(sender, bytes, sizeof bytes) < 0) break;
+    fcntl(sender, F_SETFL, 0);
+}
+
+/// The listener of this process, or that of the process whose port stands in the file.
+static in_port_t peer_port(const char *path) {
+    static in_port_t own;
+    unsigned port = 0;
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (file && fscanf(file, "%u", &port) == 1) own = (in_port_t)port;
+    if (file) fclose(file);
+    if (!own) listen_nearby(&own);
+    return own;
+}
+
+/// Words: for how many seconds its close waits, how many are sent in all, and the file with the port of the peers.
+static int lingering_socket(char **words) {
+    struct sockaddr_in address = loopback(peer_port(words[0] && words[1] ? words[2] : NULL));
+    int sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(sender, (struct sockaddr *)&address, sizeof address) < 0) {
+        fprintf(stderr, "attacker: no connection: %s\n", strerror(errno));
+        exit(3);
+    }
+    struct linger linger = {.l_onoff = 1, .l_linger = (int)number_of(words, 0, 20)};
+    setsockopt(sender, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+    stuff(sender);
+    return sender;
+}
+
+static void close_at_once(int sender) {
+    struct linger reset = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(sender, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(sender);
+}
+
+/// The text with the last reference to the socket; where it may not be sent the socket is closed without a wait.
+static void give_away(int channel, const char *text, int sender) {
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {.header = {
+                     .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    memcpy(CMSG_DATA(&control.header), &sender, sizeof sender);
+    struct iovec piece = {.iov_base = (void *)text, .iov_len = strlen(text)};
+    struct msghdr message = {
+        .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (sendmsg(channel, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+        close_at_once(sender);
+    else
+        close(sender);
+}
+
+static int notice_socket(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = getenv("NOTIFY_SOCKET");
+    int notices = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    strncpy(address.sun_path, path ? path : "", sizeof address.sun_path - 1);
+    if (connect(notices, (struct sockaddr *)&address, sizeof address) < 0) {
+        fprintf(stderr, "attacker: no notification socket: %s\n", strerror(errno));
+        exit(3);
+    }
+    return notices;
+}
+
+static int is_due(const struct turn *turn) {
+    return turn->number % 4 == 0 && turn->number / 4 < (unsigned)number_of(turn->words, 1, 1);
+}
+
+void linger_on_replies(const struct turn *turn) {
+    if (is_due(turn)) give_away(3, "{\"checkpoint\":\"x\"}\n", lingering_socket(turn->words));
+}
+
+void linger_on_notices(const struct turn *turn) {
+    static int notices = -1;
+    if (notices < 0) notices = notice_socket();
+    if (is_due(turn)) give_away(notices, turn->number % 8 ? "STATUS=busy" : "READY=1", lingering_socket(turn->words));
+}
+
+/// All in the first turn; the process is gone before much of it can be read.
+void linger_and_exit(const struct turn *turn) {
+    int senders[8], count = (int)number_of(turn->words, 1, 1);
+    if (turn->number) return;
+    for (int index = 0; index < count && index < 8; index++) senders[index] = lingering_socket(turn->words);
+    int notices = notice_socket();
+    for (int index = 0; index < count && index < 8; index++) give_away(notices, "STATUS=going", senders[index]);
+    leave_after_answer();
+}
+
+/// Words: for how many seconds.
+void flood_notices(const struct turn *turn) {
+    static char text[4096] = "STATUS=";
+    if (turn->number) return;
+    memset(text + 7, 'x', sizeof text - 8);
+    int notices = notice_socket();
+    for (double end = now() + (double)number_of(turn->words, 0, 3); now() < end;)
+        if (send(notices, text, sizeof text - 1, MSG_NOSIGNAL) < 0 && errno != EINTR) break;
+    close(notices);
+}

@@ -1,0 +1,108 @@
+// A handler that attacks by what it sends, holds, starts and says, while another one is to be woken in time.
+import Glibc
+import TestBench
+import Testing
+
+/// Every attack measures time, and none may run beside another.
+@Suite(
+    "Hostile handlers and users", .serialized,
+    .enabled(if: Machine.isRoot && Machine.freezes, "needs root, and cgroups of version 2 that can be made"))
+enum Hostile {
+    /// An attack of a handler, from the quiet phase before it to what is left after it.
+    /// - Parameter kind: stands behind its name in the figures.
+    static func withstand(
+        _ attack: String, _ words: [String] = [], _ more: String = "", kind: String = "", patience: Double = 30,
+        processor: Double = .infinity, at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let siege = try Siege(attack + kind)
+        siege.admit(attack, words, more)
+        let figures = try await siege.stand(patience: patience)
+        figures.check(processor: processor, at: location)
+        try await siege.end()
+    }
+}
+
+extension Hostile {
+    @Suite("Descriptors that are sent to the daemon")
+    struct SentDescriptorTests {
+        @Test(
+            "sockets sent over descriptor 3 whose close takes 20 s keep no other handler waiting",
+            .timeLimit(.minutes(3)))
+        func overReplies() async throws {
+            try await withstand("linger-replies", ["20", "2"], patience: 60)
+        }
+
+        @Test("many such sockets sent as notifications keep no other handler waiting", .timeLimit(.minutes(3)))
+        func overNotices() async throws {
+            try await withstand("linger-notices", ["4", "16"], "notify: true", patience: 80)
+        }
+
+        @Test(
+            "such sockets that are still queued when their sender ends keep no other handler waiting",
+            .timeLimit(.minutes(3)))
+        func leftInTheQueue() async throws {
+            let siege = try Siege("linger-exit")
+            let port = "\(siege.yard)/port"
+            try siege.send(["peers", port, "60"])
+            let hasPeers = try await wait(10) { !text(of: port).isEmpty }
+            try #require(hasPeers)
+            siege.admit("linger-exit", ["8", "8", port], "notify: true")
+            try await siege.stand(patience: 80).check()
+            try await siege.end()
+        }
+    }
+
+    @Suite("What a frozen handler holds")
+    struct HoldingTests {
+        @Test(
+            "eight processes with as many open files as they may have keep no other handler waiting",
+            .timeLimit(.minutes(5)))
+        func openFiles() async throws { try await withstand("files", ["8"], patience: 60) }
+
+        @Test("twenty thousand locks of a process keep no other handler waiting", .timeLimit(.minutes(5)))
+        func rangeLocks() async throws { try await withstand("range-locks", ["20000", "4"]) }
+
+        @Test(
+            "twenty thousand locks of an open file description keep no other handler waiting", .timeLimit(.minutes(5)))
+        func descriptionLocks() async throws { try await withstand("description-locks", ["20000", "4"]) }
+
+        @Test(
+            "epoll descriptors with thousands of others in them keep no other handler waiting", .timeLimit(.minutes(5)))
+        func epolls() async throws { try await withstand("epolls", ["50"], patience: 60) }
+
+        @Test("a handler that touches ever more memory keeps no other handler waiting", .timeLimit(.minutes(3)))
+        func memory() async throws { try await withstand("memory", ["1024"]) }
+    }
+
+    @Suite("Bombs")
+    struct BombTests {
+        @Test("a handler that starts processes without end keeps no other handler waiting", .timeLimit(.minutes(5)))
+        func forks() async throws { try await withstand("forks", ["3000"], patience: 60) }
+
+        @Test("a handler whose processes without end all work keeps no other handler waiting", .timeLimit(.minutes(5)))
+        func spinningForks() async throws {
+            try await withstand("forks", ["3000", "1"], kind: " that work", patience: 60)
+        }
+
+        @Test("a handler that starts threads without end keeps no other handler waiting", .timeLimit(.minutes(5)))
+        func threads() async throws { try await withstand("threads", ["3000"], patience: 60) }
+    }
+
+    @Suite("Floods")
+    struct FloodTests {
+        @Test(
+            "replies as long as they may be cost the daemon little, and no other handler anything",
+            .timeLimit(.minutes(3)))
+        func longReplies() async throws { try await withstand("flood-replies", ["3", "12000"], processor: 0.5) }
+
+        @Test("log lines without an end cost the daemon little, and no other handler anything", .timeLimit(.minutes(3)))
+        func endlessLog() async throws { try await withstand("flood-log", ["3"], processor: 0.5) }
+
+        @Test(
+            "notifications without a pause cost the daemon little, and no other handler anything",
+            .timeLimit(.minutes(3)))
+        func notifications() async throws {
+            try await withstand("flood-notices", ["3"], "notify: true", processor: 0.5)
+        }
+    }
+}
