@@ -36,7 +36,7 @@ import WakeModel
     private func device() throws -> DeviceStatus {
         let device = Device(
             source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
-            mode: .bluetoothCentral)
+            mode: .bluetoothCentral, isBonded: true)
         let service = try #require(BluetoothUUID("180d"))
         return DeviceStatus(
             device: device, match: .init(services: [service]), link: "connected",
@@ -45,9 +45,16 @@ import WakeModel
 
     @Test("the status that the page shows is one that is answered, key for key")
     func status() throws {
-        let bridge = BridgeStatus(
+        var bridge = BridgeStatus(
             version: "0.1.0", process: 77, journal: "j7", uptime: .milliseconds(7_500_200), suspension: .strong,
             journalHealth: "ok", residentBytes: 10_276_045)
+        bridge.longestCall = TimeSpan(nanoseconds: 4_218_000)
+        bridge.warnings = [
+            BridgeWarning(
+                "handlers \"gps\" and \"strap\" run as one user, pi",
+                why: "each can read the other's memory and state, and answer in its name",
+                advice: "write user: \"auto\" in their manifests")
+        ]
         let adapter = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["scale"])
         var writer = JSONWriter()
@@ -64,7 +71,7 @@ import WakeModel
         let plain: Set<String> = [
             "bridge", "handlers", "devices", "adapters", "version", "journal", "uptime_s", "id", "strikes", "work",
             "alias",
-            "source", "profile", "services", "name_prefix", "properties", "address", "powered",
+            "source", "what", "advice", "profile", "services", "name_prefix", "properties", "address", "powered",
         ]
         #expect(keys.subtracting(explained).subtracting(plain) == [])
     }
