@@ -7,6 +7,8 @@
 # Options are handed on to a single run: Scripts/test.sh --filter X
 # TEST_SILENCE is for how many seconds no test may say anything (900); TEST_BUILD is options of `swift build`.
 set -u
+# Under sudo the tool would run the handlers of tests as another user than the daemon's.
+unset SUDO_UID
 cd "$(dirname "$0")/.."
 
 alone='^((WakeSourcesTests|EndToEndTests|DaemonTests|TortureTests|BreakTests|HostileTests|LabTests)\.'

@@ -27,6 +27,7 @@ _wakebridge() {
         --level) COMPREPLY=($(compgen -W "low critical" -- "$current")); return ;;
         --handler) COMPREPLY=($(compgen -W "$(_wakebridge_ask handlers id)" -- "$current")); return ;;
         --device) COMPREPLY=($(compgen -W "$(_wakebridge_ask status alias)" -- "$current")); return ;;
+        --user) COMPREPLY=($(compgen -u -- "$current")); return ;;
         --group|-g) COMPREPLY=($(compgen -g -- "$current")); return ;;
         --adapter|--alias|--as|--passkey|--lines|-n|--profile) return ;;
     esac
@@ -37,11 +38,11 @@ _wakebridge() {
         pair) options="--alias --as --yes --passkey --no-bond --adapter $daemon" ;;
         forget) options="--adapter $daemon"; words=$(_wakebridge_ask devices alias) ;;
         devices) options=$daemon ;;
-        replay) options="--speed --manifest --decisions --json --help" ;;
+        replay) options="--speed --manifest --decisions --user --json --help" ;;
         import) options="--output --partial --json --help" ;;
         export) options="--output --json --help" ;;
         record) options="--output --air --for --socket --runtime --help"; words=$(_wakebridge_ask status alias) ;;
-        run) options="--manifest --profile --device --replay --speed --json --help" ;;
+        run) options="--manifest --profile --device --replay --speed --user --json --help" ;;
         status|reload) options=$daemon ;;
         doctor) options="--root $daemon" ;;
         udev-rules) options="--profile --group --braille --json --help" ;;

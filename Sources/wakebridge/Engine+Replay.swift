@@ -19,6 +19,7 @@ func replay(_ options: ReplayOptions) -> Int32 {
             return try playVirtually(reader, options, decisions)
         }
         let manifest = try handlerManifest(options.manifest, options.handler, .forWholeTrace(durability: .run))
+            .running(asUser: options.user)
         return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
     } catch {
         Console.say("failed: cannot replay \(options.trace): \(chunks?.failure ?? error)")
@@ -34,6 +35,7 @@ func run(_ options: RunOptions) -> Int32 {
             settings.subscriptions = [Subscription(profile: profile, device: options.device)]
         }
         let manifest = try handlerManifest(options.manifest, options.handler, settings)
+            .running(asUser: options.user)
         guard let trace = options.replay else {
             return try live(manifest, wokenBy: .devices, printsJSON: options.printsJSON, nil) { try $0.watch() }
         }

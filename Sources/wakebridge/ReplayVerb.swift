@@ -12,6 +12,8 @@ struct ReplayOptions: Hashable {
     var decisions: String?
     /// A handler's program and its arguments; empty for the model handler, which acknowledges at once.
     var handler: [String] = []
+    /// The handler runs as this one.
+    var user: String?
     /// What is printed beside event lines is JSON too.
     var printsJSON = false
 }
@@ -20,7 +22,9 @@ extension Verb {
     static var replay: Verb {
         Verb(
             name: "replay", summary: "play a trace through the whole engine",
-            synopsis: ["FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [-- HANDLER ARG…]"],
+            synopsis: [
+                "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [-- HANDLER ARG…]"
+            ],
             detail: """
                 With a HANDLER, it is woken as the daemon would wake it: --speed scales the trace only, timers are real.
                 Without, the clock is virtual, every event is acknowledged at once, and the event lines are printed.
@@ -31,6 +35,7 @@ extension Verb {
                     "speed", short: "s", value: "FACTOR", "max, or how many times as fast as recorded; 1 if not given"),
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
+                userFlag,
                 Flag("json", "print JSON; event lines are JSON in any case"),
             ]
         ) { words throws(Complaint) in wakebridge.replay(try ReplayOptions(words)) }
@@ -42,10 +47,13 @@ extension ReplayOptions {
         try words.atMost(1, takesProgram: true)
         guard let file = words.operands.first else { throw .usage("a trace FILE must be named") }
         if let trailing = words.trailing, trailing.isEmpty { throw .usage("no HANDLER follows '--'") }
+        if words.has("user"), words.trailing == nil, !words.has("manifest") {
+            throw .usage("--user goes with a HANDLER or --manifest only")
+        }
         self.init(
             trace: file,
             speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
             manifest: words.value("manifest"), decisions: words.value("decisions"), handler: words.trailing ?? [],
-            printsJSON: words.has("json"))
+            user: words.value("user"), printsJSON: words.has("json"))
     }
 }

@@ -13,6 +13,8 @@ struct RunOptions: Hashable {
     /// A trace in place of real devices.
     var replay: String?
     var speed = ReplaySpeed.times(1)
+    /// The handler runs as this one.
+    var user: String?
     /// Log lines are printed as JSON.
     var printsJSON = false
 }
@@ -22,7 +24,7 @@ extension Verb {
         Verb(
             name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
             synopsis: [
-                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] -- HANDLER…"
+                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] [--user USER] -- HANDLER…"
             ],
             detail: """
                 The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled. With devices, what it
@@ -36,6 +38,7 @@ extension Verb {
                 Flag(
                     "speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"
                 ),
+                userFlag,
                 Flag("json", "print log lines as JSON"),
             ]
         ) { words throws(Complaint) in wakebridge.run(try RunOptions(words)) }
@@ -54,6 +57,6 @@ extension RunOptions {
             handler: handler, manifest: words.value("manifest"), profile: words.value("profile"),
             device: words.value("device"), replay: words.value("replay"),
             speed: try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1),
-            printsJSON: words.has("json"))
+            user: words.value("user"), printsJSON: words.has("json"))
     }
 }

@@ -56,11 +56,12 @@ struct Figures: CustomStringConvertible {
         attacked = span(Siege.quiet..<Siege.quiet + Siege.attacked)
     }
 
-    /// One line for the record. A figure that the daemon itself gives of its longest turn belongs here and below.
+    /// One line for the record.
     var description: String {
         """
         hostile: \(name): quiet \(written(quiet)) ms, attacked \(written(attacked)) ms (median/longest); \
         machine \(written(machine)) ms, daemon \(tenths(processor * 100)) % of a processor, \
+        its loop kept for at most \(tenths(answers.loop.longestMilliseconds)) ms, \(answers.loop.over50) times over 50 ms, \
         status answered \(answers.times.count) times in at most \(tenths(answers.longest * 1000)) ms, \
         not \(answers.failures.count) times; \(heard.count) heard, \(tasks) hostile tasks
         """

@@ -66,8 +66,9 @@ public final class ForegroundBridge {
         ground = try TemporaryGround.make()
         do {
             if source == .devices { try Self.makeLastingDirectory(for: manifest) }
-            bridge = try Bridge(
-                Self.options(for: source, ground.directory, cgroup: ground.cgroupName), profiles: profiles)
+            let options = Self.options(for: source, ground.directory, cgroup: ground.cgroupName)
+            try Self.checkAccount(of: manifest, options)
+            bridge = try Bridge(options, profiles: profiles)
         } catch {
             ground.remove()
             throw error
@@ -79,6 +80,11 @@ public final class ForegroundBridge {
         self.lines = lines
         bridge.stage.handlerLog = lines
         bridge.engine.listeners.append(lines)
+    }
+
+    private static func checkAccount(of manifest: HandlerManifest, _ options: BridgeOptions) throws {
+        let faults = manifest.faultsOfAccount(AccountBook(OwnUsers(options.ownUserPlaces)))
+        if !faults.isEmpty { throw ConfigurationErrors(faults) }
     }
 
     /// A trace is the same each time, and so are its ids. What devices say is new each time: its ids must be, or whoever has
