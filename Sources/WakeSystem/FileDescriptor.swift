@@ -26,7 +26,11 @@ public enum WriteResult: Hashable, Sendable {
 /// An open descriptor. It is close-on-exec from birth wherever this layer makes one.
 public struct FileDescriptor: ~Copyable, Sendable {
     /// The number the kernel knows it by; valid only while this value lives, and never to be closed by anybody else.
-    public let raw: Int32
+    public var raw: Int32 { number }
+
+    /// Not `raw` itself: Swift 6.0 crashes at -O where a stored number is read through the local that owns its descriptor,
+    /// as in `pipe.readEnd.raw`.
+    private let number: Int32
 
     /// It is a device's node: closing it may take long.
     private let isNode: Bool
@@ -38,7 +42,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     init(owningNode raw: Int32) { self.init(raw, isNode: true) }
 
     private init(_ raw: Int32, isNode: Bool) {
-        self.raw = raw
+        number = raw
         self.isNode = isNode
     }
 
@@ -46,9 +50,9 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
     /// Gives the number away; who receives it closes it.
     public consuming func release() -> Int32 {
-        let number = raw
+        let released = number
         discard self
-        return number
+        return released
     }
 
     /// Reads once, at most `limit` bytes, into the front of `buffer`, which keeps its size; the bytes after those read are

@@ -177,7 +177,7 @@ public final class Engine {
         given.removeFirst(count)
     }
 
-    private func record(_ effect: consuming Effect, at stamp: Stamp) {
+    private func record(_ effect: Effect, at stamp: Stamp) {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)

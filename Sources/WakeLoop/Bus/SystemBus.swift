@@ -121,7 +121,7 @@ private final class SocketWatch {
     init(in path: String, on loop: EventLoop, _ body: @escaping () -> Void) throws(SystemError) {
         directory = try DirectoryWatch(path, seesNew: true)
         watch = try loop.watch(directory.raw, for: .readable) { [unowned self] _ in
-            try? directory.drain()
+            _ = try? directory.drain()
             body()
         }
     }

@@ -51,8 +51,8 @@ extension BluetoothSource {
             step(source, .keptOff)
         } else if isTrusted, host.session(of: source) == .closed {
             switch wasTrusted {
-            case true: return
-            case false: openForTrust(source, host)
+            case .some(true): return
+            case .some(false): openForTrust(source, host)
             // An earlier life was ended before it had taken it, bluetoothd was away, or refused.
             case nil: takeTrust(source, at: path)
             }
