@@ -46,6 +46,11 @@ public final class EventLoop {
     /// So long may one call keep all others waiting.
     public static let patience = TimeSpan.milliseconds(50)
     private static let mostRounds = 32
+    /// When the latest call ended, and what that said when the turn was requested.
+    private var lastEnd = Instant.zero
+    private var requestedAt = Instant.zero
+    /// So long may calls that take long put it off.
+    private static let longestRounds = TimeSpan.milliseconds(5)
     /// So many are made for an answer that comes at once, and arm what their turn disarms.
     private static let quickRounds = 2
 
@@ -87,7 +92,10 @@ public final class EventLoop {
         try Deferred(on: self, priority: priority, body)
     }
 
-    public func requestTurn() { isTurnRequested = true }
+    public func requestTurn() {
+        if !isTurnRequested { requestedAt = lastEnd }
+        isTurnRequested = true
+    }
 
     /// Completes the turn now, for a flood that would put it off for too long.
     public func runTurn() {
@@ -121,7 +129,8 @@ public final class EventLoop {
         if !isTurnRequested || rounds >= Self.quickRounds { settleTimers() }
         var found = sd_event_prepare(handle)
         rounds = isTurnRequested ? rounds + 1 : 0
-        let completes = isTurnRequested && (found == 0 && !isBusy || rounds > Self.mostRounds)
+        let isOverdue = rounds > Self.mostRounds || rounds > 1 && lastEnd - requestedAt > Self.longestRounds
+        let completes = isTurnRequested && (found == 0 && !isBusy || isOverdue)
         if completes { runTurn() }
         if found == 0 {
             // Without waiting after a turn, because it may have armed timers, which only the next step sets.
@@ -137,7 +146,8 @@ public final class EventLoop {
     }
 
     private func measureCall(since begun: Instant) {
-        let length = SystemClock.monotonic() - begun
+        lastEnd = SystemClock.monotonic()
+        let length = lastEnd - begun
         if length > longestCall { longestCall = length }
         if length > Self.patience { longCalls += 1 }
     }

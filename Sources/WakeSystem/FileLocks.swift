@@ -9,39 +9,58 @@ public struct FileLocks: ~Copyable {
 
     public init() throws(SystemError) { table = try File.open("/proc/locks", for: .read) }
 
-    /// Processes and descriptors that one look goes through at most.
-    static let mostLooked = 1_024
-    /// How long one look goes on at most, give or take one descriptor.
-    static let longestLook = TimeSpan.milliseconds(20)
-    /// Bytes of the table that are read at most: some 4,000 locks.
-    private static let mostOfTable = 256 << 10
+    /// How far a look goes.
+    public enum Depth: Sendable {
+        /// For the loop: as far as nearly all processes need it.
+        case brief
+        /// For a thread of its own.
+        case thorough
+
+        /// Processes and descriptors.
+        var mostLooked: Int { self == .brief ? 1_024 : 16_384 }
+        /// Give or take one descriptor.
+        var longest: TimeSpan { self == .brief ? FileLocks.briefLook : .seconds(1) }
+        /// Bytes of the table: some 500 locks, and some 8,000.
+        var mostOfTable: Int { self == .brief ? 32 << 10 : 512 << 10 }
+    }
+
+    /// How long a brief look goes on at most.
+    static let briefLook = TimeSpan.milliseconds(20)
     /// Bytes that one descriptor's own list of locks may have.
     private static let mostOfList = 4 << 10
 
     /// What suspending the members does, or would do, to everybody else. Ask after they have stopped for an answer that holds;
     /// a process that comes to wait later is seen only by asking again. Who waits for a lock of an open file description is not
-    /// told anywhere, and counts as a stranger. Where there is more to look at than a look may cost, a lock counts as held.
+    /// told anywhere, and counts as a stranger. Nil where a brief look does not tell; where a thorough one does not, a lock counts
+    /// as held.
     ///
     /// The table is read only where a descriptor of theirs shows a lock: to read it, the kernel stops every taker of locks on
     /// the machine and first waits for a grace period of RCU, which is milliseconds in which no handler is woken.
-    public borrowing func inspect(_ members: Members) throws(SystemError) -> LockState {
-        let sight = FileLocks.sight(of: members)
-        guard sight != .none else { return .none }
-        let state = try stateInTable(of: members.processes)
+    public borrowing func inspect(_ members: Members, _ depth: Depth) throws(SystemError) -> LockState? {
+        let sight = FileLocks.sight(of: members, depth)
+        switch (sight, depth) {
+        case (.none, _): return .free
+        case (.exhausted, .brief): return nil
+        case (.some, _), (.exhausted, .thorough): break
+        }
+        guard let state = try stateInTable(of: members.processes, depth) else { return nil }
         return sight == .exhausted ? max(state, .held) : state
     }
 
-    private borrowing func stateInTable(of processes: [Int32]) throws(SystemError) -> LockState {
-        let bytes = try table.contents(limit: FileLocks.mostOfTable)
-        if bytes.isEmpty || processes.isEmpty { return .none }
+    private borrowing func stateInTable(of processes: [Int32], _ depth: Depth) throws(SystemError) -> LockState? {
+        let bytes = try table.contents(limit: depth.mostOfTable)
+        if bytes.isEmpty || processes.isEmpty { return .free }
+        let isWhole = bytes.count < depth.mostOfTable
+        if depth == .brief, !isWhole { return nil }
         let locks = LockTable(parsing: bytes)
         let members = Set(processes)
-        let ownerless = locks.entries.filter { FileLocks.isOwnerless($0, members) }
-        let inherited = ownerless.isEmpty ? [] : FileLocks.locksOfDescriptors(of: processes)
-        let state = locks.state { entry in
-            members.contains(entry.pid) || inherited.contains { $0.isSame(as: entry) && ownerless.contains(entry) }
+        let ownerless = Set(locks.entries.filter { FileLocks.isOwnerless($0, members) })
+        if depth == .brief, !ownerless.isEmpty { return nil }
+        let inherited = ownerless.isEmpty ? [] : FileLocks.locksOfDescriptors(of: processes, depth)
+        let state = locks.state {
+            members.contains($0.pid) || inherited.contains($0.lock) && ownerless.contains($0)
         }
-        return bytes.count < FileLocks.mostOfTable ? state : max(state, .held)
+        return isWhole ? state : max(state, .held)
     }
 
     /// A lock whose line does not tell who holds it: that of an open file description, or one that a process took which has
@@ -63,9 +82,9 @@ public struct FileLocks: ~Copyable {
         case exhausted
     }
 
-    private static func sight(of members: Members) -> Sight {
+    private static func sight(of members: Members, _ depth: Depth) -> Sight {
         var look = clinux_look(
-            left: Int64(mostLooked), deadline: (SystemClock.monotonic() + longestLook).nanoseconds)
+            left: Int64(depth.mostLooked), deadline: (SystemClock.monotonic() + depth.longest).nanoseconds)
         for pid in members.processes {
             switch clinux_shows_lock(pid, &look) {
             // One that has ended holds nothing any more.
@@ -79,17 +98,16 @@ public struct FileLocks: ~Copyable {
 
     private static func isAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || Errno.last != .noSuchProcess) }
 
-    /// As far as a look goes.
-    private static func locksOfDescriptors(of processes: [Int32]) -> [LockEntry] {
-        let end = SystemClock.monotonic() + longestLook
-        var left = mostLooked
-        var locks: [LockEntry] = []
+    private static func locksOfDescriptors(of processes: [Int32], _ depth: Depth) -> Set<LockEntry.Lock> {
+        let end = SystemClock.monotonic() + depth.longest
+        var left = depth.mostLooked
+        var locks: Set<LockEntry.Lock> = []
         for pid in processes {
             // A process or a descriptor may vanish at any moment, and its locks with it.
             for name in (try? Directory.names(in: "/proc/\(pid)/fdinfo")) ?? [] {
                 left -= 1
                 guard left >= 0, SystemClock.monotonic() < end else { return locks }
-                locks += Self.locks(inDescriptor: "/proc/\(pid)/fdinfo/\(name)")
+                locks.formUnion(Self.locks(inDescriptor: "/proc/\(pid)/fdinfo/\(name)").map(\.lock))
             }
         }
         return locks

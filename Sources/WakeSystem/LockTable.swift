@@ -36,13 +36,18 @@ struct LockEntry: Hashable {
         return .other
     }
 
-    /// The same lock, seen from the table and from a descriptor.
-    func isSame(as other: LockEntry) -> Bool { kind == other.kind && place == other.place }
+    /// What is the same in the table and at a descriptor.
+    struct Lock: Hashable {
+        let kind: Kind
+        let place: [UInt8]
+    }
+    var lock: Lock { Lock(kind: kind, place: place) }
 }
 
 /// What a set of processes does to others by not running.
 public enum LockState: Hashable, Sendable, Comparable {
-    case none
+    /// It holds none.
+    case free
     /// It holds a lock that nobody waits for.
     case held
     /// Somebody outside the set waits for it.
@@ -59,7 +64,7 @@ struct LockTable {
     /// Walks holders and, below each, those that wait. A member that waits blocks those below it too: they are let on
     /// only when it has run again.
     func state(isMember: (LockEntry) -> Bool) -> LockState {
-        var state = LockState.none
+        var state = LockState.free
         var memberDepth: Int?
         for entry in entries {
             if let depth = memberDepth, entry.depth <= depth { memberDepth = nil }

@@ -37,7 +37,7 @@ public final class ProcessGroup {
     /// Looks through /proc, for as long as a look at locks may take.
     func processes() throws(SystemError) -> Members {
         guard let leader, !isGone else { return Members(processes: []) }
-        let end = SystemClock.monotonic() + FileLocks.longestLook
+        let end = SystemClock.monotonic() + FileLocks.briefLook
         var found = Members(processes: [])
         for name in try Directory.names(in: "/proc") {
             guard let pid = Int32(name) else { continue }

@@ -24,7 +24,7 @@ public struct RateLimiter: Sendable {
         refill(now: now)
         let cost = Int64(count) * 1_000_000_000
         guard cost <= level else {
-            turnedAway += count
+            turnedAway += 1
             return false
         }
         level -= cost
@@ -43,7 +43,7 @@ public struct RateLimiter: Sendable {
         level -= Int64(count) * 1_000_000_000
     }
 
-    /// What was refused since this was last asked.
+    /// How often tokens were refused since this was last asked.
     public mutating func drainRefused() -> Int {
         defer { turnedAway = 0 }
         return turnedAway

@@ -35,7 +35,7 @@ import WakeModel
             while try !child.container.events().isFrozen {}
             confirm.append((SystemClock.monotonic() - start).nanoseconds)
             looks.append(try time { _ = try child.container.events() })
-            lockLooks.append(try time { _ = try locks.inspect(Members(processes: [child.pid])) })
+            lockLooks.append(try time { _ = try locks.inspect(Members(processes: [child.pid]), .thorough) })
             _ = try child.input?.write([1])
             let begin = SystemClock.monotonic()
             thaw.append(try time { try child.container.thaw() })
@@ -78,7 +78,7 @@ import WakeModel
         let locks = try FileLocks()
         report(
             "locks of one process",
-            try (0..<200).map { _ in try time { _ = try locks.inspect(Members(processes: [getpid()])) } }
+            try (0..<200).map { _ in try time { _ = try locks.inspect(Members(processes: [getpid()]), .thorough) } }
         )
     }
 

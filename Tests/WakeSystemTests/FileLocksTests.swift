@@ -37,20 +37,20 @@ struct FileLocksTests {
         #expect(try readLine(holder.output) == "locked")
         if taking == .inherited { #expect(try waitForEnd(of: holder) == .exited(code: 0)) }
         let members = try holder.container.processes().processes
-        #expect(try locks.inspect(Members(processes: members)) == .held)
+        #expect(try locks.inspect(Members(processes: members), .thorough) == .held)
 
         let waiter = try start(taking == .inherited ? .flock : taking, bench, in: path)
         let outside = try waiter.container.processes().processes
-        var state = LockState.none
+        var state: LockState? = .free
         let end = SystemClock.monotonic() + .seconds(5)
         while state != .blocking, SystemClock.monotonic() < end {
-            state = try locks.inspect(Members(processes: members))
+            state = try locks.inspect(Members(processes: members), .thorough)
             usleep(1_000)
         }
         #expect(state == .blocking)
         // A waiting OFD request names nobody, so that it counts as a stranger's.
-        if taking != .openFile { #expect(try locks.inspect(Members(processes: members + outside)) == .held) }
-        #expect(try locks.inspect(Members(processes: outside)) == .none)
+        if taking != .openFile { #expect(try locks.inspect(Members(processes: members + outside), .thorough) == .held) }
+        #expect(try locks.inspect(Members(processes: outside), .thorough) == .free)
         try finish(holder)
         try finish(waiter)
         unlink(path)
@@ -75,17 +75,19 @@ struct FileLocksTests {
         let child = try ChildProcess.spawn(python(script), into: bench.container())
         try child.container.thaw()
         #expect(try readLine(child.output) == "open")
-        let before = try locks.inspect(Members(processes: [child.pid]))
-        #expect(before == .none)
+        let before = try locks.inspect(Members(processes: [child.pid]), .thorough)
+        #expect(before == .free)
         _ = try child.write(Array("\n".utf8), from: 0)
         #expect(try readLine(child.output) == "locked")
-        let after = try locks.inspect(Members(processes: [child.pid]))
+        let after = try locks.inspect(Members(processes: [child.pid]), .thorough)
         #expect(after == .held)
         try finish(child)
         unlink(path)
     }
 
-    @Test("a look ends where there are more descriptors than it goes through, and a lock then counts as held")
+    @Test(
+        "a look ends where there are more descriptors than it goes through: a brief one tells nothing, and for a thorough one a lock is held"
+    )
     func exhausted() throws {
         let script = """
             import os, resource, time
@@ -100,9 +102,11 @@ struct FileLocksTests {
         try child.container.thaw()
         #expect(try readLine(child.output) == "open")
         let begun = SystemClock.monotonic()
-        #expect(try locks.inspect(Members(processes: [child.pid])) == .held)
+        #expect(try locks.inspect(Members(processes: [child.pid]), .brief) == nil)
+        #expect(try locks.inspect(Members(processes: [child.pid]), .thorough) == .held)
         print("a look at 19,000 descriptors took \((SystemClock.monotonic() - begun).wholeMilliseconds) ms")
-        #expect(try locks.inspect(Members(processes: [], isComplete: false)) == .held)
+        #expect(try locks.inspect(Members(processes: [], isComplete: false), .brief) == nil)
+        #expect(try locks.inspect(Members(processes: [], isComplete: false), .thorough) == .held)
         try finish(child)
     }
 
@@ -122,7 +126,7 @@ struct FileLocksTests {
         let child = try ChildProcess.spawn(python(script), into: bench.container())
         try child.container.thaw()
         #expect(try readLine(child.output) == "watching")
-        #expect(try locks.inspect(Members(processes: [child.pid])) == .none)
+        #expect(try locks.inspect(Members(processes: [child.pid]), .thorough) == .free)
         try finish(child)
     }
 
@@ -137,8 +141,8 @@ struct FileLocksTests {
         let idler = try ChildProcess.spawn(shell("echo idle; exec sleep 1000"), into: bench.container())
         try idler.container.thaw()
         #expect(try readLine(idler.output) == "idle")
-        #expect(try locks.inspect(idler.container.processes()) == .none)
-        #expect(try locks.inspect(Members(processes: [])) == .none)
+        #expect(try locks.inspect(idler.container.processes(), .thorough) == .free)
+        #expect(try locks.inspect(Members(processes: []), .thorough) == .free)
         try finish(idler)
         try finish(holder)
         unlink(path)
@@ -188,8 +192,8 @@ struct FileLocksTests {
         #expect(locks.entries.count == 5)
         #expect(locks.state { $0.pid == 10 } == .blocking)
         #expect(locks.state { $0.pid == 20 } == .blocking)
-        #expect(locks.state { $0.pid == 30 } == .none)
-        #expect(locks.state { $0.pid == 40 } == .none)
+        #expect(locks.state { $0.pid == 30 } == .free)
+        #expect(locks.state { $0.pid == 40 } == .free)
         #expect(locks.state { [10, 20, 30, 40].contains($0.pid) } == .held)
         #expect(locks.state { $0.pid == 50 } == .held)
     }

@@ -43,7 +43,9 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         // Our own words are few, and are in the bridge's log already.
         guard voice != .bridge else { return keep(line, of: id, voice, stamp) }
         var page = pages[id] ?? newPage(stamp)
-        let isAdmitted = page.limit.take(now: stamp.moment.monotonic)
+        // A line of some KiB costs as much as so many short ones.
+        let cost = min(max(line.utf8.count >> 10, 1), burst)
+        let isAdmitted = page.limit.take(cost, now: stamp.moment.monotonic)
         let dropped = isAdmitted ? page.limit.drainRefused() : 0
         pages[id] = page
         guard isAdmitted else { return }

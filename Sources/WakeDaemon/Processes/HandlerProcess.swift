@@ -41,6 +41,8 @@ final class HandlerProcess {
     private(set) var lastAwake = TimeSpan.zero
     /// How long the latest look at its locks took.
     var lastLook = TimeSpan.zero
+    /// When a thread looked at them last.
+    var lastThoroughLook = Instant.zero
     /// Why the program could not be executed; told when the process that tried is gone.
     private var startupFailure: SystemError?
     private var hasExited = false

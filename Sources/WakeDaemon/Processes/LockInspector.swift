@@ -17,7 +17,8 @@ final class LockInspector {
     }
 
     private struct Answer: Sendable {
-        let state: Result<LockState, SystemError>
+        /// Nil where the look was too brief to tell.
+        let state: Result<LockState, SystemError>?
         let took: TimeSpan
     }
 
@@ -25,6 +26,7 @@ final class LockInspector {
     /// take so many a process needs time, and it keeps them.
     private static let longestInLoop = TimeSpan.milliseconds(5)
     private static let longAwake = TimeSpan.seconds(1)
+    private static let pause = TimeSpan.milliseconds(450)
 
     init(on loop: EventLoop, log: Log) throws(SystemError) {
         self.loop = loop
@@ -40,10 +42,10 @@ final class LockInspector {
             return tell(finding(.failure(error), name))
         }
         guard members.mayContain(process.pid) else { return tell(.escaped) }
-        guard process.lastLook > Self.longestInLoop || process.lastAwake > Self.longAwake else {
-            let answer = Self.look(at: members, with: locks)
+        if process.lastLook <= Self.longestInLoop, process.lastAwake <= Self.longAwake {
+            let answer = Self.look(at: members, with: locks, .brief)
             process.lastLook = answer.took
-            return tell(finding(answer.state, name))
+            if let state = answer.state { return tell(finding(state, name)) }
         }
         begin(process, members) { [unowned self] in tell(finding($0, name)) }
     }
@@ -52,13 +54,17 @@ final class LockInspector {
         _ process: HandlerProcess, _ members: Members, _ tell: @escaping (Result<LockState, SystemError>) -> Void
     ) {
         let (handler, freeze) = (process.handler, process.freezeCount)
-        guard underWay[handler] == nil else { return tell(.success(.held)) }
+        let now = SystemClock.monotonic()
+        // One that is dear is not done at each freeze; in the meantime a lock counts as held, and is looked at again soon.
+        let isDue = process.lastLook <= Self.longestInLoop || now - process.lastThoroughLook >= Self.pause
+        guard isDue, underWay[handler] == nil else { return tell(.success(.held)) }
+        process.lastThoroughLook = now
         do {
             let errand = try Errand { Self.look(at: members) }
             let watch = try loop.watch(errand.raw, for: .readable) { [unowned self, weak process] _ in
                 guard let answer = end(handler), let process, process.freezeCount == freeze else { return }
                 process.lastLook = answer.took
-                tell(answer.state)
+                tell(answer.state ?? .success(.held))
             }
             underWay[handler] = Look(watch: watch, errand: errand)
         } catch {
@@ -74,22 +80,26 @@ final class LockInspector {
     }
 
     private static func look(at members: Members) -> Answer {
-        do throws(SystemError) { return look(at: members, with: try FileLocks()) } catch {
+        do throws(SystemError) { return look(at: members, with: try FileLocks(), .thorough) } catch {
             return Answer(state: .failure(error), took: .zero)
         }
     }
 
-    private static func look(at members: Members, with locks: borrowing FileLocks) -> Answer {
+    private static func look(
+        at members: Members, with locks: borrowing FileLocks, _ depth: FileLocks.Depth
+    ) -> Answer {
         let begun = SystemClock.monotonic()
-        let state: Result<LockState, SystemError>
-        do throws(SystemError) { state = .success(try locks.inspect(members)) } catch { state = .failure(error) }
+        let state: Result<LockState, SystemError>?
+        do throws(SystemError) { state = try locks.inspect(members, depth).map { .success($0) } } catch {
+            state = .failure(error)
+        }
         return Answer(state: state, took: SystemClock.monotonic() - begun)
     }
 
     /// What cannot be seen for want of a descriptor is not gone, and is looked at again soon.
     private func finding(_ state: Result<LockState, SystemError>, _ name: String) -> SuspensionFinding {
         switch state {
-        case .success(.none): return .clean
+        case .success(.free): return .clean
         case .success(.held): return .holdsLock
         case .success(.blocking): return .blocksOthers
         case .failure(let error):

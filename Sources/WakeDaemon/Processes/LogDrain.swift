@@ -11,8 +11,8 @@ final class LogDrain {
     /// Bytes of one reading: as lines of one byte they keep the loop for some milliseconds.
     static let piece = 16 << 10
     /// KiB a second, and at once: no log that a person reads. Past it the writer waits until some of it is back.
-    private static let kibibytesPerSecond = 8 << 10
-    private static let burst = 32 << 10
+    private static let kibibytesPerSecond = 2 << 10
+    private static let burst = 4 << 10
     private static let refillPause = TimeSpan.milliseconds(100)
     /// How long the rest of an ended process's log is read.
     private static let longestDrain = TimeSpan.milliseconds(20)

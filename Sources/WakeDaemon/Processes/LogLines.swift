@@ -8,22 +8,25 @@ struct LogLines {
 
     /// Tells each whole line; with `isLast`, what is left as well.
     mutating func append(_ bytes: [UInt8], isLast: Bool, _ tell: (String) -> Void) {
-        for byte in bytes {
-            if byte == UInt8(ascii: "\n") {
-                flush(tell)
-            } else {
-                partial.append(byte)
-                if partial.count >= longestLine { flush(tell) }
-            }
+        var start = 0
+        for place in 0..<bytes.count {
+            let isEnd = bytes[place] == UInt8(ascii: "\n")
+            guard isEnd || partial.count + place - start + 1 == longestLine else { continue }
+            partial.append(contentsOf: bytes[start..<(isEnd ? place : place + 1)])
+            start = place + 1
+            flush(tell)
         }
+        partial.append(contentsOf: bytes[start...])
         if isLast, !partial.isEmpty, bytes.isEmpty { flush(tell) }
     }
 
-    /// Control characters could rewrite an operator's terminal, so none passes.
+    /// Control characters could rewrite an operator's terminal, so none passes. Characters are told apart only where there are any
+    /// but the plain ones of ASCII: that costs much more than reading them.
     private mutating func flush(_ tell: (String) -> Void) {
+        let isPlain = partial.allSatisfy { $0 >= 0x20 && $0 < 0x7f || $0 == UInt8(ascii: "\t") }
         let text = String(decoding: partial, as: UTF8.self)
         partial.removeAll(keepingCapacity: true)
-        tell(String(text.map { $0.isControl ? "\u{fffd}" : $0 }))
+        tell(isPlain ? text : String(text.map { $0.isControl ? "\u{fffd}" : $0 }))
     }
 }
 
