@@ -21,7 +21,9 @@ void flood_replies(const struct turn *turn) {
     static char line[128 << 10];
     if (turn->number) return;
     size_t length = compose(line, sizeof line, (int)number_of(turn->words, 1, 12000));
-    for (double end = now() + (double)number_of(turn->words, 0, 3); now() < end;) say(line, length);
+    long lines = 0;
+    for (double end = now() + (double)number_of(turn->words, 0, 3); now() < end; lines++) say(line, length);
+    fprintf(stderr, "attacker: %ld lines of %zu bytes\n", lines, length);
 }
 
 /// Words: for how many seconds. Both streams by turns, as much of the block as each takes, and never a newline.

@@ -5,9 +5,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -79,8 +83,8 @@ static void close_at_once(int sender) {
     close(sender);
 }
 
-/// The text with the last reference to the socket; where it may not be sent the socket is closed without a wait.
-static void give_away(int channel, const char *text, int sender) {
+/// False where it may not be sent.
+static int pass(int channel, const char *text, int sender) {
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(sizeof(int))];
@@ -90,10 +94,35 @@ static void give_away(int channel, const char *text, int sender) {
     struct iovec piece = {.iov_base = (void *)text, .iov_len = strlen(text)};
     struct msghdr message = {
         .msg_iov = &piece, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-    if (sendmsg(channel, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-        close_at_once(sender);
-    else
-        close(sender);
+    return sendmsg(channel, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
+enum { BEGUN, LET_GO, SENT, REFUSED };
+
+/// The text alone comes first and keeps the daemon busy until our own reference is closed: else the last close is ours.
+_Noreturn static void pass_in_child(int channel, const char *text, int sender, atomic_int *progress) {
+    while (atomic_load(progress) != LET_GO) sched_yield();
+    (void)!send(channel, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+    int is_sent = pass(channel, text, sender);
+    if (is_sent) close(sender);
+    else close_at_once(sender);
+    atomic_store(progress, is_sent ? SENT : REFUSED);
+    _exit(0);
+}
+
+/// Sends the text with the last reference to the socket; where it may not be sent the socket is closed without a wait. A child
+/// does it, which alone waits where the daemon was faster.
+static int give_away(int channel, const char *text, int sender) {
+    static atomic_int *progress;
+    if (!progress)
+        progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    signal(SIGCHLD, SIG_IGN);
+    atomic_store(progress, BEGUN);
+    if (fork() == 0) pass_in_child(channel, text, sender, progress);
+    close(sender);
+    atomic_store(progress, LET_GO);
+    for (double end = now() + 0.1; atomic_load(progress) == LET_GO && now() < end;) usleep(200);
+    return atomic_load(progress) == SENT;
 }
 
 static int notice_socket(void) {
@@ -122,13 +151,15 @@ void linger_on_notices(const struct turn *turn) {
     if (is_due(turn)) give_away(notices, turn->number % 8 ? "STATUS=busy" : "READY=1", lingering_socket(turn->words));
 }
 
-/// All in the first turn; the process is gone before much of it can be read.
+/// All at once, in each of three lives; the process is gone before much of it can be read.
 void linger_and_exit(const struct turn *turn) {
-    int senders[8], count = (int)number_of(turn->words, 1, 1);
-    if (turn->number) return;
-    for (int index = 0; index < count && index < 8; index++) senders[index] = lingering_socket(turn->words);
+    int senders[4], count = (int)number_of(turn->words, 1, 1), sent = 0;
+    if (turn->number % 20 || turn->number >= 60) return;
+    for (int index = 0; index < count && index < 4; index++) senders[index] = lingering_socket(turn->words);
     int notices = notice_socket();
-    for (int index = 0; index < count && index < 8; index++) give_away(notices, "STATUS=going", senders[index]);
+    for (int index = 0; index < count && index < 4; index++)
+        sent += give_away(notices, "STATUS=going", senders[index]);
+    fprintf(stderr, "attacker: sent %d of %d\n", sent, count);
     leave_after_answer();
 }
 

@@ -29,7 +29,7 @@ extension Hostile {
             "sockets sent over descriptor 3 whose close takes 20 s keep no other handler waiting",
             .timeLimit(.minutes(3)))
         func overReplies() async throws {
-            try await withstand("linger-replies", ["20", "2"], patience: 60)
+            try await withstand("linger-replies", ["20", "4"], patience: 90)
         }
 
         @Test("many such sockets sent as notifications keep no other handler waiting", .timeLimit(.minutes(3)))
@@ -46,7 +46,7 @@ extension Hostile {
             try siege.send(["peers", port, "60"])
             let hasPeers = try await wait(10) { !text(of: port).isEmpty }
             try #require(hasPeers)
-            siege.admit("linger-exit", ["8", "8", port], "notify: true")
+            siege.admit("linger-exit", ["4", "4", port], "notify: true")
             try await siege.stand(patience: 80).check()
             try await siege.end()
         }
