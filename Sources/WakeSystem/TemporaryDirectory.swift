@@ -15,11 +15,12 @@ extension Directory {
         throw SystemError("make a temporary directory for", prefix, Errno.last)
     }
 
-    /// The best first.
+    /// The best first. What the environment names counts only where another user could not put something else in the place
+    /// of what is made there.
     private static var temporaryPlaces: [String] {
-        let inMemory = [Environment.value(of: "XDG_RUNTIME_DIR"), "/run", "/dev/shm"].compactMap { $0 }
-            .filter { isInMemory($0) }
-        return inMemory + [Environment.value(of: "TMPDIR"), "/tmp"].compactMap { $0 }
+        let own = Environment.value(of: "XDG_RUNTIME_DIR").flatMap { TrustedDirectory.isOwn($0) ? $0 : nil }
+        let said = Environment.value(of: "TMPDIR").flatMap { TrustedDirectory.isSafe($0) ? $0 : nil }
+        return [own, "/run", "/dev/shm"].compactMap { $0 }.filter { isInMemory($0) } + [said, "/tmp"].compactMap { $0 }
     }
 
     /// Takes the dot off the front of the directory's name; returns its new path.

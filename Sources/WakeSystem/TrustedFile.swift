@@ -1,4 +1,4 @@
-// Files whose text decides what runs, and their folders: read only where none but trusted users could have written them.
+// Files whose text decides what runs: read only where none but trusted users could have written them.
 import CLinux
 import Glibc
 
@@ -34,15 +34,5 @@ public enum TrustedFile {
         case S_IFSOCK: throw place.error(.invalid, "it is a socket; put a plain file there")
         default: throw place.error(.invalid, "it is a device; put a plain file there")
         }
-    }
-}
-
-public enum TrustedDirectory {
-    /// As ``Directory/names(in:startingWith:)``, of a directory that none but trusted users can change.
-    public static func names(in path: String) throws(SystemError) -> [String] {
-        let place = try TrustedPath(to: path, "list")
-        guard place.isDirectory else { throw place.error(Errno(code: ENOTDIR)) }
-        try place.require(place.status)
-        return try Directory.names(in: place.path)
     }
 }

@@ -103,7 +103,8 @@ struct TrustedPath {
         _ what: String, ownedBy user: UInt32, _ command: String, of place: String? = nil
     ) -> SystemError {
         let owner = (try? Account(user: user))?.name ?? "user \(user)"
-        let order = "\(command) root \((place ?? path).asShellWord)"
+        let heir = (try? Account.current())?.name ?? "root"
+        let order = "\(command) \(heir) \((place ?? path).asShellWord)"
         return error(.notPermitted, "\(what) belongs to \(owner); run '\(order)', or use another place")
     }
 

@@ -122,6 +122,29 @@ final class OrdinaryUserTests {
         #expect(help.output.contains("--config     \(home)/.config/wakebridge\n"), "\(help)")
     }
 
+    @Test(
+        "a runtime directory of another user, as sudo -E leaves it in the environment, is not where a user's socket is looked for",
+        .enabled(if: Machine.makesNamespaces), arguments: ["root", "daemon"])
+    func foreignRuntime(owner: String) throws {
+        let prepare = "mkdir -m 755 /run/other && chown \(owner) /run/other"
+        let status = try tool("status", saying: "XDG_RUNTIME_DIR=/run/other", after: prepare)
+        #expect(status.talk.contains("at /tmp/wakebridge-65534/wakebridge/control.sock: there is no such"), "\(status)")
+        let own = try tool(
+            "status", saying: "XDG_RUNTIME_DIR=/run/other", after: prepare + " && chown 65534 /run/other")
+        #expect(own.talk.contains("at /run/other/wakebridge/control.sock: there is no such"), "\(own)")
+    }
+
+    @Test(
+        "a user's daemon does not start in a home of another user, and says whose it is",
+        .enabled(if: Machine.makesNamespaces))
+    func foreignHome() throws {
+        let prepare = "mkdir /run/other && chown daemon /run/other && chmod 777 /run/other"
+        let daemon = try tool("", of: Built.daemon, saying: "XDG_STATE_HOME=/run/other/state", after: prepare)
+        let sentence =
+            "could not use /run/other/state/wakebridge: Operation not permitted (EPERM); /run/other belongs to daemon"
+        #expect(daemon.exit == 1 && daemon.talk.contains(sentence), "\(daemon)")
+    }
+
     @Test("where neither daemon is there, both sockets are named", .enabled(if: Machine.makesNamespaces))
     func absent() throws {
         let status = try tool("status")

@@ -13,6 +13,8 @@ private struct Place: CustomTestStringConvertible {
     var environment: [String: String] = ["HOME": "/users/kim"]
     var account: String? = "/accounts/kim"
     var present: Set<String> = []
+    /// Directories of other users.
+    var foreign: Set<String> = []
     var configuration = "/users/kim/.config/wakebridge"
     var socket: String
     var other: String?
@@ -29,6 +31,14 @@ private let places = [
     Place(
         environment: ["HOME": "/users/kim", "XDG_RUNTIME_DIR": "/x", "XDG_CONFIG_HOME": "/c"],
         configuration: "/c/wakebridge", socket: "/x/wakebridge/control.sock", other: machines),
+    // What su and sudo -E leave of another user's session is passed over.
+    Place(
+        environment: ["HOME": "/users/kim", "XDG_RUNTIME_DIR": "/run/user/7"],
+        present: ["/run/user/7/wakebridge/control.sock", "/run/user/1000"], foreign: ["/run/user/7"],
+        socket: "/run/user/1000/wakebridge/control.sock", other: machines),
+    Place(
+        environment: ["HOME": "/users/kim", "XDG_RUNTIME_DIR": "/run/user/7"], foreign: ["/run/user/7"],
+        socket: "/tmp/wakebridge-1000/wakebridge/control.sock", other: machines),
     // Without a word of the environment the account's home counts, and without any that place in /tmp which is his.
     Place(
         environment: [:], configuration: "/accounts/kim/.config/wakebridge",
@@ -98,7 +108,7 @@ struct PlacesTests {
     fileprivate func table(_ place: Place) {
         let found = BridgePlaces(
             of: place.user, environment: { place.environment[$0] }, home: { place.account },
-            exists: { place.present.contains($0) })
+            exists: { place.present.contains($0) }, isOwn: { !place.foreign.contains($0) })
         #expect(found.controlSocket == place.socket && found.otherSocket == place.other)
         #expect(found.configuration == place.configuration)
         #expect(found.runtime != "/run/wakebridge" || place.user == 0, "a user's daemon is never the system's")

@@ -20,7 +20,7 @@ public struct BridgePlaces: Hashable, Sendable {
     public static var mine: BridgePlaces {
         BridgePlaces(
             of: geteuid(), environment: Environment.value(of:), home: { (try? Account.current())?.home },
-            exists: { File.exists($0) })
+            exists: { File.exists($0) }, isOwn: { TrustedDirectory.isOwn($0) })
     }
 
     private init(configuration: String, state: String, runtime: String) {
@@ -32,14 +32,17 @@ public struct BridgePlaces: Hashable, Sendable {
 
     /// The system's for root; for others those of the XDG base directory specification, where a user has no session a place in
     /// /tmp. `environment` gives nil for what is unset or empty; `home` is the account's, asked where the environment says none.
+    /// XDG_RUNTIME_DIR counts only where it is the user's own.
     public init(
-        of user: UInt32, environment: (String) -> String?, home account: () -> String?, exists: (String) -> Bool
+        of user: UInt32, environment: (String) -> String?, home account: () -> String?, exists: (String) -> Bool,
+        isOwn: (String) -> Bool
     ) {
         self = .machine
         if user == 0 { return }
         let home = environment("HOME") ?? account().flatMap { $0.isEmpty ? nil : $0 } ?? Self.standIn(for: user)
         let session = "/run/user/\(user)"
-        let folder = environment("XDG_RUNTIME_DIR") ?? (exists(session) ? session : Self.standIn(for: user))
+        let said = environment("XDG_RUNTIME_DIR").flatMap { isOwn($0) ? $0 : nil }
+        let folder = said ?? (exists(session) ? session : Self.standIn(for: user))
         self = BridgePlaces(
             configuration: (environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/wakebridge",
             state: (environment("XDG_STATE_HOME") ?? home + "/.local/state") + "/wakebridge",
@@ -64,9 +67,11 @@ public struct BridgePlaces: Hashable, Sendable {
             place, advice: "have it removed, or set XDG_RUNTIME_DIR and HOME to directories of your own")
     }
 
-    /// The same, for what is about to be made there: nobody else can make that place from then on.
+    /// The same, for what is about to be made there: that place is taken from then on. Throws too where another user could
+    /// change a directory that `path` leads through.
     static func claim(_ path: String) throws(SystemError) {
         if let place = standIn(holding: path) { try Directory.create(place, mode: 0o755) }
         try check(path)
+        try TrustedDirectory.require(path)
     }
 }
