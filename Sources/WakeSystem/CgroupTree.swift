@@ -75,7 +75,9 @@ public struct CgroupTree: Sendable {
     /// now. Only for a start, like ``sweep(patience:)``, and for the time after the daemon.
     /// - Returns: names of leaves that stayed populated.
     public static func sweep(named name: String) throws(SystemError) -> [String] {
-        guard let left = CgroupTree(leftAt: try path(named: name)) else { return [] }
+        let own = try ownPath()
+        defer { Containment.clear(own) }
+        guard let left = CgroupTree(leftAt: path(named: name, below: own)) else { return [] }
         let survivors = try left.sweep()
         left.remove()
         return survivors
@@ -94,7 +96,11 @@ public struct CgroupTree: Sendable {
 
     /// Removes the tree itself once it is empty; false while something is in it.
     @discardableResult
-    public func remove() -> Bool { rmdir(path) == 0 || Errno.last == .noEntry }
+    public func remove() -> Bool {
+        guard rmdir(path) == 0 || Errno.last == .noEntry else { return false }
+        containment.withdraw()
+        return true
+    }
 
     private static func advice(for errno: Errno) -> String? {
         switch errno {

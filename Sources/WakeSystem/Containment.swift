@@ -22,66 +22,86 @@ public struct LeafRefusals: Hashable, Sendable {
 public struct Containment: Hashable, Sendable {
     enum Controller: String, CaseIterable, Sendable { case pids, memory }
 
-    let controllers: Set<Controller>
+    private(set) var controllers: Set<Controller>
+    /// The cgroup from which this process went one down; nil where it stayed.
+    private var left: String?
     /// Why there are not all of them, a clause; nil where there are.
-    public let hindrance: String?
+    public private(set) var hindrance: String?
 
     public static let none = Containment(controllers: [], hindrance: "no cgroup can be made")
 
     public var limitsProcesses: Bool { controllers.contains(.pids) }
     public var limitsMemory: Bool { controllers.contains(.memory) }
 
-    /// Where a process of ours goes whose own cgroup must be empty: the kernel passes no memory controller below one that has
+    /// Where this process goes when its own cgroup must be empty: the kernel passes no memory controller below one that has
     /// processes.
     static let daemonGroup = "wakebridge-daemon"
 
-    init(controllers: Set<Controller>, hindrance: String?) {
+    private init(controllers: Set<Controller>, hindrance: String?) {
         self.controllers = controllers
         self.hindrance = hindrance
     }
 
     /// Passes what can be had from `own`, the cgroup that we are in, to the leaves of `tree`, which lies directly below it.
     init(passing own: String, to tree: String) {
-        let lent = Set(Containment.words(of: "\(own)/cgroup.controllers"))
+        let lent = Containment.words(of: "\(own)/cgroup.controllers")
         let wanted = Controller.allCases.filter { lent.contains($0.rawValue) }
-        var passed: Set<Controller> = []
-        var hindrance = wanted.count == Controller.allCases.count ? nil : "\(own) is lent no such controller"
-        for controller in wanted {
-            do throws(SystemError) {
-                try Containment.pass(controller, from: own)
-                try Containment.enable(controller, in: tree)
-                passed.insert(controller)
-            } catch { hindrance = error.description }
+        self.init(controllers: [], hindrance: "\(own) is lent no such controller")
+        guard !wanted.isEmpty else { return }
+        do throws(SystemError) {
+            if !Containment.isRoot(own) { try makeWay(in: own) }
+            for cgroup in [own, tree] { try Containment.enable(wanted, in: cgroup) }
+            controllers = Set(wanted)
+            if wanted.count == Controller.allCases.count { hindrance = nil }
+        } catch {
+            hindrance = error.description
+            withdraw()
+            left = nil
         }
-        self.init(controllers: passed, hindrance: hindrance)
     }
 
-    private static func pass(_ controller: Controller, from own: String) throws(SystemError) {
-        do throws(SystemError) { try enable(controller, in: own) } catch {
-            guard error.errno == .busy else { throw error }
-            try makeWay(in: own)
-            try enable(controller, in: own)
-        }
-    }
+    /// Only the root of all may have processes and pass controllers on.
+    private static func isRoot(_ cgroup: String) -> Bool { !File.exists("\(cgroup)/cgroup.type") }
 
     /// Moves this process one cgroup down, where no other is with it: others are not ours to move.
-    private static func makeWay(in own: String) throws(SystemError) {
-        let group = "\(own)/\(daemonGroup)"
-        guard try File.text(at: "\(own)/cgroup.procs") == "\(getpid())\n" else {
+    private mutating func makeWay(in own: String) throws(SystemError) {
+        let group = "\(own)/\(Self.daemonGroup)"
+        let processes = try File.text(at: "\(own)/cgroup.procs")
+        guard processes == "\(getpid())\n" || processes.isEmpty else {
             throw SystemError(
                 "limit handlers below", own, .busy,
                 advice: "other processes are in it; start wakebridged as a service of its own")
         }
         try Directory.create(group, mode: 0o755)
-        try put("\(getpid())", into: "\(group)/cgroup.procs")
+        left = own
+        try Self.put("\(getpid())", into: "\(group)/cgroup.procs")
     }
 
-    private static func enable(_ controller: Controller, in cgroup: String) throws(SystemError) {
-        try put("+\(controller.rawValue)", into: "\(cgroup)/cgroup.subtree_control")
+    private static func enable(_ controllers: [Controller], in cgroup: String) throws(SystemError) {
+        let words = controllers.map { "+\($0.rawValue)" }.joined(separator: " ")
+        try put(words, into: "\(cgroup)/cgroup.subtree_control")
     }
 
     private static func words(of path: String) -> [String] {
         ((try? File.text(at: path)) ?? "").split { " \n".contains($0) }.map(String.init)
+    }
+
+    /// Goes back to where it came from, and passes nothing on there: an init without systemd's care starts the next daemon in the
+    /// same cgroup.
+    func withdraw() {
+        guard let left else { return }
+        Self.clear(left) { try? Self.put("\(getpid())", into: "\(left)/cgroup.procs") }
+    }
+
+    /// The same for a daemon that died, whose group is empty.
+    static func clear(_ own: String, leaving leave: () -> Void = {}) {
+        let group = "\(own)/\(daemonGroup)"
+        guard File.exists(group) else { return }
+        for controller in Controller.allCases {
+            try? put("-\(controller.rawValue)", into: "\(own)/cgroup.subtree_control")
+        }
+        leave()
+        rmdir(group)
     }
 
     // MARK: Leaves

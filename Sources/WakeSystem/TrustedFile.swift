@@ -5,8 +5,12 @@ import Glibc
 public enum TrustedFile {
     /// The whole file, of at most `limit` bytes. Opens nothing but a plain file, and waits for nothing: to open a FIFO
     /// waits for its writer, and to open some devices does something to them.
-    public static func bytes(at path: String, limit: Int) throws(SystemError) -> [UInt8] {
-        let place = try TrustedPath(to: path, "read")
+    /// - Parameter user: whose files are trusted beside those of root, of this user and of the program's owner.
+    public static func bytes(
+        at path: String, limit: Int, trustingAlso user: UInt32? = nil
+    ) throws(SystemError) -> [UInt8] {
+        let users = user.map { TrustedPath.trustedUsers.union([$0]) } ?? TrustedPath.trustedUsers
+        let place = try TrustedPath(to: path, "read", trusting: users)
         // A mark in the file system, which opens nothing.
         let mark = try open(place.path, clinux_o_path | O_NOFOLLOW, for: place)
         var found = stat()

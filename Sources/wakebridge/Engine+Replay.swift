@@ -1,4 +1,5 @@
 // Where the verbs replay and run meet the engine: virtual without a handler, live with one.
+import Glibc
 import WakeCore
 import WakeDaemon
 import WakeModel
@@ -57,8 +58,10 @@ private func handlerManifest(
     }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
+    // Named on the command line, it may belong to the person who typed that, under sudo too.
+    let caller = geteuid() == 0 ? try HandlerManifest.callerOfSudo()?.user : nil
     var manifest = try HandlerManifest(
-        id: id, file: file, text: try TrustedFile.bytes(at: file, limit: 1 << 20), isRoot: false)
+        id: id, file: file, text: try TrustedFile.bytes(at: file, limit: 1 << 20, trustingAlso: caller), isRoot: false)
     if command.isEmpty {
         manifest.exec = manifest.command(in: try folder(of: file))
         return manifest

@@ -45,6 +45,19 @@ struct PagesTests {
         }
     }
 
+    @Test("what the page on security says that holds is shown by tests that are there, by the names that it gives them")
+    func defences() throws {
+        let rows = try Document("docs/security.md").text.split(separator: "\n").filter { $0.hasPrefix("| to ") }
+        #expect(rows.count >= 10)
+        let written = SourceTree.tests.map(\.text).joined()
+        for row in rows {
+            let cell: Substring = row.split(separator: "|").last ?? ""
+            let names: [Substring] = cell.split(separator: "`").filter { $0.utf8.count > 2 }
+            for name in names { #expect(written.contains("\"\(name)\""), "there is no test called: \(name)") }
+            #expect(!names.isEmpty || cell.contains("]("), "nothing shows: \(row)")
+        }
+    }
+
     @Test("every suite of tests that a page names as proof is there")
     func suites() throws {
         let written = run("grep -rhoE '(struct|class|name:) \"?[A-Z][A-Za-z]*(Tests|Stories)\\b' Tests Package.swift")

@@ -143,9 +143,11 @@ struct RestartTests {
             guard let pid = try daemon.handler("log")["pid"]?.integer else { return nil }
             return try Child(["stat", "-c", "%u", "/proc/\(pid)"]).finish().output
         }
+        // It may have been started again by the time that this looks.
         func launchAgain() throws {
+            let ended = try daemon.handler("log")["pid"]?.integer
             try daemon.tool("simulate", "kill", "log")
-            #expect(daemon.wait { (try? daemon.handler("log")["pid"]?.integer) == nil })
+            #expect(try daemon.wait { try daemon.handler("log")["pid"]?.integer != ended })
             try daemon.tool("simulate", "disconnect", "strap")
         }
         #expect(try daemon.wait { try user() == "65533\n" }, "\(daemon.log)")

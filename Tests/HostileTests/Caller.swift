@@ -5,14 +5,12 @@ import TestBench
 struct Answers {
     var times: [Double] = []
     var failures: [String] = []
-    /// For how long one call kept the daemon's loop at most, as the daemon says itself, and how often for over 50 ms.
-    var loop: (longestMilliseconds: Double, over50: Int) = (0, 0)
 
     var longest: Double { times.max() ?? .infinity }
 }
 
 private enum Answer {
-    case after(Double, status: String)
+    case after(Double)
     case failure(String)
 }
 
@@ -38,11 +36,7 @@ final class Caller {
         var answers = Answers()
         for answer in await asking.value {
             switch answer {
-            case .after(let seconds, let status):
-                answers.times.append(seconds)
-                let longest = member("longest_ms", of: Substring(status)).flatMap(Double.init)
-                let count = member("over_50ms", of: Substring(status)).flatMap { Int($0) }
-                answers.loop = (longest ?? .infinity, count ?? .max)
+            case .after(let seconds): answers.times.append(seconds)
             case .failure(let sentence): answers.failures.append(sentence)
             }
         }
@@ -62,5 +56,5 @@ private func ask(_ socket: String) async -> Answer {
         // A pause of its own, for a cancelled task knows none.
         await Task.detached { try? await pause(0.002) }.value
     }
-    return tool.exit == 0 ? .after(monotonicNow() - start, status: tool.output) : .failure(tool.talk)
+    return tool.exit == 0 ? .after(monotonicNow() - start) : .failure(tool.talk)
 }

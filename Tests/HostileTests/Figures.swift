@@ -39,13 +39,15 @@ struct Figures: CustomStringConvertible {
     /// The share of one processor that the daemon used while it was attacked.
     let processor: Double
     let tasks: Int
+    /// The daemon's own figure of what kept it from everything else, in seconds; nil where it has none.
+    let turn: Double?
 
     init(
         name: String, heard: [Heard], due: (Int) -> Double, machine: Span, answers: Answers, processor: Double,
-        tasks: Int
+        tasks: Int, turn: Double?
     ) {
         (self.name, self.heard, self.machine, self.answers) = (name, heard, machine, answers)
-        (self.processor, self.tasks) = (processor, tasks)
+        (self.processor, self.tasks, self.turn) = (processor, tasks, turn)
         let late = heard.map { (beat: $0.beat, time: $0.time - due($0.beat)) }
         let luckiest = late.map(\.time).min() ?? 0
         func span(_ beats: Range<Int>) -> Span {
@@ -61,7 +63,7 @@ struct Figures: CustomStringConvertible {
         """
         hostile: \(name): quiet \(written(quiet)) ms, attacked \(written(attacked)) ms (median/longest); \
         machine \(written(machine)) ms, daemon \(tenths(processor * 100)) % of a processor, \
-        its loop kept for at most \(tenths(answers.loop.longestMilliseconds)) ms, \(answers.loop.over50) times over 50 ms, \
+        its loop kept for at most \(tenths((turn ?? .nan) * 1000)) ms, \
         status answered \(answers.times.count) times in at most \(tenths(answers.longest * 1000)) ms, \
         not \(answers.failures.count) times; \(heard.count) heard, \(tasks) hostile tasks
         """
@@ -83,6 +85,7 @@ struct Figures: CustomStringConvertible {
         let (median, last) = (Self.median + 3 * machine.median, Self.longest + 3 * machine.longest)
         #expect(attacked.median < median, "\(name): half of all wakes took longer", sourceLocation: location)
         #expect(attacked.longest < last, "\(name): one wake took longer", sourceLocation: location)
+        #expect(turn ?? 0 < last, "\(name): the daemon did one thing for longer", sourceLocation: location)
         #expect(answers.failures == [], "\(name): the daemon answers", sourceLocation: location)
         #expect(answers.longest < last, "\(name): an answer took longer", sourceLocation: location)
         #expect(self.processor < processor, "\(name): the daemon worked more", sourceLocation: location)

@@ -123,9 +123,11 @@ final class Siege {
         try await pause(start + Double(Self.attacked) * Self.attackedPeriod - monotonicNow())
         let processor = (processorTime(of: daemon.pid) - spent) / (monotonicNow() - start)
         let answers = await caller.stop()
+        let status = try await tool("status", "--json")?.talk ?? ""
         let figures = Figures(
             name: name, heard: heard, due: Self.due, machine: await metronome.stop(), answers: answers,
-            processor: processor, tasks: tasks)
+            processor: processor, tasks: tasks,
+            turn: member("longest_ms", of: status[...]).flatMap { Double($0) }.map { $0 / 1000 })
         print(figures)
         return figures
     }

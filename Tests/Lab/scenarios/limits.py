@@ -1,7 +1,9 @@
 """What a handler may have at most is held by the kernel: memory, and processes, each told in its log; others go on."""
 import json
 import os
+import signal
 
+from air import until
 from gadget import KEYBOARD
 from visit import Visit, batch, hid, press, profile
 
@@ -52,3 +54,26 @@ def run(lab):
     visit.wakes(press(4), batch(4, 1))
     lab.figure("kept from the loop at most", status()["loop"])
     visit.goes()
+    service(lab)
+
+
+def service(lab):
+    """A daemon of its own, in a cgroup that holds nothing else, as a service manager starts one."""
+    home, work = "/sys/fs/cgroup/lab-service", os.path.join(lab.folder, "service")
+    os.mkdir(home)
+    places = [f"--{name}={os.path.join(work, name)}" for name in ("config", "state", "runtime")]
+    program = os.path.join(lab.programs, "wakebridged")
+    daemon = lab.process("service", "/bin/sh", "-c", f'echo $$ >{home}/cgroup.procs && exec "$0" "$@"', program, *places,
+                         "--no-bluetooth", "--no-accessories")
+    group = f"{home}/wakebridge-daemon/cgroup.procs"
+    lab.eventually("a daemon alone in its cgroup goes one down", lambda: os.path.exists(group) and open(group).read(), 60)
+    lab.eventually("it is up", lambda: os.path.exists(os.path.join(work, "runtime", "control.sock")), 60)
+    tree = next(name for name in os.listdir(home) if name.startswith("wakebridge-") and name != "wakebridge-daemon")
+    with open(f"{home}/{tree}/cgroup.controllers") as file:
+        lab.claim("and both controllers are passed to its handlers", {"memory", "pids"} <= set(file.read().split()))
+    os.kill(daemon.pid, signal.SIGTERM)
+    until(lambda: not daemon.is_alive, 30)
+    left = [name for name in os.listdir(home) if os.path.isdir(os.path.join(home, name))]
+    with open(f"{home}/cgroup.subtree_control") as file:
+        lab.claim("at its end the cgroup is as it found it", not left and not file.read().strip(), left)
+    os.rmdir(home)
