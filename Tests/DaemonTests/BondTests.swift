@@ -127,6 +127,15 @@ struct BondTests {
         #expect(daemon.wait { book("wary").contains { $0.hasPrefix("reply") || $0 == "error device-failed" } })
     }
 
+    @Test("a handler may not ask a device that its manifest does not watch")
+    func refusesUnwatched() throws {
+        try daemon.drop("narrow", manifest("").replacing("monitor\",", with: "monitor\", device: \"Strap 1\","))
+        #expect(try daemon.wait { try daemon.tool("why", "narrow").exit == 0 })
+        #expect(try hears("61", "1 2"))
+        #expect(daemon.wait { book("narrow").contains("error not-permitted") }, "\(book("narrow"))")
+        #expect(!book("narrow").contains { $0.contains("Strap 2") })
+    }
+
     @Test("what a handler owes when the daemon is killed says in its next life what it said, though the bond is gone")
     func survives() throws {
         try daemon.write(
