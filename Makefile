@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help demo test check check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
+.PHONY: help demo test test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -25,6 +25,12 @@ demo: prepare ## play a recorded heart-rate strap to a frozen process, and show 
 
 test: prepare-tests prepare-lab ## build everything and run every test
 	@Scripts/test.sh
+
+test-debian13: ## build with Debian 13's own Swift in a Debian 13 root, for speed, and run the unit tests there
+	@Scripts/debian13.sh
+
+check-debian13: ## build sources and tests there, and run none
+	@Scripts/debian13.sh build
 
 check: prepare ## format and the rules of the architecture
 	swift format lint --strict --recursive --parallel $(SOURCES)

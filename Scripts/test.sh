@@ -5,6 +5,7 @@
 # or waits for one to be closed, which a process that another test starts meanwhile may hold; and what expects that nothing
 # happens in a folder that others write to.
 # Options are handed on to a single run: Scripts/test.sh --filter X
+# `Scripts/test.sh units` runs the first part only.
 # TEST_SILENCE is for how many seconds no test may say anything (900); TEST_BUILD is options of `swift build`.
 set -u
 # Under sudo the tool would run the handlers of tests as another user than the daemon's.
@@ -55,7 +56,9 @@ swift build ${TEST_BUILD:-} --build-tests </dev/null || { echo "FAIL: the tests 
 # shellcheck disable=SC2086
 bundle=$(swift build ${TEST_BUILD:-} --show-bin-path)/wakebridgePackageTests.xctest
 export NO_COLOR=1 # what is looked for below has none
-if [ $# -gt 0 ]; then
+if [ "$*" = units ]; then
+    run --parallel --skip "$alone"
+elif [ $# -gt 0 ]; then
     run "$@"
 else
     run --parallel --skip "$alone"

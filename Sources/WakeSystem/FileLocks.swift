@@ -55,8 +55,8 @@ public struct FileLocks: ~Copyable {
         let locks = LockTable(parsing: bytes)
         let members = Set(processes)
         let ownerless = Set(locks.entries.filter { FileLocks.isOwnerless($0, members) })
-        if depth == .brief, !ownerless.isEmpty { return nil }
         let inherited = ownerless.isEmpty ? [] : FileLocks.locksOfDescriptors(of: processes, depth)
+        guard let inherited else { return nil }
         let state = locks.state {
             members.contains($0.pid) || inherited.contains($0.lock) && ownerless.contains($0)
         }
@@ -98,7 +98,8 @@ public struct FileLocks: ~Copyable {
 
     private static func isAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || Errno.last != .noSuchProcess) }
 
-    private static func locksOfDescriptors(of processes: [Int32], _ depth: Depth) -> Set<LockEntry.Lock> {
+    /// As far as the look goes; nil where a brief one does not go to the end.
+    private static func locksOfDescriptors(of processes: [Int32], _ depth: Depth) -> Set<LockEntry.Lock>? {
         let end = SystemClock.monotonic() + depth.longest
         var left = depth.mostLooked
         var locks: Set<LockEntry.Lock> = []
@@ -106,7 +107,7 @@ public struct FileLocks: ~Copyable {
             // A process or a descriptor may vanish at any moment, and its locks with it.
             for name in (try? Directory.names(in: "/proc/\(pid)/fdinfo")) ?? [] {
                 left -= 1
-                guard left >= 0, SystemClock.monotonic() < end else { return locks }
+                guard left >= 0, SystemClock.monotonic() < end else { return depth == .brief ? nil : locks }
                 locks.formUnion(Self.locks(inDescriptor: "/proc/\(pid)/fdinfo/\(name)").map(\.lock))
             }
         }

@@ -120,11 +120,11 @@ struct ReadmeTests {
         }
     }
 
-    @Test("CI calls `make check` and the README's test command, and the README's two commands are these")
+    @Test("CI calls `make check`, the README's test command and Debian 13's build; the README's two commands are these")
     func continuousIntegration() throws {
         let commands = try #require(readme.blocks.first { $0.language == "sh" })
         #expect(commands.lines == ["make demo", "make test"])
         let script = try File.text(at: "\(package)/.ci/run").split(separator: "\n")
-        #expect(script.suffix(2) == ["make check", "make test"])
+        #expect(script.suffix(3) == ["make check", "make test", "make check-debian13"])
     }
 }

@@ -48,7 +48,8 @@ struct ReleaseTests {
         #expect(text(of: file) == text(of: "Scripts/wake.order"))
         #expect(first.asked.contains("--product") && first.asked.contains("wakebridged"))
         put("main\n", at: checkout + "/Scripts/wake.order")
-        #expect(try orderFile(try release(lld: true, glibc: "2.36").asked) != file)
+        let other = orderFile(try release(lld: true, glibc: "2.36").asked)
+        #expect(other != file)
     }
 
     @Test("relocations are packed only where what loads programs knows that", arguments: ["2.35", "2.36", "2.41"])

@@ -34,7 +34,8 @@ struct BookTests {
     func keepsLines() throws {
         let state = try State()
         let broken = Array("{\"source\": \u{e9}".utf8) + [0xff]
-        try state.put(Array(known("A").utf8) + [10] + broken + [10, 10] + Array("garbage\n".utf8), "accessories")
+        let written: [[UInt8]] = [Array(known("A").utf8), broken, [], Array("garbage".utf8), []]
+        try state.put(Array(written.joined(separator: [10])), "accessories")
         let book = AccessoryBook(in: state.root)
         var registry = book.read()
         #expect(registry.sources == ["/accessory/1a86:7523:A:00"])

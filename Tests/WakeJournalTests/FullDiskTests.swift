@@ -39,7 +39,8 @@ struct FullDiskTests {
         journal = nil
         scratch.free(locks)
         journal = try scratch.journal()
-        let lost = try #require(journal?.recover().lost)
+        let recovery = try #require(journal?.recover())
+        let lost = try #require(recovery.lost)
         #expect(lost.first == Sequence(11) && lost.last >= Sequence(20))
         journal?.noteLossesTold()
         journal?.close(clean: true)

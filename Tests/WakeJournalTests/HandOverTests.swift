@@ -119,7 +119,7 @@ struct HandOverTests {
         // As an end before the database has named what was prepared.
         shell("rm \(scratch.run)-shm; cp \(before.path)/* \(scratch.path)")
         journal = try scratch.journal()
-        let next = try #require(journal?.recover().next.rawValue)
+        let next = try #require(journal?.recover()).next.rawValue
         journal?.append(next...(next + 9))
         #expect(journal?.commit() == [.committed])
         journal = nil

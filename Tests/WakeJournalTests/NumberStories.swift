@@ -32,7 +32,7 @@ struct NumberStories {
         _ = journal?.commit()
         journal = nil
         journal = try scratch.journal()
-        let next = try #require(journal?.recover().next)
+        let next = try #require(journal?.recover()).next
         journal?.noteLossesTold()
         _ = journal?.commit()
         journal = nil

@@ -162,9 +162,9 @@ import WakeSystem
     func hangup() throws {
         let loop = try EventLoop()
         let ends = try Pipe(ours: .both).take()
-        let reader = FileDescriptor(owning: ends.readEnd)
+        defer { close(ends.readEnd) }
         var seen: Readiness = []
-        let watch = try loop.watch(reader.raw, for: .readable) { seen = $0 }
+        let watch = try loop.watch(ends.readEnd, for: .readable) { seen = $0 }
         close(ends.writeEnd)
         #expect(try loop.runOnce(timeout: .seconds(1)))
         #expect(seen.contains(.hangup))

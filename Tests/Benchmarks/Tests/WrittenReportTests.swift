@@ -126,7 +126,8 @@ struct WrittenReportTests {
         // From 10 to 100 over 390: 20 stands at 0.30 of it, 35 at 0.54.
         #expect(svg.contains("width=\"117.4\" height=\"16\" class=\"other\""), "\(svg)")
         #expect(svg.contains("width=\"212.2\" height=\"16\" class=\"ours\""))
-        let path = try #require(svg.split(separator: "polyline points=\"").last?.split(separator: "\"").first)
+        let curve = try #require(svg.split(separator: "polyline points=\"").last)
+        let path = try #require(curve.split(separator: "\"").first)
         let heights = path.split(separator: " ").compactMap { $0.split(separator: ",").last }.compactMap { Double($0) }
         #expect(heights.count == 2 && heights[0] > heights[1])
     }

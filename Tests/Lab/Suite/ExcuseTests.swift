@@ -11,7 +11,7 @@ struct ExcuseTests {
         let child = try Child([
             "env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=\(LabRun.sources)", "python3", "-c", script,
         ])
-        let ended = try child.finish()
+        let ended = child.finish()
         #expect(ended.exit == 0, "\(ended.talk)")
         return ended.output
     }
