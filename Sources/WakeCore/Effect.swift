@@ -59,6 +59,8 @@ public enum Effect: Sendable {
     case append(Sequence, DeviceEvent, owners: [HandlerID], Durability)
     case update(Sequence, DeviceEvent)
     case lease(HandlerID, [Sequence])
+    /// They wait in the queue, and were in flight when an earlier bridge died: the next one is to know that too.
+    case keepInFlight(HandlerID, [Sequence])
     case acknowledge(HandlerID, [Sequence])
     case giveBack(HandlerID, Sequence, attempts: UInt32, charges: UInt8, heldUntil: WallTime?)
     case deadLetter(HandlerID, Sequence, reason: String)

@@ -115,7 +115,17 @@ extension HandlerLifecycle {
                 .giveBack(
                     id, event.sequence, attempts: event.attempts, charges: event.charges, heldUntil: wall))
         }
+        if isUndelivered { keepInFlight(returned, &step) }
         queue.giveBack(returned)
+    }
+
+    /// What an earlier bridge had in flight is in flight still where no program was reached: unless it is written down so, a bridge that
+    /// dies next gives it again as if it were returned.
+    private mutating func keepInFlight(_ events: [QueuedEvent], _ step: inout Step) {
+        let inFlight = events.filter(\.isRedelivered)
+        guard !inFlight.isEmpty else { return }
+        noteEarlierAttempts(of: inFlight, &step)
+        step.emit(.keepInFlight(id, inFlight.map(\.sequence)))
     }
 
     private mutating func forgetProcess() {

@@ -157,7 +157,7 @@ extension HandlerLifecycle {
 
     /// The journal counts a batch in flight as one delivery. What an earlier bridge had delivered is known only from such
     /// a batch, which this one replaces: unless it is written down, a bridge that dies twice counts once.
-    private mutating func noteEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
+    func noteEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
         for event in taken where event.isRedelivered {
             step.emit(
                 .giveBack(

@@ -74,6 +74,8 @@ final class Auditor {
         case .append(let sequence, let event, let owners, _): append(sequence, event, owners)
         case .update(let sequence, let event): update(sequence, event)
         case .lease(let id, let sequences): lease(id, sequences)
+        case .keepInFlight(let id, let sequences):
+            for sequence in sequences { expectPlace(id, sequence, [.queued], "kept in flight") }
         case .acknowledge(let id, let sequences): acknowledge(id, sequences, at: now)
         case .giveBack(let id, let sequence, let attempts, _, _): giveBack(id, sequence, attempts)
         case .deadLetter(let id, let sequence, _):

@@ -53,6 +53,32 @@ struct RecoveryStories {
         story.close()
     }
 
+    @Test("What an earlier bridge had in flight stays in flight in the journal while no program can be started for it")
+    func inFlightOverFailedLaunches() {
+        let story = Scenario(from: 100)
+        let (device, handler) = (story.device(), story.handler())
+        (story.launchesFail, story.isExhausted) = (true, true)
+        let recovered = RecoveredEvent(
+            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 0,
+            wasDelivered: true, durability: .run)
+        story.step(.recovered(handler, [recovered]))
+        story.advance(.seconds(1))
+        let launches = story.launches(handler)
+        #expect(launches > 0 && story.state(handler) == .held)
+        let kept = story.count { if case .keepInFlight(handler, [Sequence(40)]) = $0 { true } else { false } }
+        #expect(kept == launches)
+        let counts = story.count {
+            if case .giveBack(handler, Sequence(40), attempts: 0, charges: 0, heldUntil: nil) = $0 { true } else { false }
+        }
+        #expect(counts >= launches, "with as many deliveries as there were")
+        (story.launchesFail, story.isExhausted) = (false, false)
+        story.conduct[handler] = .acknowledgesBatch(.zero)
+        story.advance(.seconds(301))
+        #expect(story.deliveries(handler).last?.events.map(\.isRedelivered) == [true])
+        #expect(story.attempts(handler).last == 2)
+        story.close()
+    }
+
     @Test("A count of attempts that is as high as it can be stays there")
     func endlessAttempts() {
         let story = Scenario(from: 100)

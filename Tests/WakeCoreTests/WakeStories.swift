@@ -15,7 +15,7 @@ struct WakeStories {
         let order = story.log.map { entry -> String in
             switch entry.effect {
             case .append: "append"
-            case .lease: "lease"
+            case .lease, .keepInFlight: "lease"
             case .launch: "launch"
             case .deliver: "deliver"
             case .thaw: "thaw"

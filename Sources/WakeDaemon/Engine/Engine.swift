@@ -185,7 +185,8 @@ public final class Engine {
             if event.isGap { gapsAppended += 1 } else { deviceEventsAppended += 1 }
             onAppend(event, sequence)
         case .update(let sequence, let event): journal.update(event, as: sequence)
-        case .lease(let handler, let sequences): journal.lease(sequences, to: handler)
+        case .lease(let handler, let sequences), .keepInFlight(let handler, let sequences):
+            journal.lease(sequences, to: handler)
         case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
         case .giveBack(let handler, let sequence, let attempts, let charges, let until):
             journal.giveBack(

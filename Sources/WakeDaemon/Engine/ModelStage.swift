@@ -47,7 +47,8 @@ final class ModelStage: Stage {
             let fault = ProtocolFault.replayed(verb: "request", device: "model")
             say(.answered(id, epoch, ref: reference, .error(fault)), after: .zero)
         case .launch, .notify, .closeInput, .thaw, .inspectLocks, .discard: break
-        case .append, .update, .lease, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped, .decision:
+        case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
+            .decision:
             break
         }
     }

@@ -115,7 +115,8 @@ final class ProcessStage: Stage, ProcessObserver {
             access.perform(request, for: id) { [weak engine] answer in
                 engine?.feed(.answered(id, epoch, ref: reference, Notice(answer, reference)))
             }
-        case .append, .update, .lease, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped, .decision:
+        case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
+            .decision:
             break  // The engine has written these already.
         }
     }
