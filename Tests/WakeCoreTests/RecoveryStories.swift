@@ -53,7 +53,7 @@ struct RecoveryStories {
         story.close()
     }
 
-    @Test("What an earlier bridge had in flight stays in flight in the journal while no program can be started for it")
+    @Test("What an earlier bridge had in flight stays so in the journal while no program can be started")
     func inFlightOverFailedLaunches() {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
@@ -68,7 +68,11 @@ struct RecoveryStories {
         let kept = story.count { if case .keepInFlight(handler, [Sequence(40)]) = $0 { true } else { false } }
         #expect(kept == launches)
         let counts = story.count {
-            if case .giveBack(handler, Sequence(40), attempts: 0, charges: 0, heldUntil: nil) = $0 { true } else { false }
+            if case .giveBack(handler, Sequence(40), attempts: 0, charges: 0, heldUntil: nil) = $0 {
+                true
+            } else {
+                false
+            }
         }
         #expect(counts >= launches, "with as many deliveries as there were")
         (story.launchesFail, story.isExhausted) = (false, false)
