@@ -46,7 +46,8 @@ public final class EventLoop {
     /// So long may one call keep all others waiting.
     public static let patience = TimeSpan.milliseconds(50)
     private static let mostRounds = 32
-    /// When the latest call ended, and what that said when the turn was requested.
+    /// When the latest call began and ended, and when the one began that requested the turn.
+    private var lastBegin = Instant.zero
     private var lastEnd = Instant.zero
     private var requestedAt = Instant.zero
     /// So long may calls that take long put it off.
@@ -93,7 +94,7 @@ public final class EventLoop {
     }
 
     public func requestTurn() {
-        if !isTurnRequested { requestedAt = lastEnd }
+        if !isTurnRequested { requestedAt = lastBegin }
         isTurnRequested = true
     }
 
@@ -101,9 +102,9 @@ public final class EventLoop {
     public func runTurn() {
         isTurnRequested = false
         rounds = 0
-        let begun = SystemClock.monotonic()
+        let begun = beginCall()
         completeTurn()
-        measureCall(since: begun)
+        endCall(begun)
         // The next one may be requested before the loop waits.
         settleTimers()
     }
@@ -139,13 +140,19 @@ public final class EventLoop {
             if found == 0 { return completes || isTurnRequested }
         }
         try check(found, "wait in", "the event loop")
-        let begun = SystemClock.monotonic()
+        let begun = beginCall()
         try check(sd_event_dispatch(handle), "run", "the event loop")
-        measureCall(since: begun)
+        endCall(begun)
         return true
     }
 
-    private func measureCall(since begun: Instant) {
+    private func beginCall() -> Instant {
+        lastBegin = SystemClock.monotonic()
+        return lastBegin
+    }
+
+    /// A turn that is run early lies within the call that made it necessary, so each says itself when it began.
+    private func endCall(_ begun: Instant) {
         lastEnd = SystemClock.monotonic()
         let length = lastEnd - begun
         if length > longestCall { longestCall = length }

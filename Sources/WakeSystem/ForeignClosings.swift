@@ -20,10 +20,11 @@ public final class ForeignClosings: Sendable {
         return underWay.load(ordering: .acquiring) + waiting.withLock { $0.count } >= Self.limit
     }
 
-    /// Does the work on a thread of its own; the errand's answer says that it is done.
+    /// Does the work on a thread of its own; the errand's answer says that it is done. EAGAIN where there are ``limit`` of them.
     func begin(_ work: @escaping Work) throws(SystemError) -> Errand<Void> {
-        underWay.add(1, ordering: .relaxed)
+        let count = underWay.add(1, ordering: .relaxed).newValue
         do throws(SystemError) {
+            guard count <= Self.limit else { throw SystemError("start", "one more thread for a sender", .wouldBlock) }
             return try Errand { [self] in
                 work()
                 underWay.subtract(1, ordering: .releasing)
@@ -34,7 +35,7 @@ public final class ForeignClosings: Sendable {
         }
     }
 
-    /// The same for an owner that goes: where no thread can be had now, the work waits for the next one.
+    /// The same for an owner that goes: where no thread can be had now, the work waits until the sender is asked for again.
     func close(_ work: @escaping Work) {
         waiting.withLock { $0.append(work) }
         retry()

@@ -76,6 +76,7 @@ struct DatagramSocketTests {
             #expect(socket == nil && access(path, F_OK) != 0)
         }
         #expect(closings.isFull)
+        #expect(throws: SystemError.self) { _ = try closings.begin {} }
         // The connections end with their peers, and the threads with them.
         for child in children { kill(child.process, SIGKILL) }
         #expect(try await wait(10) { !closings.isFull })

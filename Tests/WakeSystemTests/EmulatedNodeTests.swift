@@ -85,10 +85,10 @@ final class MadeNodeTests {
     func numbered() throws {
         let descriptor: [UInt8] = [0xa1, 1, 0x85, 3, 0x81, 2, 0x85, 4, 0x81, 2, 0xc0]
         var emulation = try hid(descriptor, size: descriptor.count)
-        put("r 100 ^C^A^B\nr 300 ^D^Z\n", at: "\(directory)/script")
+        put("r 100 ^C^A^B\nr 1000 ^D^Z\n", at: "\(directory)/script")
         emulation.script = "\(directory)/script"
-        let wanted = ["numbers true [3, 4] sound", "report 3 030102", "report 4 041a"]
-        #expect(try Array(emulation.read("hid").prefix(3)) == wanted)
+        let lines = try emulation.read("hid")
+        #expect(lines.prefix(3) == ["numbers true [3, 4] sound", "report 3 030102", "report 4 041a"])
     }
 
     @Test("a device whose descriptor lies is opened, told, and its reports taken for unnumbered")

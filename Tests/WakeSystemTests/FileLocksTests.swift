@@ -168,12 +168,13 @@ struct FileLocksTests {
         try child.container.thaw()
         #expect(try readLine(child.output) == "locked")
         let table = try File.open("/proc/locks", for: .read)
-        // Others take locks and let them go meanwhile: these are ours alone, by the process that holds them.
+        // These are ours alone, by the process that holds them.
         func ours() throws -> Int {
             LockTable(parsing: try table.contents()).entries.count { $0.pid == child.pid && $0.depth == 0 }
         }
-        let holders = try ours()
-        #expect(holders == 30)
+        // Others take locks and let them go while the table is read, which then tells some twice or not at all.
+        let isTold = try (1...100).contains { _ in try ours() == 30 }
+        #expect(isTold)
         try finish(child)
         for number in 0..<30 { unlink("\(path)-\(number)") }
     }

@@ -71,7 +71,7 @@ struct Launcher {
         if let notices { request.environment.append((name: "NOTIFY_SOCKET", value: notices)) }
         request.diesWithDaemon = true
         request.limits = manifest.limits.ofProcess(
-            isContained: suspension.containment.limitsProcesses, isAlone: manifest.user == "auto")
+            isContained: suspension.containment.limitsProcesses, isAlone: manifest.hasOwnUser)
         let container = try makeContainer(named: "\(manifest.id)-\(epoch.rawValue)", manifest.limits)
         return try ChildProcess.spawn(request, into: container)
     }
