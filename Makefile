@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help demo test test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
+.PHONY: help demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -23,8 +23,13 @@ demo: prepare ## play a recorded heart-rate strap to a frozen process, and show 
 	swift build --product wakebridge
 	@Scripts/demo.sh
 
-test: prepare-tests prepare-lab ## build everything and run every test
-	@Scripts/test.sh
+test: prepare-tests ## build everything and run every test but those of test-rest
+	@Scripts/test.py
+
+test-rest: prepare-tests prepare-lab build ## what takes longer: the lab in its virtual machine, breaking everything, endurance
+	@built="$$($(RELEASE) --show-bin-path)"; WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge" Scripts/test.py rest
+
+test-all: test test-rest ## both, as every change must pass them
 
 test-debian13: ## build with Debian 13's own Swift in a Debian 13 root, for speed, and run the unit tests there
 	@Scripts/debian13.sh
@@ -34,14 +39,14 @@ check-debian13: ## build sources and tests there, and run none
 
 check: prepare ## format and the rules of the architecture
 	swift format lint --strict --recursive --parallel $(SOURCES)
-	@Scripts/test.sh --filter ArchitectureTests
+	@Scripts/test.py --filter ArchitectureTests
 
 check-sanitize: prepare-tests ## the unit tests under sanitizers: of addresses and undefined behaviour, and of threads
 	@Scripts/sanitize.sh
 
 break: prepare-tests build ## break everything for ten minutes at 10,000 events/s; BREAK_SECONDS, BREAK_SEED
 	@built="$$($(RELEASE) --show-bin-path)"; BREAK_SECONDS="$${BREAK_SECONDS:-600}" BREAK_RATE="$${BREAK_RATE:-10000}" \
-	WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge" Scripts/test.sh --no-parallel --filter BreakTests
+	WAKEBRIDGED="$$built/wakebridged" WAKEBRIDGE_TOOL="$$built/wakebridge" Scripts/test.py --no-parallel --filter BreakTests
 
 bench: prepare prepare-bench ## print what a wake costs on this machine; asserts nothing. ARGS=--json, or the names of some figures
 	@Scripts/bench.sh $(ARGS)
@@ -53,11 +58,11 @@ bench-fleet: ## what an MQTT broker pays for thousands of bridges, with the sums
 	@python3 Tests/Scale/fleet.py $(ARGS)
 
 lab: prepare-tests prepare-lab ## play the scenarios with a real bluetoothd in a virtual machine; LAB_SCENARIOS="talk" plays some
-	@Scripts/test.sh --filter LabTests
+	@Scripts/test.py --filter LabTests
 
 lab-soak: prepare-tests prepare-lab ## half an hour of random faults there; LAB_SOAK says how many seconds
 	@LAB_SOAK="$${LAB_SOAK:-1800}" LAB_LIMIT=$$(($${LAB_SOAK:-1800} * 2 + 600)) TEST_SILENCE=$$(($${LAB_SOAK:-1800} * 2 + 900)) LAB_SCENARIOS=soak \
-		Scripts/test.sh --filter LabTests
+		Scripts/test.py --filter LabTests
 
 lab-recording: prepare-tests prepare-lab ## record the shipped devices anew: the strap there, the receiver here
 	@Tests/Lab/record.sh

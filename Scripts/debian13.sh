@@ -77,7 +77,7 @@ inside() {
 
 # shellcheck disable=SC2086  # several words
 build() { inside swift build $options --build-tests </dev/null; }
-tests() { inside TEST_BUILD="$options" TEST_SILENCE="${TEST_SILENCE:-900}" Scripts/test.sh units; }
+tests() { inside TEST_BUILD="$options" TEST_SILENCE="${TEST_SILENCE:-900}" Scripts/test.py units; }
 
 [ "$(id -u)" = 0 ] || fail "only root can build in a Debian 13 of its own: run it as root, or with sudo"
 command -v apt-get >/dev/null || fail "there is no apt-get here to make a Debian 13 with"

@@ -57,7 +57,7 @@ sees() { # FAULT...
 for sanitizer in ${*:-address thread}; do
     choose "$sanitizer"
     # shellcheck disable=SC2086
-    sees $planted && Scripts/test.sh --no-parallel --filter "$tests" --skip "$left_out" || failed="$failed $sanitizer"
+    sees $planted && Scripts/test.py --no-parallel --filter "$tests" --skip "$left_out" || failed="$failed $sanitizer"
     if reported; then
         cat "$reports"/*
         failed="$failed $sanitizer(reports)"

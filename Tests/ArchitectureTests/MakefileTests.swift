@@ -35,6 +35,27 @@ struct ScriptTests {
     }
 }
 
+@Suite("The runner of tests")
+struct RunnerTests {
+    @Test("every file that holds tests runs in exactly one stage, and its tags say in which")
+    func stages() throws {
+        let (status, output) = run("python3 Scripts/test.py list")
+        #expect(status == 0)
+        var stages: [String: String] = [:]
+        for line in output.split(separator: "\n") {
+            let words = line.split(separator: " ").map(String.init)
+            #expect(words.count == 3 && stages["\(words[0]).\(words[2])"] == nil, "\(line)")
+            stages["\(words[0]).\(words[2])"] = words[1]
+        }
+        let holding = SourceTree.tests.filter { file in
+            file.text.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("@Test") }
+        }
+        #expect(stages.count == holding.count)
+        #expect(stages["LabTests.LabTests"] == "rest" && stages["BreakTests.BreakTests"] == "rest")
+        #expect(stages["CountedTests.CallTests"] == "alone" && stages["CountedTests.CountedTests"] == "together")
+    }
+}
+
 @Suite("Makefile")
 struct MakefileTests {
     /// A folder with the Makefile alone, beside scripts that only say what they were asked for.
@@ -73,7 +94,7 @@ struct MakefileTests {
     @Test("a break test lasts ten minutes at 10,000 events/s on what was built for speed, unless it is told otherwise")
     func breaks() {
         defer { Directory.removeTree(folder) }
-        let words = "Scripts/test.sh --no-parallel --filter BreakTests: ,,,,"
+        let words = "Scripts/test.py --no-parallel --filter BreakTests: ,,,,"
         #expect(make("break").last == words + "600,10000,built/wakebridged")
         let told = make("break BREAK_SECONDS=60 BREAK_RATE=2000")
         #expect(told.last == words + "60,2000,built/wakebridged")
@@ -82,7 +103,7 @@ struct MakefileTests {
     @Test("a soak lasts half an hour or for LAB_SOAK seconds, and its guest and its silence are allowed longer")
     func soaks() {
         defer { Directory.removeTree(folder) }
-        let words = "Scripts/test.sh --filter LabTests: "
+        let words = "Scripts/test.py --filter LabTests: "
         #expect(make("lab-soak").last == words + "1800,4200,4500,soak,,,")
         #expect(make("lab-soak LAB_SOAK=60").last == words + "60,720,1020,soak,,,")
         #expect(make("lab LAB_SCENARIOS='talk session'").last == words + ",,,talk session,,,")

@@ -44,7 +44,7 @@ private func say(_ line: String) {
     fflush(nil)
 }
 
-@Suite("Breaking", .serialized)
+@Suite("Breaking", .serialized, .tags(.fullScale))
 struct BreakTests {
     @Test("a bridge on which everything is broken that can break loses nothing, and keeps every promise")
     func losesNothing() async throws {

@@ -4,7 +4,8 @@ import TestBench
 import Testing
 import WakeModel
 
-@Suite("Endurance", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
+@Suite(
+    "Endurance", .tags(.fullScale), .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
 struct EnduranceTests {
     private let scratch = Scratch()
 

@@ -3,7 +3,9 @@ import Glibc
 import TestBench
 import Testing
 
-@Suite("Floods on descriptor 3", .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here"))
+@Suite(
+    "Floods on descriptor 3", .tags(.measures), .enabled(if: Machine.freezes, "no cgroup of version 2 can be made here")
+)
 struct FloodTests {
     private let scratch = Scratch()
 

@@ -23,7 +23,7 @@ enum Hostile {
 }
 
 extension Hostile {
-    @Suite("Descriptors that are sent to the daemon")
+    @Suite("Descriptors that are sent to the daemon", .tags(.measures))
     struct SentDescriptorTests {
         @Test(
             "sockets sent over descriptor 3 whose close takes 20 s keep no other handler waiting",
@@ -52,7 +52,7 @@ extension Hostile {
         }
     }
 
-    @Suite("What a frozen handler holds")
+    @Suite("What a frozen handler holds", .tags(.measures))
     struct HoldingTests {
         @Test(
             "eight processes with as many open files as they may have keep no other handler waiting",
@@ -74,7 +74,7 @@ extension Hostile {
         func memory() async throws { try await withstand("memory", ["1024"]) }
     }
 
-    @Suite("Bombs")
+    @Suite("Bombs", .tags(.measures))
     struct BombTests {
         @Test("a handler that starts processes without end keeps no other handler waiting", .timeLimit(.minutes(5)))
         func forks() async throws { try await withstand("forks", ["3000"], patience: 60) }
@@ -88,7 +88,7 @@ extension Hostile {
         func threads() async throws { try await withstand("threads", ["3000"], patience: 60) }
     }
 
-    @Suite("Floods")
+    @Suite("Floods", .tags(.measures))
     struct FloodTests {
         /// Bytes that the daemon took while it was flooded for 3 s.
         private func taken(_ attack: String, _ words: [String] = []) async throws -> Int {

@@ -2,7 +2,9 @@
 import TestBench
 import Testing
 
-@Suite("Lab", .serialized, .enabled(if: LabRun.hindrance == nil, Comment(rawValue: LabRun.hindrance ?? "")))
+@Suite(
+    "Lab", .serialized, .tags(.fullScale),
+    .enabled(if: LabRun.hindrance == nil, Comment(rawValue: LabRun.hindrance ?? "")))
 struct LabTests {
     @Test("in the lab", arguments: LabScenario.all)
     func holds(_ scenario: LabScenario) {

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Builds the tests, runs them, and ends with one line that says how it went; so does the exit status.
+
+    test.py             what a change must pass
+    test.py rest        what only the whole gate runs: the files whose tests are tagged .fullScale
+    test.py units       what needs no daemon, no root and no clock of its own
+    test.py list        only says which file of tests runs when, and builds nothing
+    test.py OPTIONS...  one run with options of Swift Testing, such as --filter X
+
+Each file of tests is a process of its own, in which one test runs after another; some processes run side by side. Files whose
+tests are tagged .measures run afterwards, one by one: tests that compete for the processor would measure each other.
+
+TEST_BUILD holds options of `swift build`, TEST_JOBS says how many processes run side by side (4), and TEST_SILENCE for how many
+seconds a process may print nothing (900). What each process printed is kept in .build/tests.
+"""
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / ".build/tests"
+JOBS = int(os.environ.get("TEST_JOBS", "4"))
+SILENCE_S = int(os.environ.get("TEST_SILENCE", "900"))
+BUILD = shlex.split(os.environ.get("TEST_BUILD", ""))
+
+# What `units` leaves out.
+NO_UNITS = {"BreakTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
+# Targets that do not lie in a folder of their name.
+FOLDERS = {"BenchmarkTests": "Tests/Benchmarks/Tests", "LabTests": "Tests/Lab/Suite"}
+
+ENDED = re.compile(r"Test run with (\d+) tests? .*(passed|failed) after")
+OF_SWIFT_TESTING = ("◇ ", "✔ ", "↳ ", "➜ ", "━ ", "✘ ")
+
+Unit = collections.namedtuple("Unit", "name options")
+Outcome = collections.namedtuple("Outcome", "unit passes ran skipped lines")
+printing = threading.Lock()
+running = {}
+
+
+def say(*lines):
+    with printing:
+        print(*lines, sep="\n", flush=True)
+
+
+def tagged(text, tag):
+    return re.search(rf"\.tags\([^)]*\.{tag}\b", text) is not None
+
+
+def sources():
+    """Target, stage and name of each file that holds tests."""
+    folders = {path.name: path for path in (ROOT / "Tests").iterdir() if path.name.endswith("Tests")}
+    folders.update({target: ROOT / folder for target, folder in FOLDERS.items()})
+    for target, folder in folders.items():
+        for path in folder.rglob("*.swift"):
+            text = path.read_text()
+            if "@Test" in text:
+                stage = "rest" if tagged(text, "fullScale") else "alone" if tagged(text, "measures") else "together"
+                yield target, stage, path.stem
+
+
+def units_of(stage, left_out=()):
+    """The longest stand at the end of the alphabet, and begin first."""
+    for target, its_stage, file in sorted(sources(), reverse=True):
+        if its_stage == stage and target not in left_out:
+            # A test's name ends with its place: Target.Suite/test()/File.swift:12:6
+            yield Unit(f"{target}.{file}", ["--no-parallel", "--filter", rf"^{target}\..*/{re.escape(file)}\.swift:"])
+
+
+def build():
+    words = ["swift", "build", *BUILD]
+    if subprocess.run([*words, "--build-tests"], stdin=subprocess.DEVNULL).returncode:
+        say("FAIL: the tests were not built")
+        sys.exit(1)
+    place = subprocess.run([*words, "--show-bin-path"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    return f"{place.stdout.strip()}/wakebridgePackageTests.xctest"
+
+
+def watch(process, log, unit):
+    """Ends a process in which a test waits for ever, and says which test that is."""
+    while True:
+        try:
+            return process.wait(1)
+        except subprocess.TimeoutExpired:
+            quiet_s = time.time() - log.stat().st_mtime
+        if quiet_s >= SILENCE_S:
+            shown = subprocess.run(["ps", "-eo", "pid,ppid,stat,etime,wchan:20,args", "--forest"],
+                                   stdout=subprocess.PIPE, text=True).stdout.splitlines()
+            begun = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("◇ Test ")]
+            say(*(line[:200] for line in shown[-80:]), *begun[-1:],
+                f"test.py: {unit.name} printed nothing for {quiet_s:.0f} s and is ended; above is what runs, and its last test")
+            process.kill()
+            return process.wait()
+
+
+def play(bundle, unit, aloud=False):
+    log = LOGS / f"{unit.name}.log"
+    begun = time.monotonic()
+    with open(log, "wb") as output:
+        process = subprocess.Popen([bundle, "--testing-library", "swift-testing", *unit.options], cwd=ROOT,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if aloud else output,
+                                   stderr=subprocess.STDOUT, start_new_session=not aloud)
+        running[process.pid] = process
+        if aloud:
+            threading.Thread(target=copy, args=(process.stdout, output), daemon=True).start()
+        status = watch(process, log, unit)
+        del running[process.pid]
+    return report(unit, status, log.read_text(errors="replace").splitlines(), time.monotonic() - begun, aloud)
+
+
+def copy(source, log):
+    for line in source:
+        log.write(line)
+        log.flush()
+        with printing:
+            sys.stdout.buffer.write(line)
+            sys.stdout.flush()
+
+
+def report(unit, status, lines, seconds, aloud):
+    ends = [match for match in map(ENDED.search, lines) if match]
+    ran = sum(int(match[1]) for match in ends)
+    skipped = sum(bool(re.match("➜ .* skipped", line)) for line in lines)
+    # A process that runs nothing has a name that no test has.
+    passes = status == 0 and ran > 0
+    if not aloud:
+        told = lines if not passes else [line for line in lines if line and not line.startswith(OF_SWIFT_TESTING)]
+        say(*told, f"{'✔' if passes else '✘'} {unit.name}: {ran} tests, {seconds:.1f} s")
+    if not passes and not ran:
+        lines = [*lines, f"✘ Test process of {unit.name} ended with {status} before its tests did failed after {seconds:.0f} s"]
+    return Outcome(unit, passes, ran, skipped, lines)
+
+
+def failures(outcomes):
+    """What failed stands thousands of lines above, and some readers are shown the end only."""
+    for outcome in outcomes:
+        lines = [] if outcome.passes else outcome.lines
+        issues = [place for place, line in enumerate(lines) if re.search("✘ Test .* recorded an issue", line)]
+        for place in issues[:20]:
+            yield from (line[:400] for line in lines[place:place + 4])
+        yield from (line for line in lines if re.search("✘ Test (?!run with).* failed after", line))
+
+
+def stop(number, _):
+    """The tests' processes have sessions of their own, so that what a terminal sends reaches this one alone."""
+    for process in list(running.values()):
+        process.kill()
+    os._exit(128 + number)
+
+
+def run(words):
+    bundle = build()
+    shutil.rmtree(LOGS, ignore_errors=True)
+    LOGS.mkdir(parents=True)
+    if words and words[0] not in ("rest", "units"):
+        return [play(bundle, Unit("chosen", words), aloud=True)]
+    left_out = NO_UNITS if words == ["units"] else ()
+    together = [] if words == ["rest"] else list(units_of("together", left_out))
+    alone = list(units_of("rest" if words == ["rest"] else "alone", left_out)) if words != ["units"] else []
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        outcomes = list(pool.map(lambda unit: play(bundle, unit), together))
+    return outcomes + [play(bundle, unit) for unit in alone]
+
+
+def main():
+    begun = time.monotonic()
+    os.chdir(ROOT)
+    # Under sudo the tool would run the handlers of tests as another user than the daemon's.
+    os.environ.pop("SUDO_UID", None)
+    os.environ["NO_COLOR"] = "1"
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    if sys.argv[1:] == ["list"]:
+        return say(*(" ".join(place) for place in sorted(sources())))
+    outcomes = run(sys.argv[1:])
+    ran = sum(outcome.ran for outcome in outcomes)
+    failed = list(failures(outcomes))
+    took = f"{time.monotonic() - begun:.0f} s"
+    reason = ROOT / ".build/lab/reason"
+    if reason.exists() and reason.stat().st_size:
+        say(f"SKIPPED: the lab: {reason.read_text().strip()}")
+    if not ran:
+        say("FAIL: no test ran")
+        sys.exit(1)
+    if not all(outcome.passes for outcome in outcomes):
+        broken = sum(bool(re.search("✘ Test (?!run with).* failed after", line)) for line in failed)
+        say(*failed, f"FAIL: {broken} of {ran} tests failed, {took}")
+        sys.exit(1)
+    say(f"PASS: {ran} tests, {sum(outcome.skipped for outcome in outcomes)} of them skipped, {took}")
+
+
+if __name__ == "__main__":
+    main()
