@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet break lab lab-soak lab-recording build install uninstall clean prepare \
+.PHONY: help demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -56,6 +56,10 @@ bench-lab: prepare-tests prepare-lab ## the same for Bluetooth, beside bleak, in
 
 bench-fleet: ## what an MQTT broker pays for thousands of bridges, with the sums for a million devices; needs mosquitto
 	@python3 Tests/Scale/fleet.py $(ARGS)
+
+census: prepare-tests ## count lines, names and what one event passes; ARGS=--list says where, ARGS="--root DIR" counts another checkout
+	swift build --product wakebridged
+	@python3 Scripts/census.py $(ARGS)
 
 lab: prepare-tests prepare-lab ## play the scenarios with a real bluetoothd in a virtual machine; LAB_SCENARIOS="talk" plays some
 	@Scripts/test.py --filter LabTests
