@@ -1,6 +1,6 @@
 # The doors of WakeBridge. `make demo` and `make test` install what they miss, so a fresh Debian 12 or 13 will do.
-# Debug builds serve demo, check, test and lab: they are ready several times sooner.
-# What is installed, measured or put to the break test is built for speed.
+# Debug builds serve demo, check and test: they are ready several times sooner.
+# What is installed, measured, put to the break test or played in the lab is built for speed.
 
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -122,7 +122,7 @@ let package = Package(
                 "WakeSystem",
             ]),
         .testTarget(
-            name: "LabTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeSystem"],
+            name: "LabTests", dependencies: ["TestBench", "WakeSystem"],
             path: "Tests/Lab/Suite"),
         .testTarget(
             name: "TortureTests",

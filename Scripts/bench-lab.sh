@@ -8,18 +8,11 @@ if [ -s .build/lab/reason ]; then
     echo "bench-lab: $(cat .build/lab/reason)" >&2
     exit 1
 fi
-for program in wakebridged wakebridge; do
-    Scripts/release.sh --product "$program" >&2
-done
-
-place=$PWD/.build/bench/lab
-rm -rf "$place"
-mkdir -p "$place"
-# A daemon in service says little, and neither must this one.
-python=$PWD/.build/lab/venv/bin/python
-command="env LAB_KEEP=1 WAKEBRIDGE_LOG=notice $python $PWD/Tests/Lab/guest.py $place $PWD/.build/static/release beside-bleak"
+place=$(pwd -P)/.build/bench/lab
 status=0
-Tests/Lab/machine.sh -t "${LAB_LIMIT:-600}" "$place" "$command" || status=$?
+# A daemon in service says little, and neither must this one.
+LAB_FOLDER="$place" LAB_SCENARIOS=beside-bleak LAB_KEEP=1 LAB_LIMIT="${LAB_LIMIT:-600}" WAKEBRIDGE_LOG=notice \
+    Scripts/lab.sh >&2 || status=$?
 [ ! -f "$place/report" ] || sed -n 's/^FIGURE: /  /p; s/^NOT-YET: /  not met: /p; s/^PASS: /  holds: /p; s/^FAIL: /  FAILED: /p; s/^LATE: /  LATE: /p; s/^LOST: /  LOST: /p; s/^AGAIN /  PLAYED AGAIN: /p' "$place/report"
 [ "$status" = 0 ] || echo "bench-lab: the guest ended with $status; see $place/out and $place/console" >&2
 exit "$status"

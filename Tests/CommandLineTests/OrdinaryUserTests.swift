@@ -55,13 +55,16 @@ final class OrdinaryUserTests {
         #expect(rules.exit == 0 && rules.output.contains("# scale: My scale"), "\(rules)")
     }
 
-    /// In a /run of its own, which `prepare` fills.
+    /// In a /run of its own, which `prepare` fills. The checkout may lie below what is mounted over, so it is bound back.
     private func tool(
-        _ words: String, of program: String = Built.tool, saying setting: String = "", after prepare: String = "true"
+        _ words: String..., of program: String = Built.tool, saying setting: String..., after prepare: String = "true"
     ) throws -> (exit: Int32, output: String, talk: String) {
-        let command = somebody + [setting, program, words]
-        let script = "mount -t tmpfs tmpfs /run && \(prepare) && exec \(command.joined(separator: " "))"
-        return try Child(["unshare", "--mount", "--net", "sh", "-c", script]).finish()
+        let script = """
+            exec 9<"$0" && mount -t tmpfs tmpfs /run && \(prepare) &&
+            mkdir -p "$0" && mount --no-canonicalize --bind /proc/self/fd/9 "$0" && exec 9<&- && exec "$@"
+            """
+        let command = somebody + setting + [program] + words
+        return try Child(["unshare", "--mount", "--net", "sh", "-c", script, packageFolder] + command).finish()
     }
 
     /// The system's daemon, as far as a socket goes: it lets nobody in.
@@ -101,8 +104,9 @@ final class OrdinaryUserTests {
             "\(status)")
         let doctor = try tool("doctor", after: prepare)
         #expect(doctor.output.contains(sentence), "\(doctor)")
-        for words in ["", "--sweep"] {
-            let daemon = try tool(words, of: Built.daemon, after: prepare)
+        for daemon in [
+            try tool(of: Built.daemon, after: prepare), try tool("--sweep", of: Built.daemon, after: prepare),
+        ] {
             #expect(daemon.exit == 1 && daemon.talk.contains("cannot s") && daemon.talk.contains(sentence), "\(daemon)")
         }
         // As it is for who has no home either.
@@ -139,7 +143,7 @@ final class OrdinaryUserTests {
         .enabled(if: Machine.makesNamespaces))
     func foreignHome() throws {
         let prepare = "mkdir /run/other && chown daemon /run/other && chmod 777 /run/other"
-        let daemon = try tool("", of: Built.daemon, saying: "XDG_STATE_HOME=/run/other/state", after: prepare)
+        let daemon = try tool(of: Built.daemon, saying: "XDG_STATE_HOME=/run/other/state", after: prepare)
         let sentence =
             "could not use /run/other/state/wakebridge: Operation not permitted (EPERM); /run/other belongs to daemon"
         #expect(daemon.exit == 1 && daemon.talk.contains(sentence), "\(daemon)")

@@ -18,7 +18,7 @@ from written import whole_lines
 BLUETOOTHD = "/usr/libexec/bluetooth/bluetoothd"
 
 
-def until(condition, seconds=30, every=0.02):
+def until(condition, seconds=30, every=0.05):
     """What `condition` came to, at the latest after `seconds`; nothing is waited for longer than a lab can wait."""
     end = time.monotonic() + seconds
     while not (found := condition()) and time.monotonic() < end:

@@ -4,9 +4,11 @@
 
 DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL:, LATE:, LOST:, SKIP: and FIGURE: lines, then
 `END name seconds`. What a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text. One that was late first
-of all, while the machine itself stood still, is played again after `AGAIN name: why`, and leaves DIR/NAME-1/.
+of all, while the machine itself stood still, is played again after `AGAIN name: why`, and leaves DIR/NAME-1/. DIR/news gets a
+line for each that was played; of a failed one the last lines of its logs, then each claim that failed.
 """
 import importlib.util
+import itertools
 import os
 import shutil
 import signal
@@ -26,6 +28,9 @@ LIMIT = 240
 TRIES = 3
 BREATH = "/run/lab/breath"
 FAILURES = ("FAIL:", "LATE:", "LOST:")
+# What is in the guest's memory is lost when its time runs out: this long before, no scenario plays any more.
+RESERVE = 90
+DEADLINE = float(os.environ.get("MACHINE_LIMIT", "inf")) - RESERVE
 
 
 def load(name):
@@ -50,7 +55,7 @@ def play(name, folder, programs, say):
     say(f"SCENARIO {name}: {scenario.__doc__.strip().splitlines()[0]}")
     lab = Lab(folder, programs, say)
     signal.signal(signal.SIGALRM, overrun)
-    signal.alarm(getattr(scenario, "LIMIT", LIMIT))
+    signal.alarm(int(max(1, min(getattr(scenario, "LIMIT", LIMIT), DEADLINE - time.monotonic()))))
     try:
         scenario.run(lab)
     except BaseException as error:
@@ -70,16 +75,16 @@ def keep(folder, kept):
 
     btmon 5.66 dies of every discovery of characteristics; what it told before is kept, and tshark tells all of it.
     """
-    snoop = os.path.join(folder, "air.btsnoop")
-    for name, *words in (("air.txt", "stdbuf", "-o0", "btmon", "-t", "-r"),
-                         ("air-tshark.txt", "tshark", "-t", "ad", "-r")):
-        if os.path.exists(snoop) and shutil.which(words[0]):
-            with open(os.path.join(folder, name), "wb") as text:
-                subprocess.run(["timeout", "60", *words, snoop], stdout=text, stderr=subprocess.DEVNULL)
     try:
         shutil.copytree(folder, kept, ignore=lambda place, names: [n for n in names if n.endswith(".sock")])
     except OSError as error:
         print(f"not all of {folder} was kept: {error}", flush=True)
+    snoop = os.path.join(folder, "air.btsnoop")
+    for name, *words in (("air.txt", "stdbuf", "-o0", "btmon", "-t", "-r"),
+                         ("air-tshark.txt", "tshark", "-t", "ad", "-r")):
+        if os.path.exists(snoop) and shutil.which(words[0]):
+            with open(os.path.join(kept, name), "wb") as text:
+                subprocess.run(["timeout", "20", *words, snoop], stdout=text, stderr=subprocess.DEVNULL)
 
 
 def attempt(name, folder, programs, say):
@@ -115,16 +120,40 @@ def has_failed(said):
         line.startswith(("PASS:", "SKIP:")) for line in said)
 
 
-def settle(name, kept, programs, report, say):
+def tell(news, name, folder, said, why):
+    """Writes what people read while it goes on; the claims that failed come last."""
+    took = next((line.split()[2] for line in said if line.startswith("END ")), "?")
+    if why:
+        news.write(f"lab: {name} is played again: {why}\n")
+    elif not has_failed(said):
+        news.write(f"lab: played {name} in {took} s\n")
+    else:
+        for log in ("bluetoothd.log", "wakebridged.log", "why.txt"):
+            news.writelines(f"lab: {name}: {log}: {line[:400]}\n" for line in last_lines(os.path.join(folder, log)))
+        failures = [line for line in said if line.startswith(FAILURES)]
+        news.writelines(f"lab: FAILED {name} in {took} s: {line}\n" for line in failures or ["it claims nothing"])
+    news.flush()
+
+
+def last_lines(path, count=30):
+    """Of those that come one after the other and are the same, one."""
+    if not os.path.exists(path):
+        return []
+    with open(path, errors="replace") as file:
+        return [line for line, _ in itertools.groupby(file.read().splitlines())][-count:]
+
+
+def settle(name, kept, programs, report, news, say):
     """Plays it, and again while there is an excuse; whether it failed."""
     for number in range(1, TRIES + 1):
         folder, begun, start = os.path.join("/run/lab", name), time.monotonic(), os.path.getsize(report)
         attempt(name, folder, programs, say)
-        said = [line.decode(errors="replace") for line in whole_lines(report, start)]
+        said = [line.decode(errors="replace").rstrip("\n") for line in whole_lines(report, start)]
         failed = has_failed(said)
         why = excuse(said, breath.standstills(BREATH, begun)) if failed and number < TRIES else None
         if failed or os.environ.get("LAB_KEEP"):
             keep(folder, os.path.join(kept, f"{name}-{number}" if why else name))
+        tell(news, name, folder, said, why)
         shutil.rmtree(folder, ignore_errors=True)
         if not why:
             return failed
@@ -135,11 +164,10 @@ def main():
     kept, programs, *names = sys.argv[1:]
     os.environ["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
     os.environ.setdefault("WAKEBRIDGE_LOG", "debug")
-    for place in ("/tmp", "/run/lab"):
-        os.makedirs(place, exist_ok=True)
-        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", place], check=True)
+    os.makedirs("/run/lab")
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/run/lab"], check=True)
     subprocess.run(["modprobe", "-a", *MODULES], check=True)
-    report = open(os.path.join(kept, "report"), "a", buffering=1)
+    report, news = (open(os.path.join(kept, name), "a", buffering=1) for name in ("report", "news"))
 
     def say(line):
         print(line, flush=True)
@@ -148,7 +176,7 @@ def main():
     breath.begin(BREATH)
     import lab, logger, strap  # noqa: E401,F401  imported once, here, for all who are forked below: Bumble takes long to come
     say(f"FIGURE: guest: all is ready {time.monotonic():.1f} s after boot")
-    failed = [name for name in names if settle(name, kept, programs, report.name, say)]
+    failed = [name for name in names if settle(name, kept, programs, report.name, news, say)]
     sys.exit(bool(failed))
 
 

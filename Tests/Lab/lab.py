@@ -106,15 +106,21 @@ class Lab:
             return None
         return self.bridge.beats(since)[0].at - since
 
+    def await_beats(self, count=3, of=None, seconds=10):
+        """Waits until so many more have reached the handler, for the reckoning to compare; claims nothing."""
+        since = now()
+        until(lambda: len(self.bridge.beats(since, of)) >= count, seconds, 0.1)
+
     def reckon(self, strap, cuts=(), settle=2.5, others=False):
         """Claims that every beat is heard once and in order, or told in one gap.
 
         `others`: another program has subscribed too, so that bluetoothd tells each value once for each of the two.
         """
-        # What was said by now has so long to be heard, and longer where bluetoothd has a crowd to forget first: late is not
-        # lost. How late the strap's own log is does not shorten it.
+        # A beat that is said later and heard shows that what was said by now had its time. Where none comes, it is given
+        # `settle`, and longer where bluetoothd has a crowd to forget first: late is not lost.
         entries = strap.entries()
-        time.sleep(settle)
+        last = max((int(fields["n"]) for _, _, fields in entries if "n" in fields), default=0)
+        until(lambda: any(0 < (one.beat - last & 0xFFFF) < 0x8000 for one in self.bridge.beats(of=strap)), settle, 0.1)
         until(lambda: not Reckoning(strap, entries, self.bridge, cuts).may_come, 60, 1)
         reckoning = Reckoning(strap, entries, self.bridge, cuts)
         self.figure(f"strap {strap.number}", reckoning)

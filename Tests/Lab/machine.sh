@@ -3,9 +3,10 @@
 #
 #   machine.sh [-t SECONDS] DIR COMMAND...
 #
-# Nothing below / is changed but DIR, which is writable at the same path. DIR/out gets what the command says,
-# DIR/console the kernel's messages, and its exit status is ours. 124: the time (default 300 s) ran out; 125: the guest
-# ended without a status. Where the processor can be lent to a guest (KVM) it is; else all of it is emulated.
+# The checkout and DIR stand in the guest at the same paths; only DIR is really written to. DIR/out gets what the command
+# says, DIR/console the kernel's messages, and its exit status is ours. 124: the time (default 300 s, told to the command as
+# MACHINE_LIMIT) ran out; 125: the guest ended without a status. Where the processor can be lent to a guest (KVM) it is;
+# else all of it is emulated.
 # LAB_VENV is where virtme-ng was installed, LAB_KERNEL another kernel, LAB_ACCELERATOR `kvm` or `tcg` spares the probe.
 set -eu
 limit=300
@@ -14,9 +15,19 @@ mkdir -p "$1"
 dir=$(readlink -f "$1")
 shift
 here=$(dirname "$(readlink -f "$0")")
-venv=${LAB_VENV:-$here/../../.build/lab/venv}
+checkout=$(readlink -f "$here/../..")
+venv=${LAB_VENV:-$checkout/.build/lab/venv}
 kernel=${LAB_KERNEL:-$(find /boot -maxdepth 1 -name 'vmlinuz-*' | sort -V | tail -n 1)}
-export PATH="$venv/bin:/usr/sbin:/usr/bin:/sbin:/bin" # virtme-ng itself looks for its parts on PATH
+# virtme-ng hands paths on through a shell and the kernel's command line, and quotes none: it is given names without spaces.
+names=$(mktemp -d /tmp/wakebridge-machine.XXXXXX)
+runs=
+trap 'rm -f "$names/checkout" "$names/dir" "$names/venv"; rmdir "$names"' EXIT
+trap '[ -z "$runs" ] || kill "$runs"; exit 143' TERM INT HUP
+ln -s "$checkout" "$names/checkout"
+ln -s "$dir" "$names/dir"
+ln -s "$venv" "$names/venv"
+export PATH="$names/venv/bin:/usr/sbin:/usr/bin:/sbin:/bin" # virtme-ng itself looks for its parts on PATH
+for PYTHONPATH in "$names"/venv/lib/python3*/site-packages; do export PYTHONPATH; done
 
 # On some hosts /dev/kvm opens and every guest hangs in it, so only a kernel that speaks is believed.
 accelerator() {
@@ -26,24 +37,42 @@ accelerator() {
         grep -q -m 1 'Linux version' && echo kvm || echo tcg
 }
 # The answer holds until the next boot.
-known=$here/../../.build/lab/accelerator-$(cat /proc/sys/kernel/random/boot_id)
+known=$checkout/.build/lab/accelerator-$(cat /proc/sys/kernel/random/boot_id)
 if [ -z "${LAB_ACCELERATOR:-}" ]; then
     mkdir -p "${known%/*}"
-    [ -s "$known" ] || { accelerator >"$known.$$"; mv "$known.$$" "$known"; }
+    [ -s "$known" ] || { accelerator >"$known.$$" 2>/dev/null; mv "$known.$$" "$known"; }
     LAB_ACCELERATOR=$(cat "$known")
 fi
 [ "$LAB_ACCELERATOR" = kvm ] && emulate= || emulate=--disable-kvm
 
+quoted() { # WORD...: as one line of shell
+    for word; do
+        printf "'%s' " "$(printf %s "$word" | sed "s/'/'\\\\''/g")"
+    done
+}
+
+# The guest has a /tmp, /run and /var/tmp of its own, which may hide both.
 rm -f "$dir/out" "$dir/status"
 cat >"$dir/.guest" <<TEXT
-cd '$dir'
-( $* ) >out 2>&1 </dev/null
+set -e
+cd /
+mkdir -p $(quoted "$checkout" "$dir")
+mount --bind /run/machine/checkout $(quoted "$checkout")
+mount --bind /run/machine/dir $(quoted "$dir")
+cd $(quoted "$dir")
+set +e
+export MACHINE_LIMIT=$limit
+( $(quoted "$@") ) >out 2>&1 </dev/null
 echo \$? >status
 sync
 TEXT
+cd /
 # shellcheck disable=SC2086  # an option or nothing
 timeout --kill-after=5 "$limit" vng --run "$kernel" $emulate --force-9p --memory "${LAB_MEMORY:-2G}" \
-    --cpus "${LAB_CPUS:-2}" --rwdir="$dir" -- "bash $dir/.guest" </dev/null >"$dir/console" 2>&1 || {
+    --cpus "${LAB_CPUS:-2}" --rodir="/run/machine/checkout=$names/checkout" --rwdir="/run/machine/dir=$names/dir" \
+    -- "bash /run/machine/dir/.guest" </dev/null >"$dir/console" 2>&1 &
+runs=$!
+wait "$runs" || {
     status=$?
     [ "$status" -ne 124 ] || exit 124
 }

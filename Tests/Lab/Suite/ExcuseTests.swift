@@ -1,17 +1,22 @@
-// What becomes of a scenario that failed while the machine under it stood still.
+// What becomes of a scenario that failed, and of one that did while the machine under it stood still.
 import TestBench
 import Testing
+import WakeSystem
 
 @Suite("The lab's excuses")
 struct ExcuseTests {
     /// What the guest says of a scenario that said this, and whose machine stood still so often: for 0.5 s each time.
     private func excuse(_ said: String..., standstills: Int) throws -> String {
         let lines = (["PASS: a"] + said).map { "'\($0)'" }.joined(separator: ", ")
-        let script = "import guest; print(guest.excuse([\(lines)], [(1.0, 0.5)] * \(standstills)))"
-        let child = try Child([
-            "env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=\(LabRun.sources)", "python3", "-c", script,
-        ])
-        let ended = child.finish()
+        return try python("print(guest.excuse([\(lines)], [(1.0, 0.5)] * \(standstills)))")
+    }
+
+    /// What a statement about guest.py prints.
+    private func python(_ statement: String) throws -> String {
+        let ended = try Child([
+            "env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=\(LabRun.sources)", "python3", "-c",
+            "import guest, sys; \(statement)",
+        ]).finish()
         #expect(ended.exit == 0, "\(ended.talk)")
         return ended.output
     }
@@ -27,6 +32,22 @@ struct ExcuseTests {
         #expect(try excuse("LATE: b", standstills: 0) == "None\n")
         #expect(try excuse("FAIL: b", "LATE: c", standstills: 2) == "None\n")
         #expect(try excuse("LATE: b", "LOST: c", standstills: 2) == "None\n")
+    }
+
+    @Test("what is told of a scenario that failed ends with the claims that failed, after the last lines of its logs")
+    func news() throws {
+        let folder = try Directory.makeTemporary(prefix: "wakelab")
+        defer { Directory.removeTree(folder) }
+        put((1...40).map { "line \($0)\n" }.joined(), at: "\(folder)/wakebridged.log")
+        put("again\nagain\nlast\n", at: "\(folder)/bluetoothd.log")
+        let said = "['PASS: a', 'LOST: b (3)', 'FAIL: c', 'END one 2.0 s']"
+        let told = try python("guest.tell(sys.stdout, 'one', '\(folder)', \(said), None)").split(separator: "\n")
+        #expect(told.prefix(2) == ["lab: one: bluetoothd.log: again", "lab: one: bluetoothd.log: last"])
+        #expect(told.dropFirst(2).first == "lab: one: wakebridged.log: line 11" && told.count == 34)
+        #expect(told.suffix(2) == ["lab: FAILED one in 2.0 s: LOST: b (3)", "lab: FAILED one in 2.0 s: FAIL: c"])
+        #expect(
+            try python("guest.tell(sys.stdout, 'one', '\(folder)', ['PASS: a', 'END one 2.0 s'], None)")
+                == "lab: played one in 2.0 s\n")
     }
 
     @Test("only how it ended the last time counts, and how it failed before is told")

@@ -1,4 +1,4 @@
-// One run of the lab's guests: whether they can be had here, what they were told to play, and what they reported.
+// What the lab came to: whether it can be played here, what it plays, and what its guests reported.
 import Glibc
 import TestBench
 import Testing
@@ -8,8 +8,6 @@ import WakeSystem
 struct LabScenario: Sendable, CustomTestStringConvertible {
     let name: String
     let proves: String
-    /// It says `WAITS = True`: it needs time more than a processor, so a guest of its own plays it beside the others.
-    let waits: Bool
 
     var testDescription: String { "\(name): \(proves)" }
 
@@ -17,16 +15,15 @@ struct LabScenario: Sendable, CustomTestStringConvertible {
         let wanted = environment("LAB_SCENARIOS").map { $0.split(separator: " ").map(String.init) }
         let folder = "\(LabRun.sources)/scenarios"
         let found = names(in: folder).filter { $0.hasSuffix(".py") }.map { file in
-            let text = lines(of: "\(folder)/\(file)")
-            let proves = (text.first ?? "").filter { $0 != "\"" }
-            return LabScenario(name: String(file.dropLast(3)), proves: proves, waits: text.contains("WAITS = True"))
+            let proves = (lines(of: "\(folder)/\(file)").first ?? "").filter { $0 != "\"" }
+            return LabScenario(name: String(file.dropLast(3)), proves: proves)
         }
         return found.filter { wanted?.contains($0.name) ?? true }
     }()
 }
 
-/// What one guest came to.
-struct LabRun: Sendable {
+enum LabRun {
+    /// What one scenario came to.
     struct Outcome: Sendable {
         var claims: [String] = []
         var failures: [String] = []
@@ -44,78 +41,49 @@ struct LabRun: Sendable {
         }
     }
 
-    /// What remains of it: `report`, `out`, `console`, and a folder for each scenario that failed.
-    let folder: String
-    let status: Int32
-    let outcomes: [String: Outcome]
-
     static let sources = "\(packageFolder)/Tests/Lab"
-    static let place = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
-    /// Settings of the scenarios.
-    private static let handedOn = [
-        "LAB_SOAK", "LAB_SEED", "LAB_KEEP", "LAB_RECORDING", "LAB_EDGES", "LAB_RATES", "WAKEBRIDGE_CAPTURES",
-    ]
-    private static let venv = "\(packageFolder)/.build/lab/venv"
+    /// Where the guests' folders are: `report`, `out`, `console`, and a folder for each scenario that failed.
+    static let places: [String] = {
+        let place = environment("LAB_FOLDER") ?? "\(packageFolder)/.build/lab/run"
+        return [place, place + "-beside"]
+    }()
 
     /// Why there can be no lab on this machine; nil where it can.
     static let hindrance: String? = {
         if let told = lines(of: "\(packageFolder)/.build/lab/reason").first { return told }
         guard Machine.isRoot else { return "only root can run a guest over this machine's own files" }
-        guard access("\(venv)/bin/vng", X_OK) == 0 else { return "Scripts/prepare-lab.sh was not run" }
+        guard access("\(packageFolder)/.build/lab/venv/bin/vng", X_OK) == 0 else {
+            return "Scripts/prepare-lab.sh was not run"
+        }
         guard names(in: "/boot").contains(where: { $0.hasPrefix("vmlinuz-") }) else { return "/boot holds no kernel" }
         let emulators = ["/usr/bin", "/usr/local/bin"].map { "\($0)/qemu-system-x86_64" }
         guard emulators.contains(where: { access($0, X_OK) == 0 }) else { return "there is no qemu-system-x86_64" }
         return nil
     }()
 
-    /// The guests are started once, at the first scenario that asks, side by side; who asks has nothing to do before.
-    private static let both: [Bool: LabRun] = {
-        let guests = [false, true].map { waits in
-            (waits: waits, guest: Guest(playing: LabScenario.all.filter { $0.waits == waits }))
-        }
-        while !guests.allSatisfy(\.guest.isOver) {
-            for (_, guest) in guests { guest.tellNews() }
-            sleep(1)
-        }
-        return Dictionary(uniqueKeysWithValues: guests.map { ($0.waits, $0.guest.outcome()) })
+    /// All scenarios are played before the first one's test ends; the test script may have played them before.
+    static let outcomes: [String: Outcome] = {
+        if environment("LAB_PLAYED") == nil { play() }
+        return outcomes(in: places.flatMap { lines(of: "\($0)/report") })
     }()
 
-    static func of(_ scenario: LabScenario) -> LabRun? { both[scenario.waits] }
-
-    /// A guest that plays some scenarios, while it does.
-    private final class Guest {
-        let folder: String
-        private let child: Child?
-        /// How many lines of its report were told.
-        private var told = 0
-
-        init(playing scenarios: [LabScenario]) {
-            folder = place + (scenarios.first?.waits == true ? "-beside" : "")
-            Directory.removeTree(folder)
-            let programs = Built.daemon.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-            let words = [venv + "/bin/python", sources + "/guest.py", folder, programs.joined(separator: "/")]
-            let settings = handedOn.compactMap { name in environment(name).map { "\(name)='\($0)'" } }
-            let command = (["env"] + settings + words + scenarios.map(\.name)).joined(separator: " ")
-            let limit = environment("LAB_LIMIT") ?? "2700"
-            child = scenarios.isEmpty ? nil : try? Child([sources + "/machine.sh", "-t", limit, folder, command])
+    private static func play() {
+        guard let child = try? Child(["\(packageFolder)/Scripts/lab.sh"]) else { return }
+        var told = 0
+        while !child.isOver {
+            told = tell(child.output, after: told)
+            sleep(1)
         }
+        _ = tell(child.output, after: told)
+    }
 
-        var isOver: Bool { child?.isOver ?? true }
-
-        /// All scenarios are played before the first one's test ends: who waits sees them go by.
-        func tellNews() {
-            let report = lines(of: "\(folder)/report")
-            for line in report.dropFirst(told) where line.hasPrefix("END ") {
-                print("lab: played \(line.dropFirst(4))")
-            }
-            told = report.count
-            fflush(nil)
-        }
-
-        func outcome() -> LabRun {
-            LabRun(
-                folder: folder, status: child?.exit ?? -1, outcomes: LabRun.outcomes(in: lines(of: "\(folder)/report")))
-        }
+    /// Prints what is new, to its last whole line; says how many bytes were printed by now.
+    private static func tell(_ output: String, after told: Int) -> Int {
+        let news = output.utf8.dropFirst(told)
+        guard let end = news.lastIndex(of: UInt8(ascii: "\n")) else { return told }
+        print(String(decoding: news[...end], as: UTF8.self), terminator: "")
+        fflush(nil)
+        return told + news[...end].count
     }
 
     static func outcomes(in report: [String]) -> [String: Outcome] {

@@ -41,8 +41,7 @@ def run(lab):
     def is_heard():
         # What it says before its node is open again lies in the gap.
         device.say(b"still me")
-        time.sleep(1)
-        return bridge.of("lab-edges", "data", since=last)
+        return until(lambda: bridge.of("lab-edges", "data", since=last), 1)
 
     lab.eventually("after them it is heard", is_heard, 60)
     told, attention = bridge.of("lab-edges", "connected", "disconnected"), bridge.of("lab-edges", "attention")

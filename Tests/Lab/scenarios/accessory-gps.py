@@ -2,7 +2,7 @@
 import json
 import os
 
-from lab import now, until
+from lab import now
 from visit import LINE, Visit, profile
 
 HERE = os.path.dirname(os.path.abspath(__file__))

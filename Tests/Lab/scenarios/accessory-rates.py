@@ -1,6 +1,6 @@
 """A serial accessory at three million bits a second and a HID accessory at a thousand reports: nothing is lost.
 
-An emulated processor does not carry that to a daemon that was built for tests: it gets a twentieth of it, and says so;
+An emulated processor that another guest shares does not carry that: it gets a twentieth of it, and says so;
 LAB_RATES=1 asks for all. What comes more seldom is also waited for longer before the handler is frozen.
 """
 import array

@@ -16,5 +16,5 @@ def run(lab):
     lab.figure("the adapter was, and is now", f"{before[0]}, {', '.join(air.adapters())}")
     took = lab.beats_again("the strap is heard again", back)
     lab.seconds("from the adapter's return to the next beat at the handler", took)
-    time.sleep(2)
+    lab.await_beats(2)
     lab.reckon(strap, [cut])

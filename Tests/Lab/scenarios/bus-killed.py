@@ -19,5 +19,5 @@ def run(lab):
     took = lab.beats_again("the strap is heard again", back)
     lab.seconds("from the bus's return to the next beat at the handler", took)
     lab.claim("it is the same daemon", bridge.daemon.is_alive)
-    time.sleep(2)
+    lab.await_beats(2)
     lab.reckon(strap, [cut])

@@ -24,5 +24,5 @@ def run(lab):
         took = lab.beats_again(f"heard {times} times in vain, the strap is heard again", back, 10)
         lab.seconds(f"from its return after {times} failed connections to the next beat at the handler", took)
         lab.figure("connections that failed", failures(lab) - before)
-        time.sleep(3)
+        lab.await_beats(2)
     lab.reckon(strap)

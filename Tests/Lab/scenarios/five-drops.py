@@ -19,7 +19,7 @@ def run(lab):
         back.append(found[0].at - dropped if found else None)
         if round in (1, 3):
             bridge.kill_handler()
-        time.sleep(3)
+        lab.await_beats()
     lab.claim("after each of five drops beats come again", None not in back, back)
     lab.figure("from a drop to the next beat at the handler",
                ", ".join("never" if b is None else f"{b:.1f} s" for b in back))

@@ -13,7 +13,7 @@ def run(lab):
         strap.tell("appear")
         took = lab.beats_again(f"after {away} s away the strap is heard again", back)
         lab.seconds(f"from its return after {away} s to the next beat at the handler", took)
-        time.sleep(3)
+        lab.await_beats(2)
     lab.claim("the handler was told each time that the link was gone",
               len({one.event["id"] for one in bridge.heard("disconnected")}) == 2, len(bridge.heard("disconnected")))
     lab.reckon(strap)

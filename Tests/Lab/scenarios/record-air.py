@@ -41,7 +41,7 @@ def run(lab):
     late, end_late = record("late.btsnoop")
     time.sleep(1)
     begun = time.monotonic()
-    time.sleep(4)
+    until(lambda: len(said(begun)) >= 5, 10)
     strap.tell("vanish")
     time.sleep(1)
     end_late()

@@ -10,6 +10,6 @@ def run(lab):
         lab.claim(f"the strap indicates its change ({round})", answer == "ok indicated", answer)
         took = lab.beats_again(f"the strap is heard again ({round})", changed + 0.5)
         lab.seconds("from the change to the next beat at the handler", took)
-        time.sleep(3)
+        lab.await_beats(2)
     lab.claim("the link never fell for it", not strap.entries("disconnected"), len(strap.entries("disconnected")))
     lab.reckon(strap)

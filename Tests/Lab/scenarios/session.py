@@ -1,6 +1,5 @@
 """A session is paused, closed, opened: nothing is heard meanwhile, the link stays or goes, a new daemon keeps to it."""
 import json
-import time
 
 from lab import now, until
 
@@ -78,5 +77,5 @@ def run(lab):
     lab.seconds("from 'session open' to the next beat at the handler",
                 lab.beats_again("opened again it is brought back and heard", order("open")))
     lab.claim("opened again it is told so", is_told("open"))
-    time.sleep(2)
+    lab.await_beats(2)
     lab.reckon(strap, cuts)
