@@ -125,7 +125,7 @@ struct ReadmeTests {
     func continuousIntegration() throws {
         let commands = try #require(readme.blocks.first { $0.language == "sh" })
         #expect(commands.lines == ["make demo", "make test"])
-        let script = try File.text(at: "\(package)/.ci/run").split(separator: "\n")
-        #expect(script.suffix(4) == ["make check", "make test", "make test-rest", "make check-debian13"])
+        let script = try File.text(at: "\(package)/.ci/run").split(separator: "\n").filter { $0.hasPrefix("make ") }
+        #expect(script == ["make check", "make test", "make test-rest", "make check-debian13"])
     }
 }
