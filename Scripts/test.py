@@ -84,6 +84,14 @@ def build():
     return f"{place.stdout.strip()}/wakebridgePackageTests.xctest"
 
 
+def kill(process):
+    """With the daemons and handlers that its tests have started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def watch(process, log, unit):
     """Ends a process in which a test waits for ever, and says which test that is."""
     while True:
@@ -97,7 +105,7 @@ def watch(process, log, unit):
             begun = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("◇ Test ")]
             say(*(line[:200] for line in shown[-80:]), *begun[-1:],
                 f"test.py: {unit.name} printed nothing for {quiet_s:.0f} s and is ended; above is what runs, and its last test")
-            process.kill()
+            kill(process)
             return process.wait()
 
 
@@ -107,12 +115,15 @@ def play(bundle, unit, aloud=False):
     with open(log, "wb") as output:
         process = subprocess.Popen([bundle, "--testing-library", "swift-testing", *unit.options], cwd=ROOT,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if aloud else output,
-                                   stderr=subprocess.STDOUT, start_new_session=not aloud)
+                                   stderr=subprocess.STDOUT, start_new_session=True)
         running[process.pid] = process
+        copier = threading.Thread(target=copy, args=(process.stdout, output), daemon=True)
         if aloud:
-            threading.Thread(target=copy, args=(process.stdout, output), daemon=True).start()
+            copier.start()
         status = watch(process, log, unit)
         del running[process.pid]
+        if aloud:
+            copier.join(10)  # what a test has left running may hold its end of the pipe
     return report(unit, status, log.read_text(errors="replace").splitlines(), time.monotonic() - begun, aloud)
 
 
@@ -152,7 +163,7 @@ def failures(outcomes):
 def stop(number, _):
     """The tests' processes have sessions of their own, so that what a terminal sends reaches this one alone."""
     for process in list(running.values()):
-        process.kill()
+        kill(process)
     os._exit(128 + number)
 
 
