@@ -33,8 +33,12 @@ let package = Package(
         .target(name: "WakeLoop", dependencies: ["WakeModel", "WakeSystem", "CSystemd"]),
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
-        .target(name: "WakeSources", dependencies: ["WakeModel", "WakeTrace", "WakeLoop"]),
-        .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop", "WakeSources"]),
+        .target(name: "WakeHCI", dependencies: ["WakeModel"]),
+        .target(name: "WakeSources", dependencies: ["WakeModel", "WakeTrace", "WakeHCI", "WakeLoop"]),
+        .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources"]),
+        // Of the tool alone: what turns captures into traces and back, and what finds and pairs peripherals.
+        .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI"]),
+        .target(name: "WakePairing", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
         .target(name: "WakeControl", dependencies: ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd"]),
 
         // Composition, and what people hold in their hands.
@@ -50,7 +54,7 @@ let package = Package(
             name: "wakebridge",
             dependencies: [
                 "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeDaemon",
-                "WakeControl", "WakeTrace", "WakeWords", "CCurl",
+                "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeWords", "CCurl",
             ]),
 
         .target(
@@ -72,13 +76,13 @@ let package = Package(
         .testTarget(
             name: "WakeSourcesTests",
             dependencies: [
-                "TestBench", "UdevProbe", "WakeSources", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSystem",
-                "WakeTrace",
+                "TestBench", "UdevProbe", "WakeSources", "WakePairing", "WakeLoop", "WakeModel", "WakeProfiles",
+                "WakeSystem", "WakeTrace",
             ]),
         .testTarget(
             name: "WakeDoctorTests",
             dependencies: [
-                "TestBench", "WakeDoctor", "WakeControl", "WakeTrace", "WakeLoop", "WakeModel", "WakeSystem",
+                "TestBench", "WakeDoctor", "WakeControl", "WakeHCI", "WakeLoop", "WakeModel", "WakeSystem",
             ]),
         .testTarget(
             name: "WakeProfilesTests", dependencies: ["TestBench", "WakeModel", "WakeProfiles", "WakeSystem"]),
@@ -89,6 +93,11 @@ let package = Package(
                 "WakeJournal", "WakeSystem",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
+        .testTarget(
+            name: "WakeCaptureTests", dependencies: ["TestBench", "WakeCapture", "WakeHCI", "WakeTrace", "WakeModel"]),
+        .testTarget(
+            name: "WakePairingTests",
+            dependencies: ["TestBench", "WakePairing", "WakeSources", "WakeLoop", "WakeModel", "WakeSystem"]),
         .executableTarget(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
         .executableTarget(

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 # The daemon as a whole (Daemon, EndToEnd, Torture, Break, Lab) stays out: its tests reckon with real time and with how much of
 # it an event takes, which on a busy machine a sanitizer makes too much now and then.
-units='WakeModel|WakeCore|WakeProfiles|WakeTrace|WakeLoop|WakeJournal|WakeSystem|WakeControl|WakeSources|WakeDaemon|WakeHandler'
+units='WakeModel|WakeCore|WakeProfiles|WakeTrace|WakeHCI|WakeCapture|WakePairing|WakeLoop|WakeJournal|WakeSystem|WakeControl|WakeSources|WakeDaemon|WakeHandler'
 tests=${SANITIZE_TESTS:-"^($units|WakeDoctor|CommandLine)Tests\."}
 # What measures resident memory sees mostly the sanitizer's.
 left_out='^(WakeSourcesTests\.SourceTests/leavesNothing|EndToEndTests\.(EnduranceTests/staysFlat|InvariantTests/isolates))'

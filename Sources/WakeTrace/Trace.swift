@@ -89,11 +89,11 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The bounds of the format; a file that asks for more is in error, whatever it says.
-enum TraceLimit {
+package enum TraceLimit {
     static let lineBytes = 128 * 1024
     /// What the writer puts in one line at most: its digits and prefix stay below `lineBytes`.
-    static let payloadBytes = 60_000
+    package static let payloadBytes = 60_000
     static let deviceNumber = 65_535
     /// Ten years of 365 days, from the first operation to the last.
-    static let span = TimeSpan.seconds(315_360_000)
+    package static let span = TimeSpan.seconds(315_360_000)
 }

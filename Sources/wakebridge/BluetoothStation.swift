@@ -3,6 +3,7 @@ import Glibc
 import WakeDaemon
 import WakeLoop
 import WakeModel
+import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem

@@ -1,5 +1,6 @@
 // wakebridge devices: the peripherals that bluetoothd keeps and the accessories that the daemon knows, and how they are.
 import WakeModel
+import WakePairing
 import WakeSources
 import WakeWords
 
@@ -72,7 +73,7 @@ private struct KnownDevices {
         return station.client.mirror.peripherals.keys.sorted().compactMap { path in
             guard let row = station.neighbour(at: path), row.isKnown else { return nil }
             // The same name as in events.
-            let alias = row.profile.map { Neighbour.alias(of: row.peripheral, profile: $0) } ?? row.label
+            let alias = row.profile.map { row.peripheral.deviceAlias(profile: $0) } ?? row.label
             return .peripheral(row, alias: alias, heard.first { $0.source == row.peripheral.source })
         }
     }

@@ -1,5 +1,6 @@
 // pair and forget for accessories: what people say of them is told to the daemon, which keeps it.
 import WakeModel
+import WakePairing
 import WakeWords
 
 /// Who a command line is about.

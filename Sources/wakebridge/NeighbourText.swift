@@ -1,5 +1,6 @@
 // Bluetooth peripherals as people and programs read them: tables, lines and JSON.
 import WakeModel
+import WakePairing
 import WakeSources
 import WakeWords
 

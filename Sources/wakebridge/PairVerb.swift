@@ -1,5 +1,6 @@
 // wakebridge pair: bonds, trusts and names one peripheral, with the operator at the keyboard or in the options.
 import WakeModel
+import WakePairing
 import WakeSources
 import WakeSystem
 import WakeWords
@@ -127,7 +128,7 @@ private final class PairingRun {
     private func alias(of peripheral: BluezPeripheral, at path: String) -> String {
         if let alias = order.alias { return alias }
         let profile = station.profile(of: peripheral) ?? "bluetooth"
-        let wanted = Neighbour.alias(of: peripheral, profile: profile)
+        let wanted = peripheral.deviceAlias(profile: profile)
         let taken = Set(others(than: path).values.map(\.alias))
         if !taken.contains(wanted) { return wanted }
         return (2...).lazy.map { "\(wanted)-\($0)" }.first { !taken.contains($0) } ?? wanted

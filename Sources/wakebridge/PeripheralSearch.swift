@@ -1,5 +1,6 @@
 // Finding the one peripheral that a verb is about: among what bluetoothd knows, by a scan, or by the operator's choice.
 import WakeModel
+import WakePairing
 import WakeSources
 import WakeSystem
 import WakeWords

@@ -1,5 +1,6 @@
 // One scan of the tool: discovery on its adapters, what was heard by it, and its end before anything else uses the radio.
 import WakeModel
+import WakePairing
 import WakeSources
 import WakeSystem
 import WakeWords

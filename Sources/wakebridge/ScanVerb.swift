@@ -1,6 +1,7 @@
 // wakebridge scan: Bluetooth LE peripherals near by and accessories that are attached, live on a terminal, line by line elsewhere.
 import Glibc
 import WakeModel
+import WakePairing
 import WakeProfiles
 import WakeSources
 import WakeSystem

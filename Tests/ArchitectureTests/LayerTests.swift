@@ -8,13 +8,16 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeCore", ["WakeModel"]),
     ("WakeProfiles", ["WakeModel", "FoundationEssentials"]),
     ("WakeTrace", ["WakeModel"]),
+    ("WakeHCI", ["WakeModel"]),
+    ("WakeCapture", ["WakeModel", "WakeTrace", "WakeHCI"]),
     ("WakeHandler", ["WakeModel", "Glibc"]),
     ("WakeWords", ["WakeModel", "CWords", "Glibc"]),
     ("WakeJournal", ["WakeModel", "CSQLite", "Glibc"]),
     ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "CUdev", "Glibc", "Synchronization"]),
     ("WakeLoop", ["WakeModel", "WakeSystem", "CSystemd", "Glibc"]),
-    ("WakeSources", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop"]),
-    ("WakeDoctor", ["WakeModel", "WakeTrace", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
+    ("WakeSources", ["WakeModel", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
+    ("WakePairing", ["WakeModel", "WakeSystem", "WakeLoop", "WakeSources"]),
+    ("WakeDoctor", ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources", "Glibc"]),
     ("WakeControl", ["WakeModel", "WakeSystem", "WakeLoop", "CMicrohttpd", "Glibc"]),
     (
         "WakeDaemon",
@@ -28,8 +31,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
         "wakebridge",
         [
             // Of the loop for scanning and pairing, which speak to bluetoothd and need no daemon.
-            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeWords", "WakeSystem", "WakeLoop", "WakeSources",
-            "WakeDoctor", "WakeControl", "WakeDaemon", "CCurl", "Glibc",
+            "WakeModel", "WakeCore", "WakeProfiles", "WakeTrace", "WakeCapture", "WakeWords", "WakeSystem", "WakeLoop",
+            "WakeSources", "WakePairing", "WakeDoctor", "WakeControl", "WakeDaemon", "CCurl", "Glibc",
         ]
     ),
 ]
@@ -71,11 +74,11 @@ struct LayerTests {
         for file in judging { #expect(Set(file.imports).isSubset(of: ["WakeModel"]), "\(file.path)") }
     }
 
-    @Test("model, core, traces and profiles read no clock, draw no lots and print nothing")
+    @Test("model, core, traces, captures, HCI and profiles read no clock, draw no lots and print nothing")
     func hasNoEffects() {
         let words = ["print(", "ContinuousClock", "SuspendingClock", ".random(", "SystemRandomNumberGenerator"]
-        for file in SourceTree.swift where ["WakeModel", "WakeCore", "WakeTrace", "WakeProfiles"].contains(file.module)
-        {
+        for file in SourceTree.swift
+        where ["WakeModel", "WakeCore", "WakeTrace", "WakeHCI", "WakeCapture", "WakeProfiles"].contains(file.module) {
             #expect(file.places { line in words.contains { line.contains($0) } } == [])
         }
     }

@@ -22,7 +22,7 @@ struct ReasonTests {
         let said = sources.filter { line in Self.marks.contains { line.contains($0) } }.flatMap(literals)
         let absences = lines(of: "Sources/WakeSources/Bluetooth/LinkFacts.swift")
             .filter { $0.contains("case ") && $0.contains(" = \"") }.flatMap(literals)
-        let codes = lines(of: "Sources/WakeTrace/HCIReason.swift").filter { $0.contains("case 0x") }.flatMap(literals)
+        let codes = lines(of: "Sources/WakeHCI/HCIReason.swift").filter { $0.contains("case 0x") }.flatMap(literals)
         #expect(said.count >= 10 && absences.count >= 2 && codes.count >= 16)
         let words = Set(try Document("docs/handlers.md").words(below: "### Why a device is disconnected"))
         #expect(Set(said + absences + codes).subtracting(words) == [])

@@ -5,7 +5,7 @@ import WakeModel
 import WakeSystem
 
 @testable import WakeDoctor
-@testable import WakeTrace
+@testable import WakeHCI
 
 @Suite("The look at a machine") struct MachineLookTests {
     private let tree: MachineTree

@@ -4,6 +4,7 @@ import TestBench
 import Testing
 import WakeLoop
 import WakeModel
+import WakePairing
 import WakeSystem
 
 @testable import WakeSources

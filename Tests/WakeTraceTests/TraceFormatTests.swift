@@ -1,4 +1,5 @@
 // The text format: what is read, what is refused and where, and that writing is the inverse of reading.
+import TestBench
 import Testing
 import WakeModel
 import WakeTrace

@@ -1,8 +1,8 @@
 // What the kernel's monitor channel tells of the controllers, added to what sysfs does.
 import Glibc
+import WakeHCI
 import WakeSources
 import WakeSystem
-import WakeTrace
 
 extension KernelFacts {
     /// Of this machine only; where it may not be listened to, that is noted and nothing is added.

@@ -23,7 +23,7 @@ extension BluetoothSource {
         if let other = watched[source]?.path, other != path { sources[other] = nil }
         sources[path] = source
         let device = Device(
-            source: source, alias: Neighbour.alias(of: peripheral, profile: plan.profile), profile: plan.profile,
+            source: source, alias: peripheral.deviceAlias(profile: plan.profile), profile: plan.profile,
             mode: .bluetoothCentral, isBonded: peripheral.isBonded)
         watch(device, at: path, plan, session)
         application.cover(peripheral.services)

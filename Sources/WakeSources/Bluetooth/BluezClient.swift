@@ -131,7 +131,7 @@ public final class BluezClient {
     }
 
     /// Bluetoothd's unique name; empty where there is none.
-    private(set) var owner = ""
+    package private(set) var owner = ""
     /// Whether bluetoothd is there or not can be known.
     var hasBus: Bool { bus.map { !$0.isLost } ?? false }
 

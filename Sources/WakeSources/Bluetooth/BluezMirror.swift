@@ -210,5 +210,5 @@ extension BluezCharacteristic {
 
 extension String {
     /// The path of the object that this one lies in.
-    var parent: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
+    package var parent: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
 }

@@ -55,6 +55,13 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     public var source: String { Device.source(ofBluetooth: address) }
     /// True where somebody has given it a name of its own.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
+    public var isAdopted: Bool { isTrusted || isBonded }
+
+    /// Its name here and in events: the one that people gave it, else one of its profile's, such as `heart-rate-monitor-f401`.
+    public func deviceAlias(profile: String) -> String {
+        if isNamedByPeople { return alias }
+        return "\(profile)-" + address.filter { $0 != ":" }.suffix(4).lowercased()
+    }
 }
 
 /// org.bluez.GattCharacteristic1.

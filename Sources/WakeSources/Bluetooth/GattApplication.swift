@@ -151,7 +151,7 @@ final class GattApplication {
 
 extension BluetoothUUID {
     /// The 36-character form, which bluetoothd writes and reads.
-    var full: String {
+    package var full: String {
         guard let short else { return description }
         let digits = String(short, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits + "-0000-1000-8000-00805f9b34fb"

@@ -1,9 +1,9 @@
 // The ear on the kernel's monitor channel: since when links are up, why they fail and end, which bluetoothd does not tell, and
 // which controllers there are.
+import WakeHCI
 import WakeLoop
 import WakeModel
 import WakeSystem
-import WakeTrace
 
 /// Costs nothing while no link comes or goes and nobody looks for peripherals: the kernel drops every other packet before the loop would be woken for it.
 public final class AirMonitor {

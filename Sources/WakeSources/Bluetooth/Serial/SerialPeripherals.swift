@@ -84,7 +84,7 @@ public final class SerialPeripherals {
             return
         }
         let device = Device(
-            source: peripheral.source, alias: Neighbour.alias(of: peripheral, profile: match.profile),
+            source: peripheral.source, alias: peripheral.deviceAlias(profile: match.profile),
             profile: match.profile, mode: .externalAccessory, isBonded: peripheral.isBonded)
         watch(device, match, at: path)
     }

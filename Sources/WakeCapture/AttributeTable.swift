@@ -1,0 +1,106 @@
+// A GATT database for a peer of which a trace tells names only, and the discovery that would have read it.
+import WakeHCI
+import WakeModel
+import WakeTrace
+
+/// Places handles: the first service with all characteristics, for no trace says whose they are, then the other services,
+/// and last the device's name. Wireshark keeps one table for an adapter, whoever its peers are, so each device's handles
+/// begin where those of the device before it end.
+struct AttributeTable {
+    /// One side's words in the exchange.
+    struct Unit {
+        var isReceived: Bool
+        var bytes: [UInt8]
+    }
+
+    private struct Entry {
+        var first: UInt16
+        var last: UInt16
+        var bytes: [UInt8]
+    }
+
+    static let mtu: UInt16 = 517
+    /// Handles that stay free for a name and for the end.
+    private static let handleLimit = 0xfff0
+    /// The longest device name there is (Core Specification, Vol 3, Part C, 12.1).
+    private static let nameLimit = 248
+
+    private var services: [Entry] = []
+    private var characteristics: [Entry] = []
+    private var handles: [BluetoothUUID: UInt16] = [:]
+    private var name: Entry?
+    /// Where the next device's handles may begin.
+    private(set) var end: UInt16 = 1
+
+    /// Nil where they are more than there are handles; begins anew at 1 where they are more than there are left.
+    init?(
+        from start: UInt16, name: String?, services uuids: [BluetoothUUID], characteristics known: [BluetoothUUID]
+    ) {
+        let needed = uuids.count + known.count * 3 + 2
+        guard needed <= Self.handleLimit else { return nil }
+        let base = Int(start) + needed <= Self.handleLimit ? start : 1
+        var next = base + 1
+        for uuid in known { declare(uuid, &next) }
+        for (index, uuid) in uuids.enumerated() {
+            let first = index == 0 ? base : next
+            let last = index == 0 ? next - 1 : next
+            let range = first.littleEndianBytes + last.littleEndianBytes
+            services.append(Entry(first: first, last: last, bytes: range + uuid.littleEndianBytes))
+            next = last + 1
+        }
+        end = next + 1
+        guard let name else { return }
+        self.name = Entry(first: next, last: next, bytes: next.littleEndianBytes + Self.shortened(name))
+    }
+
+    /// The declaration, the value, and the configuration that a characteristic with notifications has.
+    private mutating func declare(_ uuid: BluetoothUUID, _ next: inout UInt16) {
+        let notifies: UInt8 = 0x10
+        let value = next + 1
+        let bytes = next.littleEndianBytes + [notifies] + value.littleEndianBytes + uuid.littleEndianBytes
+        characteristics.append(Entry(first: next, last: next + 2, bytes: bytes))
+        handles[uuid] = value
+        next += 3
+    }
+
+    /// Where a characteristic's value stands.
+    func handle(of uuid: BluetoothUUID) -> UInt16? { handles[uuid] }
+
+    /// What a central asks after it has connected, and what it is answered.
+    var discovery: [Unit] {
+        let mtu = Self.mtu.littleEndianBytes
+        return [Unit(isReceived: false, bytes: [0x02] + mtu), Unit(isReceived: true, bytes: [0x03] + mtu)]
+            + list(services, request: 0x10, type: 0x2800)
+            + list(characteristics, request: 0x08, type: 0x2803)
+            + (name.map { list([$0], request: 0x08, type: 0x2a00) } ?? [])
+    }
+
+    /// Asks from handle to handle until nothing more is found. An answer holds entries of one length.
+    private func list(_ entries: [Entry], request: UInt8, type: UInt16) -> [Unit] {
+        var units: [Unit] = []
+        var rest = entries[...]
+        var next: UInt16 = 1
+        while let first = rest.first {
+            let width = first.bytes.count
+            let part = rest.prefix(while: { $0.bytes.count == width }).prefix((Int(Self.mtu) - 2) / width)
+            let answer = [request + 1, UInt8(truncatingIfNeeded: width)] + part.flatMap(\.bytes)
+            units += [ask(request, from: next, type), Unit(isReceived: true, bytes: answer)]
+            next = (part.last?.last ?? next) + 1
+            rest = rest.dropFirst(part.count)
+        }
+        let notFound = [0x01, request] + next.littleEndianBytes + [0x0a]
+        return units + [ask(request, from: next, type), Unit(isReceived: true, bytes: notFound)]
+    }
+
+    private func ask(_ request: UInt8, from handle: UInt16, _ type: UInt16) -> Unit {
+        let range = handle.littleEndianBytes + [0xff, 0xff]
+        return Unit(isReceived: false, bytes: [request] + range + type.littleEndianBytes)
+    }
+
+    /// As many whole characters as a device name holds.
+    private static func shortened(_ name: String) -> [UInt8] {
+        var text = Substring(name)
+        while text.utf8.count > nameLimit { text.removeLast() }
+        return Array(text.utf8)
+    }
+}

@@ -1,0 +1,206 @@
+// Makes of a trace the btsnoop capture that a controller would have given: connections, discovery, notifications.
+import WakeHCI
+import WakeModel
+import WakeTrace
+
+public struct ExportResult: Sendable {
+    public struct Counts: Hashable, Sendable {
+        public var records = 0
+        public var devices = 0
+        public var links = 0
+        public var notifications = 0
+    }
+
+    /// The whole file.
+    public var capture: [UInt8]
+    public var counts: Counts
+    /// Sentences on what of the trace the capture cannot hold.
+    public var warnings: [String]
+}
+
+/// Why nothing of a trace can be exported.
+public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var reason: String
+    public var description: String { reason }
+}
+
+public enum BtsnoopExport {
+    /// Accessories are left out, with a warning; a trace of nothing else is an error.
+    public static func run(
+        _ header: TraceHeader, _ operations: [TraceOperation]
+    ) throws(ExportError) -> ExportResult {
+        var composer = try CaptureComposer(header, operations)
+        for operation in operations { composer.take(operation) }
+        return composer.result
+    }
+}
+
+/// The capture so far, and what is left out of it.
+private struct CaptureComposer {
+    /// One device on the air.
+    private struct Peer {
+        var device: TraceDevice
+        var handle: UInt16
+        var attributes: AttributeTable
+        var isUp = false
+        var isDiscovered = false
+    }
+
+    /// The largest connection handle is 0x0eff.
+    private static let peerLimit = 0x0ec0
+    private static let firstHandle = 0x0040
+    /// What an ACL packet of Bluetooth 4.2 or later holds.
+    private static let fragmentLimit = 251
+
+    private let start: WallTime
+    /// By the device's place in the header; nil for those that are left out.
+    private var peers: [Peer?]
+    private var writer = BtsnoopWriter(.h4)
+    private var counts = ExportResult.Counts()
+    private var warnings: [String] = []
+    private var nextAttribute: UInt16 = 1
+    private var unheard = 0
+    private var unplaced = 0
+
+    init(_ header: TraceHeader, _ operations: [TraceOperation]) throws(ExportError) {
+        start = header.start
+        peers = []
+        let channels = Self.characteristics(operations, count: header.devices.count)
+        for (device, known) in zip(header.devices, channels) {
+            peers.append(try admit(device, known))
+        }
+        guard counts.devices > 0 else {
+            let reason = "there is no Bluetooth device in it, and a capture holds nothing else"
+            throw ExportError(reason: reason)
+        }
+        reset()
+    }
+
+    /// What each device sends on, in the order of its first value.
+    private static func characteristics(_ operations: [TraceOperation], count: Int) -> [[BluetoothUUID]] {
+        var seen: [Set<BluetoothUUID>] = Array(repeating: [], count: count)
+        var result: [[BluetoothUUID]] = Array(repeating: [], count: count)
+        for operation in operations {
+            guard case .data(.characteristic(let uuid), _) = operation.kind, seen.indices.contains(operation.device),
+                seen[operation.device].insert(uuid).inserted
+            else { continue }
+            result[operation.device].append(uuid)
+        }
+        return result
+    }
+
+    private mutating func admit(_ device: TraceDevice, _ known: [BluetoothUUID]) throws(ExportError) -> Peer? {
+        guard device.mode == .bluetoothCentral else {
+            warnings.append("\(Self.name(device)) is an accessory, which no Bluetooth capture can hold; it is left out")
+            return nil
+        }
+        guard counts.devices < Self.peerLimit else {
+            throw ExportError(reason: "it has over \(Self.peerLimit) devices, more than a controller has connections")
+        }
+        let table = AttributeTable(
+            from: nextAttribute, name: device.name, services: device.services, characteristics: known)
+        guard let table else {
+            throw ExportError(reason: "\(Self.name(device)) has more characteristics than ATT has handles")
+        }
+        counts.devices += 1
+        nextAttribute = table.end
+        return Peer(device: device, handle: UInt16(Self.firstHandle + counts.devices - 1), attributes: table)
+    }
+
+    private static func name(_ device: TraceDevice) -> String {
+        "device \(device.number) (\(device.alias ?? device.name ?? device.address))"
+    }
+
+    var result: ExportResult {
+        var counts = counts
+        counts.records = writer.count
+        var warnings = warnings
+        if unheard > 0 {
+            warnings.append("\(unheard) gaps, attentions and values of no characteristic have no place in a capture")
+        }
+        if unplaced > 0 { warnings.append("\(unplaced) disconnects of what was not connected are left out") }
+        return ExportResult(capture: writer.bytes, counts: counts, warnings: warnings)
+    }
+
+    mutating func take(_ operation: TraceOperation) {
+        guard peers.indices.contains(operation.device), var peer = peers[operation.device] else { return }
+        let time = start + operation.offset
+        switch operation.kind {
+        case .connected: connect(&peer, at: time)
+        case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
+        case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
+        case .data(.serial, _), .data(.fragment, _), .data(.report, _), .data(.input, _), .data(.advertisement, _),
+            .gap, .attention:
+            unheard += 1
+        }
+        peers[operation.device] = peer
+    }
+}
+
+// What the controller says.
+extension CaptureComposer {
+    /// As every capture begins; its time is the trace's clock, which so comes back when it is imported.
+    private mutating func reset() {
+        writer.add([0x01, 0x03, 0x0c, 0x00], flags: 2, at: start)
+        event(0x0e, [0x01, 0x03, 0x0c, 0x00], at: start)
+    }
+
+    private mutating func connect(_ peer: inout Peer, at time: WallTime) {
+        let address = Array(peer.device.address.split(separator: ":").compactMap { UInt8($0, radix: 16) }.reversed())
+        // The two highest bits are those of a static random address; a public one may have them too.
+        let type: UInt8 = (address.last ?? 0) >= 0xc0 ? 1 : 0
+        let interval: [UInt8] = [0x18, 0x00, 0x00, 0x00, 0x2a, 0x00, 0x00]
+        event(0x3e, [0x01, 0x00] + peer.handle.littleEndianBytes + [0x00, type] + address + interval, at: time)
+        peer.isUp = true
+        counts.links += 1
+        guard !peer.isDiscovered else { return }
+        peer.isDiscovered = true
+        for unit in peer.attributes.discovery { send(unit, peer.handle, at: time) }
+    }
+
+    private mutating func disconnect(_ peer: inout Peer, _ reason: String, at time: WallTime) {
+        guard peer.isUp else {
+            unplaced += 1
+            return
+        }
+        let code = disconnectCode(reason)
+        if code == nil { warnUnnamed(reason) }
+        event(0x05, [0x00] + peer.handle.littleEndianBytes + [code ?? 0x1f], at: time)
+        peer.isUp = false
+    }
+
+    private mutating func warnUnnamed(_ reason: String) {
+        let sentence = "HCI has no code for the reason \"\(reason)\"; it stands as \(disconnectReason(0x1f))"
+        if !warnings.contains(sentence) { warnings.append(sentence) }
+    }
+
+    private mutating func notify(_ peer: inout Peer, _ uuid: BluetoothUUID, _ bytes: [UInt8], at time: WallTime) {
+        guard let handle = peer.attributes.handle(of: uuid) else { return }
+        if !peer.isUp {
+            let sentence = "\(Self.name(peer.device)) speaks without a connection; one is put before its first value"
+            if !warnings.contains(sentence) { warnings.append(sentence) }
+            connect(&peer, at: time)
+        }
+        for first in stride(from: 0, to: max(1, bytes.count), by: TraceLimit.payloadBytes) {
+            let part = bytes[first..<min(bytes.count, first + TraceLimit.payloadBytes)]
+            let unit = AttributeTable.Unit(isReceived: true, bytes: [0x1b] + handle.littleEndianBytes + part)
+            send(unit, peer.handle, at: time)
+            counts.notifications += 1
+        }
+    }
+
+    private mutating func event(_ code: UInt8, _ body: [UInt8], at time: WallTime) {
+        writer.add([0x04, code, UInt8(truncatingIfNeeded: body.count)] + body, flags: 3, at: time)
+    }
+
+    /// One L2CAP frame on the channel of ATT, in as many ACL packets as it takes.
+    private mutating func send(_ unit: AttributeTable.Unit, _ handle: UInt16, at time: WallTime) {
+        let frame = UInt16(truncatingIfNeeded: unit.bytes.count).littleEndianBytes + [0x04, 0x00] + unit.bytes
+        for first in stride(from: 0, to: frame.count, by: Self.fragmentLimit) {
+            let part = frame[first..<min(frame.count, first + Self.fragmentLimit)]
+            let boundary: UInt16 = first > 0 ? 0x1000 : unit.isReceived ? 0x2000 : 0
+            let head = (handle | boundary).littleEndianBytes + UInt16(part.count).littleEndianBytes
+            writer.add([0x02] + head + part, flags: unit.isReceived ? 1 : 0, at: time)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// A scan on some adapters: begun with patience, begun again where it ends by itself, and always ended.
+import WakeLoop
+import WakeModel
+import WakeSources
+import WakeSystem
+
+/// What follows on a try to scan; pure. An adapter is never reset for it, because that would end everybody's links.
+public struct DiscoveryPatience: Hashable, Sendable {
+    private var firstFailure: Instant?
+    private var wait = shortest
+    /// How many tries have failed one after another.
+    public private(set) var failures = 0
+
+    public init() {}
+
+    /// The end of somebody else's scan keeps a busy controller for seconds, in which bluetoothd answers InProgress.
+    static let most = TimeSpan.seconds(20)
+    private static let shortest = TimeSpan.milliseconds(500)
+    private static let longest = TimeSpan.seconds(4)
+
+    /// When to try again after a try that failed `now`; nil where it was tried for long enough.
+    public mutating func next(_ now: Instant) -> Instant? {
+        let first = firstFailure ?? now
+        firstFailure = first
+        failures += 1
+        let due = now + wait
+        wait = min(wait * 2, Self.longest)
+        return due <= first + Self.most ? due : nil
+    }
+
+    public mutating func succeed() { self = DiscoveryPatience() }
+}
+
+public final class Discovery {
+    /// It cannot be, and why.
+    public var didFail: (String) -> Void = { _ in }
+    /// When an adapter scanned for the first time; nil before.
+    public private(set) var begun: Instant?
+    /// Why an adapter does not scan yet, where it was refused more than once and is asked again; nil once it scans.
+    public private(set) var refusal: String?
+
+    private let client: BluezClient
+    private let services: [BluetoothUUID]
+    private let loop: EventLoop
+    private var adapters: [String: Adapter] = [:]
+    private var isStopping = false
+
+    private struct Adapter {
+        var patience = DiscoveryPatience()
+        var state = State.asking
+        var timer: Timer?
+
+        enum State {
+            /// A request is under way, or its next try is waited for.
+            case asking
+            case scanning
+            /// It was gone when its turn came, mostly with a bluetoothd that died: begun when it is back.
+            case away
+        }
+    }
+
+    /// Nothing is filtered out by an empty list of services. What is heard still has to be looked at one by one:
+    /// bluetoothd merges the filters of all who scan.
+    public init(of services: [BluetoothUUID], on adapters: [String], over client: BluezClient, on loop: EventLoop) {
+        self.client = client
+        self.services = services
+        self.loop = loop
+        for path in adapters { self.adapters[path] = Adapter() }
+    }
+
+    public func begin() { for path in adapters.keys.sorted() { begin(path) } }
+
+    /// A scan that an earlier life of this connection or a lost race left over answers InProgress for ever, so each try
+    /// ends it first.
+    private func begin(_ path: String) {
+        guard !isStopping else { return }
+        let isThere = client.mirror.adapters[path] != nil
+        adapters[path]?.state = isThere ? .asking : .away
+        guard isThere else { return }
+        ask(path, "StopDiscovery", []) { _ in }
+        ask(path, "SetDiscoveryFilter", [filter]) { _ in }
+        ask(path, "StartDiscovery", []) { [weak self] result in
+            guard let self, !isStopping else { return }
+            switch result {
+            case .success:
+                adapters[path]?.state = .scanning
+                adapters[path]?.patience.succeed()
+                begun = begun ?? SystemClock.monotonic()
+                refusal = nil
+            case .failure(let error): retry(path, error)
+            }
+        }
+    }
+
+    private func retry(_ path: String, _ error: BusError) {
+        let address = client.mirror.adapters[path]?.address ?? path
+        guard let due = adapters[path]?.patience.next(SystemClock.monotonic()) else {
+            return didFail(
+                "adapter \(address) does not scan: \(error); end other programs that scan, or 'systemctl restart bluetooth'"
+            )
+        }
+        if let failures = adapters[path]?.patience.failures, failures > 1 {
+            refusal = "adapter \(address) does not scan yet: \(error); it is asked again for a while"
+        }
+        let timer = try? loop.timer(on: .monotonic) { [weak self] in self?.begin(path) }
+        timer?.arm(at: due)
+        adapters[path]?.timer = timer
+    }
+
+    /// To be told of every change: a scan that somebody else's doing ended is begun again.
+    public func note(_ change: BluezChange) {
+        guard case .adapter(let path) = change, let state = adapters[path]?.state, state != .asking else { return }
+        guard let adapter = client.mirror.adapters[path], adapter.isPowered else { return }
+        if state == .away || !adapter.isDiscovering { begin(path) }
+    }
+
+    /// Ends the scan on every adapter, then calls `done`.
+    public func stop(_ done: @escaping () -> Void) {
+        guard !isStopping else { return done() }
+        isStopping = true
+        let paths = adapters.keys.filter { client.mirror.adapters[$0] != nil }
+        var left = paths.count
+        if left == 0 { return done() }
+        for path in paths {
+            adapters[path]?.timer = nil
+            ask(path, "StopDiscovery", []) { _ in
+                left -= 1
+                if left == 0 { done() }
+            }
+        }
+    }
+
+    private func ask(
+        _ path: String, _ member: String, _ arguments: [BusValue],
+        _ answer: @escaping (Result<[BusValue], BusError>) -> Void
+    ) {
+        let time = TimeSpan.seconds(member == "StopDiscovery" ? 5 : 15)
+        client.call(path, BluezInterface.adapter, member, arguments, within: time, answer)
+    }
+
+    private var filter: BusValue {
+        var pairs: [(String, BusValue)] = [("Transport", .string("le")), ("DuplicateData", .boolean(false))]
+        if !services.isEmpty { pairs.append(("UUIDs", .array(of: "s", services.map { .string($0.full) }))) }
+        return .properties(pairs)
+    }
+}
