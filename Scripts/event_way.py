@@ -68,7 +68,7 @@ class Run:
         with open(folder + "/config/handlers.d/census.json5", "w") as file:
             file.write(f'{{ exec: ["/usr/bin/python3", "{folder}/handler.py", "{folder}"], {user}'
                        'modes: ["bluetooth-central"], watch: [{ profile: "heart-rate-monitor" }],\n'
-                       'timers: { linger: "2s", budget: "60s" } }')
+                       'timers: { linger: "4s", budget: "60s" } }')
         # Valgrind reads no debug information of this size.
         subprocess.run(["objcopy", "--strip-debug", program, folder + "/wakebridged"], check=True)
         bus = self.child(["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1"])
@@ -134,8 +134,8 @@ class Run:
         """For each event the parts between which its notification, its acknowledgement and its end lie."""
         self.wait(lambda: self.events("read"), "a first event")
         self.wait(lambda: self.acknowledge() or self.is_frozen(), "a first suspension")
-        number = 0
-        while number < events:
+        before = None  # the marks of the event before, if it was a wake
+        while events > 0:
             known, marks = self.events("read"), [self.last_part(0.1)]
             self.tell("say 70")
             self.wait(lambda: self.events("read") != known, "a notification")
@@ -146,9 +146,10 @@ class Run:
             time.sleep(0.2)
             marks.append(self.last_part(0.4))
             self.wait(self.is_frozen, "a suspension")
-            if is_wake:
-                yield marks + [self.last_part(0.1)]
-                number += 1
+            if before and is_wake:
+                yield before + marks[:1]
+                events -= 1
+            before = marks if is_wake else None
 
     def part(self, number):
         """The symbols that ran, and who called whom. What was on the stack all the time has no cost of its own."""
