@@ -11,7 +11,6 @@ struct LabTests {
             Issue.record("\(scenario.name) was not played; see out and console in \(places)")
             return
         }
-        for figure in outcome.figures { print("lab: \(scenario.name): \(figure)") }
         for skip in outcome.skips { print("SKIPPED: the lab's \(scenario.name): \(skip)") }
         for debt in outcome.debts { withKnownIssue { Issue.record("not yet: \(debt)") } }
         for excuse in outcome.excuses { withKnownIssue { Issue.record("played again, because \(excuse)") } }
