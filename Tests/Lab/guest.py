@@ -44,8 +44,13 @@ class Overrun(BaseException):
     """Of no kind that a scenario catches."""
 
 
+def is_over():
+    """Whether no scenario plays any more."""
+    return time.monotonic() > DEADLINE - 1
+
+
 def overrun(*_):
-    raise Overrun("its time is over")
+    raise Overrun("its guest's time is over" if is_over() else "its time is over")
 
 
 def play(name, folder, programs, say):
@@ -153,7 +158,7 @@ def settle(name, kept, programs, report, news, say):
         attempt(name, folder, programs, say)
         said = [line.decode(errors="replace").rstrip("\n") for line in whole_lines(report, start)]
         failed = has_failed(said)
-        why = excuse(said, breath.standstills(BREATH, begun)) if failed and number < TRIES else None
+        why = excuse(said, breath.standstills(BREATH, begun)) if failed and number < TRIES and not is_over() else None
         if failed or os.environ.get("LAB_KEEP"):
             keep(folder, os.path.join(kept, f"{name}-{number}" if why else name))
         tell(news, name, folder, said, why)
