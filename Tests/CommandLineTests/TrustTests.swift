@@ -21,7 +21,8 @@ final class TrustTests {
               modes: ["bluetooth-central"], watch: [{ profile: "*" }] }
             """, at: file)
         put("wakebridge-trace 1\nclock 2026-11-21T07:00:00Z\nend\n", at: "\(folder)/none.trace")
-        let made = try Child(["sh", "-c", "cp \(Built.tool) \(tool) && chown \(owner) \(tool) && chown nobody \(file)"])
+        let make = "cp '\(Built.tool)' \(tool) && chown \(owner) \(tool) && chown nobody \(file)"
+        let made = try Child(["sh", "-c", make])
         #expect(made.finish().exit == 0)
         let outcome = try Child([tool, "replay", "\(folder)/none.trace", "--manifest", file]).finish()
         #expect((outcome.exit == 0) == isRead, "\(outcome)")

@@ -139,16 +139,17 @@ import WakeWords
             try Child(["env", "T=\(Built.tool)", "F=\(trace)", "sh", "-c", line]).finish()
         }
         for line in [
-            "$T udev-rules >/dev/full", "env --ignore-signal=PIPE $T udev-rules >/dev/full",
-            "$T replay $F/t.trace --speed max >/dev/full",
+            "\"$T\" udev-rules >/dev/full", "env --ignore-signal=PIPE \"$T\" udev-rules >/dev/full",
+            "\"$T\" replay $F/t.trace --speed max >/dev/full",
         ] {
             let full = try run(line)
             #expect(full.exit == 1 && full.talk.contains("cannot write standard output: "), "\(full)")
         }
         // As a service of systemd's, which ignores SIGPIPE.
-        let left = try run("(env --ignore-signal=PIPE $T replay $F/t.trace --speed max; echo $? >$F/exit) | head -1")
+        let left = try run(
+            "(env --ignore-signal=PIPE \"$T\" replay $F/t.trace --speed max; echo $? >$F/exit) | head -1")
         #expect(left.exit == 0 && text(of: trace + "/exit") == "141\n" && left.talk.isEmpty, "\(left)")
-        let whole = try run("$T replay $F/t.trace --speed max")
+        let whole = try run("\"$T\" replay $F/t.trace --speed max")
         #expect(whole.exit == 0 && whole.output.utf8.count > 300_000, "\(whole.talk)")
         let program = """
             import os, subprocess, sys, time

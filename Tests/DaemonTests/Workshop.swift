@@ -69,10 +69,10 @@ final class Workshop {
     /// `FOLDER` its own folder, where the daemon's `log` is; returns all that was said.
     func play(_ story: String) throws -> String {
         let daemon =
-            "exec \(Built.daemon) --no-bluetooth --config \(folder)/config --state \(folder)/state"
+            "exec '\(Built.daemon)' --no-bluetooth --config \(folder)/config --state \(folder)/state"
             + " --runtime \(folder)/run 2>>\(folder)/log"
         let words = [
-            ("TOOL", "\(Built.tool) --runtime \(folder)/run"), ("NOTES", folder),
+            ("TOOL", "\(Built.tool.replacing(" ", with: "%20")) --runtime \(folder)/run"), ("NOTES", folder),
             ("DAEMON", "beside sh -c " + daemon.replacing(" ", with: "%20")), ("FOLDER", folder),
         ]
         let (exit, output, talk) = try MadeUpDevices.play(

@@ -10,7 +10,7 @@ struct EndingTests {
     /// Writes down its pid and its own directory.
     private func witness() -> String {
         scratch.script(
-            "echo $$ >\(scratch.file("pid")); echo \"$WAKEBRIDGE_STATE_DIR\" >\(scratch.file("directory")); exec \(Built.fixture)"
+            "echo $$ >\(scratch.file("pid")); echo \"$WAKEBRIDGE_STATE_DIR\" >\(scratch.file("directory")); exec '\(Built.fixture)'"
         )
     }
 
@@ -49,7 +49,7 @@ struct EndingTests {
         let killed = Scratch()
         // A child in a session of its own outlives the handler, which dies with the replay.
         let body = "setsid sleep 1000 & echo $! >\(killed.file("child")); echo \"$WAKEBRIDGE_STATE_DIR\" >"
-        let handler = killed.script("\(body)\(killed.file("directory")); exec \(Built.fixture)")
+        let handler = killed.script("\(body)\(killed.file("directory")); exec '\(Built.fixture)'")
         let dead = try LiveReplay(trace: heartRateTrace, killed, handler: [handler])
         let areFrozen = try await wait(10) {
             dead.leaves.areFrozen && dead.decisions.has("suspending") && living.leaves.areFrozen
@@ -110,7 +110,7 @@ struct EndingTests {
 
     @Test("a handler is found and started from where the person is")
     func startsHere() async throws {
-        _ = scratch.script("pwd >seen; exec \(Built.fixture)", named: "here.sh")
+        _ = scratch.script("pwd >seen; exec '\(Built.fixture)'", named: "here.sh")
         let trace = scratch.write(TraceText.beats(1, every: 0.1).text, to: "beats.trace")
         let outcome = try await Running(
             [Built.tool, "replay", trace, "--speed", "max", "--", "./here.sh"], in: scratch, directory: scratch.path

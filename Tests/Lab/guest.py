@@ -4,8 +4,8 @@
 
 DIR/report gets `SCENARIO name: what it proves`, then its PASS:, FAIL:, LATE:, LOST:, SKIP: and FIGURE: lines, then
 `END name seconds`. What a scenario leaves behind goes to DIR/NAME/ where it failed, with btmon's text. One that was late first
-of all, while the machine itself stood still, is played again after `AGAIN name: why`, and leaves DIR/NAME-1/. DIR/news gets a
-line for each that was played; of a failed one the last lines of its logs, then each claim that failed.
+of all, while the machine itself stood still, is played again after `AGAIN name: why`, and leaves DIR/NAME-1/. DIR/news gets the
+figures of each, and a line that it was played; of a failed one the last lines of its logs, then each claim that failed.
 """
 import importlib.util
 import itertools
@@ -44,8 +44,13 @@ class Overrun(BaseException):
     """Of no kind that a scenario catches."""
 
 
+def is_over():
+    """Whether no scenario plays any more."""
+    return time.monotonic() > DEADLINE - 1
+
+
 def overrun(*_):
-    raise Overrun("its time is over")
+    raise Overrun("its guest's time is over" if is_over() else "its time is over")
 
 
 def play(name, folder, programs, say):
@@ -123,6 +128,9 @@ def has_failed(said):
 def tell(news, name, folder, said, why):
     """Writes what people read while it goes on; the claims that failed come last."""
     took = next((line.split()[2] for line in said if line.startswith("END ")), "?")
+    for word, _, rest in (line.partition(": ") for line in said):
+        if word in ("FIGURE", "NOT-YET", "SKIP"):
+            news.write(f"lab: {name}: {word.lower() + ': ' if word != 'FIGURE' else ''}{rest}\n")
     if why:
         news.write(f"lab: {name} is played again: {why}\n")
     elif not has_failed(said):
@@ -150,7 +158,7 @@ def settle(name, kept, programs, report, news, say):
         attempt(name, folder, programs, say)
         said = [line.decode(errors="replace").rstrip("\n") for line in whole_lines(report, start)]
         failed = has_failed(said)
-        why = excuse(said, breath.standstills(BREATH, begun)) if failed and number < TRIES else None
+        why = excuse(said, breath.standstills(BREATH, begun)) if failed and number < TRIES and not is_over() else None
         if failed or os.environ.get("LAB_KEEP"):
             keep(folder, os.path.join(kept, f"{name}-{number}" if why else name))
         tell(news, name, folder, said, why)

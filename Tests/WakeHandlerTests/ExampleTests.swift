@@ -58,7 +58,7 @@ struct ExampleTests {
         let closed = runProgram([program], input: session, in: directory, hasReplies: false)
         #expect(closed.status == 0)
         #expect(closed.standardOutput.count == 5)
-        let full = runProgram(["/bin/sh", "-c", "exec \(program) 3>/dev/full"], input: session, in: directory)
+        let full = runProgram(["/bin/sh", "-c", "exec '\(program)' 3>/dev/full"], input: session, in: directory)
         #expect(full.status == 0)
         #expect(full.standardOutput.count == 5)
     }

@@ -64,7 +64,7 @@ struct HandOverTests {
         try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
         for writes in 0..<400 {
             let scratch = Scratch()
-            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) \(try crasher()) \(scratch.path) 40")
+            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path) 40")
             scratch.logBytes = 2_048
             let recovery = try scratch.journal().recover()
             let owed = recovery.owed.values.first?.map(\.sequence.rawValue) ?? []
@@ -251,7 +251,7 @@ struct HandOverTests {
         for writes in 0..<200 {
             let copy = Scratch()
             shell("cp -a \(scratch.path)/. \(copy.path)")
-            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) \(try crasher()) \(copy.path) 1")
+            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(copy.path) 1")
             copy.logBytes = 2_048
             let recovery = try copy.journal().recover()
             #expect(numbers(recovery) == Array((last - 11)...last) && recovery.lost == nil, "before write \(writes)")

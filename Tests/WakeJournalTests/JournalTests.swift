@@ -13,7 +13,7 @@ struct JournalTests {
 
     @Test("A kill -9 in the middle of a turn skips no number and gives the leased events back as delivered")
     func killed() throws {
-        shell("\(try crasher()) \(scratch.path)")
+        shell("'\(try crasher())' \(scratch.path)")
         let recovery = try scratch.journal().recover()
         #expect(recovery.next == Sequence(4))
         #expect(recovery.lost == nil)
@@ -33,7 +33,7 @@ struct JournalTests {
             let scratch = Scratch()
             let first = try prepare(past, scratch)
             for _ in 0..<kills {
-                shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) \(try crasher()) \(scratch.path)")
+                shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path)")
             }
             let recovery = try scratch.journal().recover()
             let owed = recovery.owed.values.first?.map(\.sequence.rawValue) ?? []
@@ -46,7 +46,7 @@ struct JournalTests {
     /// Returns the oldest number that is owed, or the first to come.
     private func prepare(_ past: Past, _ scratch: Scratch) throws -> UInt64 {
         guard past != .none else { return 1 }
-        shell("\(try crasher()) \(scratch.path)")
+        shell("'\(try crasher())' \(scratch.path)")
         guard past == .closedAndRebooted else { return 1 }
         let journal = try scratch.journal()
         let recovery = journal.recover()
@@ -64,7 +64,7 @@ struct JournalTests {
         }
         _ = journal?.commit()
         journal = nil
-        for limit in 4...14 { shell("ulimit -n \(limit); \(try crasher()) \(scratch.path) 2>/dev/null") }
+        for limit in 4...14 { shell("ulimit -n \(limit); '\(try crasher())' \(scratch.path) 2>/dev/null") }
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
         #expect(recovery.owed[a]?.count == 3)

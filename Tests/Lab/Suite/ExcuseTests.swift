@@ -45,9 +45,10 @@ struct ExcuseTests {
         #expect(told.prefix(2) == ["lab: one: bluetoothd.log: again", "lab: one: bluetoothd.log: last"])
         #expect(told.dropFirst(2).first == "lab: one: wakebridged.log: line 11" && told.count == 34)
         #expect(told.suffix(2) == ["lab: FAILED one in 2.0 s: LOST: b (3)", "lab: FAILED one in 2.0 s: FAIL: c"])
+        let passed = "['PASS: a', 'FIGURE: b: 3', 'NOT-YET: c (4)', 'END one 2.0 s']"
         #expect(
-            try python("guest.tell(sys.stdout, 'one', '\(folder)', ['PASS: a', 'END one 2.0 s'], None)")
-                == "lab: played one in 2.0 s\n")
+            try python("guest.tell(sys.stdout, 'one', '\(folder)', \(passed), None)")
+                == "lab: one: b: 3\nlab: one: not-yet: c (4)\nlab: played one in 2.0 s\n")
     }
 
     @Test("only how it ended the last time counts, and how it failed before is told")

@@ -27,7 +27,6 @@ enum LabRun {
     struct Outcome: Sendable {
         var claims: [String] = []
         var failures: [String] = []
-        var figures: [String] = []
         /// What the bridge still owes.
         var debts: [String] = []
         /// Why it could not be played here.
@@ -96,12 +95,9 @@ enum LabRun {
             case "SCENARIO": name = String(parts[1].prefix { $0 != ":" })
             case "PASS:": outcomes[name, default: Outcome()].claims.append(parts[1])
             case "FAIL:", "LATE:", "LOST:": outcomes[name, default: Outcome()].failures.append(parts[1])
-            case "FIGURE:": outcomes[name, default: Outcome()].figures.append(parts[1])
             case "SKIP:": outcomes[name, default: Outcome()].skips.append(parts[1])
             case "NOT-YET:": outcomes[name, default: Outcome()].debts.append(parts[1])
-            case "END":
-                outcomes[name, default: Outcome()].hasEnded = true
-                outcomes[name, default: Outcome()].figures.append("took \(parts[1].dropFirst(name.count + 1))")
+            case "END": outcomes[name, default: Outcome()].hasEnded = true
             case "AGAIN": outcomes[name]?.beginAnew(because: String(parts[1].dropFirst(name.count + 2)))
             default: break
             }

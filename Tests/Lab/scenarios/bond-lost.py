@@ -3,6 +3,8 @@ import time
 
 from lab import until
 
+WAITS = True
+
 
 def run(lab):
     air, strap, bridge = lab.paired()
