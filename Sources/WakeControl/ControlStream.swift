@@ -24,7 +24,7 @@ public final class ControlStream {
         guard isOpen, !lines.isEmpty else { return }
         if !backlog.append(lines) {
             let sentence =
-                "this reader let \(Self.capacity / 1024) KiB gather and is let go; read faster, or ask for less"
+                "this reader left \(Self.capacity / 1024) KiB unread and is disconnected; read faster, or ask for less"
             backlog.truncate { gapLine($0, sentence) }
             end()
         }
