@@ -83,7 +83,7 @@ final class OrdinaryUserTests {
         #expect(
             doctor.output.contains("this user may not speak to wakebridged at /run/wakebridge/control.sock"),
             "\(doctor)")
-        #expect(doctor.output.contains("mend it: sudo wakebridge doctor"))
+        #expect(doctor.output.contains("fix: sudo wakebridge doctor"))
         #expect(!doctor.output.contains("restart wakebridged"))
     }
 

@@ -52,7 +52,7 @@ import WakeSystem
         #expect(BusState(reaching: reason) == .refused("it ended the connection"))
     }
 
-    @Test("a bus without bluetoothd is reached, and nobody is started by asking")
+    @Test("a bus without bluetoothd is reached, and asking starts no service")
     func notRunning() throws {
         let bus = try PrivateBus()
         #expect(look(bus.address) == .reached(.notRunning))

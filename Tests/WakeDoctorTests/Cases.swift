@@ -190,7 +190,7 @@ private let radioCases = [
             $0.waiting = ["scale", "chest-strap"]
         }
     },
-    // What nobody knows of the maker, the bridge has learnt.
+    // The maker's count is unknown, and the bridge has learnt it.
     Case(.warning, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter") {
         $0.kernel.controllers["hci0"]?.maker = nil
         $0.withAdapter {
@@ -239,7 +239,7 @@ private let bridgeCases = [
         $0.withBridge { $0.version = "0.0.9" }
         $0.isBridgeOfSystem = false
     },
-    Case(.fault, .journalDegraded, "make room on the disk or mend it, then start it anew") {
+    Case(.fault, .journalDegraded, "make room on the disk or repair it, then start it anew") {
         $0.withBridge { $0.journalHealth = "the disk is full" }
         $0.isBridgeOfSystem = false
     },
@@ -248,7 +248,7 @@ private let bridgeCases = [
     },
     Case(.note, .bridgeVersion, "sudo systemctl restart wakebridged") { $0.withBridge { $0.version = "0.0.9" } },
     Case(
-        .fault, .journalDegraded, "make room on the disk or mend it, then 'sudo systemctl restart wakebridged'"
+        .fault, .journalDegraded, "make room on the disk or repair it, then 'sudo systemctl restart wakebridged'"
     ) { $0.withBridge { $0.journalHealth = "the disk is full" } },
     Case(
         .warning, .weakSuspension,
