@@ -1,8 +1,8 @@
-// Whether the kernel's switches for radios (rfkill) hold Bluetooth off.
+// Whether the kernel's radio switches (rfkill) block Bluetooth.
 public enum RadioSwitch: Hashable, Sendable {
-    /// By a command: another command undoes it.
+    /// Blocked by a command; another command unblocks it.
     case blockedBySoftware
-    /// By a switch or key on the machine.
+    /// Blocked by a switch or key on the machine.
     case blockedByHardware
     case open
 }

@@ -1,25 +1,25 @@
 // The udev rules that the accessories of a library's profiles need, as the text of one file.
 import WakeModel
 
-/// Why a profile cannot be said as a rule of udev.
+/// Why no udev rule can express a profile.
 public struct UdevRulesFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
 }
 
 public struct UdevRules: Hashable, Sendable {
-    /// What the shipped file names.
+    /// The group that the shipped file names.
     public static let group = "wakebridge"
-    /// The property that udev keeps of a device, and of its nodes, which a profile fits.
+    /// The udev property of a device, and of its nodes, that names the profile that matches it.
     public static let property = "WAKEBRIDGE_PROFILE"
 
     public let text: String
 
-    /// - Parameter profiles: of any mode; only accessories that udev announces give rules.
+    /// - Parameter profiles: profiles of any mode; only accessories that udev announces need rules.
     public init(_ profiles: [Profile], group: String = Self.group) throws(UdevRulesFault) {
         guard !group.isEmpty, group.utf8.allSatisfy({ $0.isNameByte }) else {
             throw UdevRulesFault(description: "\"\(group)\" cannot be the name of a group")
         }
-        // The last line that fits names the profile, so the most particular one comes last.
+        // The last line that matches names the profile, so the most specific profile comes last.
         let accessories = profiles.filter { $0.mode == .externalAccessory && $0.accessory?.node != .rfcomm }.sorted {
             ($0.match.weight, $1.name) < ($1.match.weight, $0.name)
         }
@@ -67,7 +67,7 @@ public struct UdevRules: Hashable, Sendable {
         """
     }
 
-    /// Of the second file, which no profile changes.
+    /// The text of the second file, which does not depend on profiles.
     public static let braille = """
         # Keeps brltty off the accessories that WakeBridge's profiles know. Made by 'wakebridge udev-rules --braille'.
         #
@@ -89,7 +89,7 @@ public struct UdevRules: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// Of names that may stand in a rule as they are.
+    /// The characters of names that need no escaping in a rule.
     var isNameByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -17,7 +17,7 @@ func recordDevices(
     let query = chosen.count == 1 ? "?device=" + (chosen[0]["source"]?.string ?? "").percentEncoded : ""
     let ending = try recording.followed {
         () throws(Complaint) in
-        try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.take($0) }
+        try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.record($0) }
     }
     try recording.finish()
     return try Verb.finish(ending, "the daemon ended the stream of events; what came before is in \(options.output)")
@@ -50,7 +50,7 @@ private final class Recording {
         file.write(recorder.begin())
     }
 
-    func take(_ line: ArraySlice<UInt8>) { file.write(recorder.take(line, at: SystemClock.wall())) }
+    func record(_ line: ArraySlice<UInt8>) { file.write(recorder.record(line, at: SystemClock.wall())) }
 
     /// Nil once the time is over, or nothing more can come.
     func pace() -> TimeSpan? { recorder.cutShort == nil ? file.pace(summary) : nil }

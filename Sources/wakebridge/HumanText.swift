@@ -42,7 +42,7 @@ extension ParsedWords {
     /// A span such as `500ms`, `10s`, `2m` or `1h`, as manifests have it; nil where the option is not given.
     func time(_ name: String) throws(Complaint) -> TimeSpan? {
         guard let text = value(name) else { return nil }
-        guard let span = TimeSpan(written: text), span > .zero else {
+        guard let span = TimeSpan(text: text), span > .zero else {
             throw .usage("--\(name) '\(text)' is no time such as 500ms, 10s, 2m or 1h")
         }
         return span

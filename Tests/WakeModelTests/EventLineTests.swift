@@ -23,7 +23,7 @@ private func line(
         device: DeviceID(rawValue: 1), kind: kind, stamp: stamp, isAuthenticated: authenticated)
     var writer = JSONWriter()
     EventLine(
-        event, of: DeviceText(of: strap, in: kind.written), sequence: Sequence(42), attempt: 1,
+        event, of: DeviceText(of: strap, in: kind.wireName), sequence: Sequence(42), attempt: 1,
         isRedelivered: redelivered,
         budget: budget,
         start: EventLineStart(idPrefix: "j7-"),
@@ -75,7 +75,7 @@ struct EventLineTests {
             text.hasSuffix(
                 "\"data\":{\"profile\":\"heart-rate-monitor\",\"stream\":\"advertisement\","
                     + "\"value\":{\"temperature_c\":21.5},\"raw\":\"020106\"}}\n"))
-        #expect(Channel.advertisement.written.text == "advertisement")
+        #expect(Channel.advertisement.wireName.text == "advertisement")
     }
 
     @Test("a piece of a serial stream says that it is no message; written apart it is read again")
@@ -87,9 +87,9 @@ struct EventLineTests {
                 text.contains(
                     "\"stream\":\"serial\",\"raw\":\"24\",\"undecodable\":\"\(fragment.sentence)\","
                         + "\"fragment\":\"\(fragment.rawValue)\"}"))
-            #expect(Channel(written: channel.written.text) == channel)
+            #expect(Channel(wireName: channel.wireName.text) == channel)
         }
-        #expect(Channel(written: "serial-") == nil && Channel(written: "serial-cut") == nil)
+        #expect(Channel(wireName: "serial-") == nil && Channel(wireName: "serial-cut") == nil)
     }
 
     @Test("redelivery, a clock that is not set and a spent budget are told")

@@ -160,7 +160,7 @@ public final class Daemon {
         profileFaults = reading.errors.map(\.description)
         let changes = bridge.catalog.take(Array(reading.sources.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
-        for name in changes.taken { log.notice("profile \(name) is taken up, for devices that come from now on") }
+        for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
         return !changes.isEmpty
     }
