@@ -87,7 +87,7 @@ public final class Daemon {
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         // What dead replays left is in nobody's way, /tmp may be long, and of what was left somebody may take his time to die.
-        _ = try? Errand { TemporaryGround.clearDead() }
+        _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
         devices?.end()
