@@ -6,7 +6,7 @@ public struct Facts: Hashable, Sendable {
     /// Whether a systemd runs this machine.
     public var hasSystemd = true
     public var isClockSet = true
-    public var radio = RadioSwitch.open
+    public var radio = RfkillState.open
     public var kernel = KernelFacts()
     public var bus = BusState.reached(.notRunning)
     public var bluetoothUnit = UnitState.absent

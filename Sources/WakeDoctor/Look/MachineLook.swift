@@ -10,7 +10,7 @@ public struct MachineLook: Sendable {
 
     public init(root: String = "") { self.root = root == "/" ? "" : root }
 
-    public var radio: RadioSwitch { RadioSwitch.look(in: root + "/sys/class/rfkill") }
+    public var radio: RfkillState { RfkillState.look(in: root + "/sys/class/rfkill") }
 
     public var kernel: KernelFacts {
         var facts = KernelFacts()
