@@ -34,7 +34,7 @@ extension Verb {
 }
 
 extension Facts {
-    /// Asks whoever knows, each with a deadline.
+    /// Asks every part of the system, each with a deadline.
     fileprivate init(_ words: ParsedWords) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
@@ -90,7 +90,7 @@ extension ControlClient {
             case .noEntry: return .absent(socket: socketPath + norOther)
             case .connectionRefused: return .dead(socket: socketPath)
             case .denied, .notPermitted: return .denied(socket: socketPath)
-            // Nobody takes the calls that wait there.
+            // A socket exists, but its daemon accepts no connections.
             case .wouldBlock: return .silent(socket: socketPath)
             default: return .refused(error.description)
             }
@@ -129,7 +129,7 @@ extension Findings {
 extension Finding {
     private static let margin = String(repeating: " ", count: 9)
 
-    /// What others called themselves is in it, so nothing of it may steer the terminal.
+    /// It contains names from other devices, so nothing in it may steer the terminal.
     fileprivate var text: String {
         let padding = Self.margin.dropFirst(level.name.count)
         var lines = [Console.styled(level.name, level.style) + padding + what.printable]
