@@ -68,7 +68,8 @@ extension ProtocolFault {
 
     public static let tooFast = ProtocolFault(
         .tooFast, "Lines come on descriptor 3 faster than they are read: what is written there waits now.",
-        advice: "Write a line only to answer an event or to ask for something; who goes on like this is killed.")
+        advice:
+            "Write a line only to answer an event or to ask for something; a handler that goes on like this is killed.")
 
     public static func noExtensionLeft(task: String) -> ProtocolFault {
         ProtocolFault(

@@ -37,7 +37,7 @@ public struct UdevRules: Hashable, Sendable {
         # A profile names properties of udev. A serial line and a USB device have them themselves (ENV). A hidraw or input
         # node has not those of the USB device, the interface and the HID device that it is part of: there they are looked
         # for as the attributes that udev makes them of (ATTRS). All ATTRS of one line are those of one such part, so
-        # whoever names several parts gets a line for each, linked by .WAKEBRIDGE_STEP, which udev forgets afterwards.
+        # a profile that names several parts gets a line for each, linked by .WAKEBRIDGE_STEP, which udev forgets afterwards.
 
         # On "bind" and "change" too: what was done on "add" alone would be gone with the "bind" that follows it.
         ACTION=="remove", GOTO="wakebridge_end"
@@ -49,13 +49,13 @@ public struct UdevRules: Hashable, Sendable {
         # No profile knows the others, and nothing is done to them.
         ENV{\(property)}!="?*", GOTO="wakebridge_end"
 
-        # The service runs as root; the group is for who runs 'wakebridge run' or 'wakebridge scan' without. There is no
-        # uaccess: it lets in who sits at the screen, and most machines that do this work have none. A group that does not
-        # exist is left out by udev, with a word in its log.
+        # The service runs as root; the group is for users who run 'wakebridge run' or 'wakebridge scan'. There is no
+        # uaccess: it gives access at the screen, and most machines that do this work have none. Udev ignores a group that
+        # does not exist, and logs that.
         SUBSYSTEM=="tty|hidraw|input", GROUP="\(group)", MODE="0660"
 
-        # ModemManager would ask whether it is a modem, and for ten seconds nobody else would be heard. By the tag all of
-        # them are found: 'udevadm trigger --tag-match=wakebridge'.
+        # ModemManager would ask whether it is a modem, and for ten seconds no other program could use it. The tag
+        # finds all of them: 'udevadm trigger --tag-match=wakebridge'.
         ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1", TAG+="wakebridge"
 
         # A USB device that was put to sleep when idle loses what it has to say first.

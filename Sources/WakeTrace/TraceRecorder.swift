@@ -123,7 +123,7 @@ public struct TraceRecorder: Sendable {
     private static func remark(_ type: String, _ data: JSONValue) -> String? {
         switch type {
         case "wakebridge.device.gap":
-            let count = data["count"]?.integer.map { "\($0)" } ?? "nobody knows how many"
+            let count = data["count"]?.integer.map { "\($0)" } ?? "an unknown number"
             return "lost events: \(count), cause \(data["cause"]?.string ?? "unknown")"
         case "wakebridge.device.attention":
             let detail = data["detail"]?.string.map { ": \($0)" } ?? ""

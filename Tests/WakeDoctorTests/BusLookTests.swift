@@ -58,7 +58,7 @@ import WakeSystem
         #expect(look(bus.address) == .reached(.notRunning))
     }
 
-    @Test("adapters are counted with their links, with who waits for one, and whether somebody scans")
+    @Test("adapters are counted with their links, the peripherals that wait for one, and whether a program scans")
     func adapters() throws {
         let bus = try PrivateBus()
         let bluez = try ScriptedBluez(on: bus)

@@ -4,7 +4,7 @@ import WakeModel
 @testable import WakeControl
 @testable import WakeDoctor
 
-/// What the daemon answers a user whom it does not let in, as the tool words it.
+/// The daemon's answer to a user without access, in the tool's words.
 private var refusal: String {
     let refusal = Admission(daemonUser: 0, group: nil).refusal(of: Peer(user: 1001, groups: []))
     return "\(refusal.message); \(refusal.advice)"
@@ -226,7 +226,7 @@ private let bridgeCases = [
     Case(.fault, .bridgeDead, "sudo systemctl restart wakebridged") { $0.bridge = .dead(socket: socket) },
     Case(.fault, .bridgeDenied, "sudo wakebridge doctor") { $0.bridge = .denied(socket: socket) },
     Case(.fault, .bridgeSilent, "sudo systemctl restart wakebridged") { $0.bridge = .silent(socket: socket) },
-    // What somebody runs for himself is not systemd's.
+    // A daemon that a user runs by hand is not systemd's.
     Case(.fault, .bridgeDead, "wakebridged") {
         $0.bridge = .dead(socket: socket)
         $0.isBridgeOfSystem = false

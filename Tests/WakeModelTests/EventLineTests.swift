@@ -45,7 +45,7 @@ struct EventLineTests {
                 + "\"characteristic\":\"2a37\",\"value\":{\"bpm\":73,\"rr_s\":[0.832]},\"raw\":\"10495403\"}}\n")
     }
 
-    @Test("every line about a device says whether a bond proved who it is, whatever happened to it")
+    @Test("every line about a device says whether a bond proved its identity")
     func writesAuthenticated() {
         let time = WallTime(microseconds: 0)
         let gap = Gap(cause: .link, count: nil, first: nil, last: nil, from: time, to: time)

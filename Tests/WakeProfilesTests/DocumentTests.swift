@@ -1,4 +1,4 @@
-// The JSON5 reader under texts nobody meant to write, and the small languages of durations, sizes and near words.
+// The JSON5 reader with malformed texts, and the parsers of durations, sizes and near words.
 import Foundation
 import Testing
 import WakeModel

@@ -37,7 +37,7 @@ struct TakingTests {
         #expect(match == library.index(named: "band"))
     }
 
-    @Test("what has not changed is not taken again, and what is gone is nobody's any more")
+    @Test("an unchanged profile is not loaded again, and a removed one matches no device any more")
     func drops() throws {
         var library = ProfileLibrary.load([source("strap", "bpm"), source("pod", "steps")]).library
         let old = try #require(library.index(named: "strap"))

@@ -25,7 +25,7 @@ private func disconnection(adapter: UInt8 = 0, handle: UInt8 = 0x40, status: UIn
 }
 
 @Test(
-    "A link that ends is told with its peer and the reason in words, whichever event had told of its beginning",
+    "A link that ends is reported with its peer and the reason, whichever event had reported its beginning",
     arguments: [0x01, 0x0a, 0x29] as [UInt8])
 func airDrops(subevent: UInt8) {
     var follower = AirFollower()
@@ -61,7 +61,7 @@ func airIdentities() {
     #expect(follower.ingest(connection(1)) == .linkUp(address: strap))
     #expect(follower.ingest(named(identity, type: 0)) == nil)
     #expect(follower.ingest(named(identity)) == .linkUp(address: "C0:DE:00:00:00:10"))
-    // Everybody who listens to the management channel is told, so it passes again.
+    // Every listener of the management channel gets it, so it passes again.
     #expect(follower.ingest(named(reversed)) == nil)
     #expect(follower.addresses == ["C0:DE:00:00:00:10"])
     #expect(follower.ingest(disconnection(0x13)) == .linkDropped(address: "C0:DE:00:00:00:10", reason: "remote-user"))
@@ -84,7 +84,7 @@ func airEncryption(code: UInt8) {
     #expect(follower.ingest(disconnection(0x16)) == .linkDropped(address: strap, reason: "local-host"))
 }
 
-@Test("A controller that refuses another link for want of room is told of, and no other refusal")
+@Test("A controller that refuses another link for want of room is reported, and no other refusal")
 func airRoom() {
     var follower = AirFollower()
     #expect(follower.ingest(event(0x0f, [0x0d, 1, 0x0d, 0x20])) == .noRoom(index: 0))
@@ -94,7 +94,7 @@ func airRoom() {
 }
 
 @Test(
-    "A connection that the controller gives up is told of, and whether for want of room; one that was called off is not",
+    "A connection that the controller gives up is reported, with whether for want of room; a cancelled one is not",
     arguments: [0x01, 0x0a, 0x29] as [UInt8])
 func airFailures(subevent: UInt8) {
     var follower = AirFollower()
@@ -108,7 +108,7 @@ func airFailures(subevent: UInt8) {
     #expect(follower.addresses.isEmpty)
 }
 
-@Test("That the kernel has a controller scan is told of, and neither that it stops nor another command")
+@Test("The start of a scan by the kernel is reported, and neither its end nor another command")
 func airScans() {
     var follower = AirFollower()
     #expect(follower.ingest(packet(2, adapter: 1, [0x0c, 0x20, 2, 1, 1])) == .scans(index: 1))
