@@ -52,7 +52,7 @@ public final class EventLoop {
     private var requestedAt = Instant.zero
     /// The longest time that slow calls may postpone the turn.
     private static let longestRounds = TimeSpan.milliseconds(5)
-    /// The calls that an immediate answer causes; they arm timers that their turn disarms.
+    /// The rounds of an immediate answer: timers are set only after them, because most are disarmed by then.
     private static let quickRounds = 2
 
     public init() throws(SystemError) {

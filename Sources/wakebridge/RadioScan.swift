@@ -19,7 +19,7 @@ final class RadioScan {
         self.adapters = adapters
     }
 
-    /// With `services`, bluetoothd reports only peripherals that offer one of them.
+    /// With `services`, bluetoothd need only report peripherals that offer one of them.
     func begin(for services: [BluetoothUUID]) {
         let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
         self.discovery = discovery
