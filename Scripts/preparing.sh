@@ -40,7 +40,7 @@ make_venv() { # REQUIREMENTS PYTHON OPTION...: $place/venv with the pinned parts
     cp "$wanted" "$venv/requirements.txt"
 }
 
-# Nobody takes half an environment for a whole one.
+# Half an environment must not be taken for a whole one.
 without_venv() {
     rm -rf "$venv"
     give_up "$*"

@@ -19,6 +19,6 @@ while IFS= read -r line; do
         esac
         ;;
     esac
-    # Whoever acknowledges says: done with this and everything before it.
+    # An acknowledgement says: done with this event and every one before it.
     echo "{\"ack\":$seq}" >&3
 done

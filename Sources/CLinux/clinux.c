@@ -104,8 +104,8 @@ int clinux_refuse_descriptors(int listener) {
     return errno == ENOPROTOOPT ? 1 : -errno;
 }
 
-// The control buffer has room for the sender alone. The kernel says that there was more, and opens nothing of it; the datagram
-// that stays in the queue keeps the last reference, so that nothing is closed either.
+// The control buffer has room only for the sender. The kernel reports that there was more, and opens none of it. The datagram in
+// the queue keeps the last reference, so nothing is closed either.
 int clinux_peek_datagram(int descriptor, void *bytes, size_t capacity, struct clinux_datagram *datagram) {
     union {
         struct cmsghdr header;
@@ -165,7 +165,7 @@ int clinux_reap(int pidfd, struct clinux_exit *exit) {
     return 1;
 }
 
-// The data bases of users and groups may be served over the network; the caller's buffer grows until the entry fits.
+// The databases of users and groups may be on the network; the caller's buffer grows until the entry fits.
 static int fill_account(const char *name, uid_t user, struct clinux_account *account) {
     for (size_t size = 4096; size <= 1 << 20; size *= 4) {
         char *buffer = malloc(size);
@@ -225,7 +225,7 @@ int clinux_groups_of(const char *name, gid_t group, gid_t *groups, size_t limit)
     return getgrouplist(name, group, groups, &count) < 0 ? -ERANGE : count;
 }
 
-// So far ahead that it never expires: only its cancellation by a step of the clock is of use.
+// So far ahead that it never expires: only its cancellation by a step of the clock is used.
 static int arm_wall_clock_watch(int watch) {
     struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX * (time_t)1000}};
     return answer(timerfd_settime(watch, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL));

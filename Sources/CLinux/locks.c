@@ -1,5 +1,5 @@
-// Whether a process holds a file lock: what its descriptors say, asked after each freeze, and so in as few calls as can be, and never
-// in more than a look may cost, however many descriptors there are.
+// Whether a process holds a file lock, from its descriptors. This runs after each freeze, so it makes as few calls as possible,
+// and stops at its limit however many descriptors there are.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/// After so many numbers that no descriptor has they are listed, but for the one under which bash keeps its script.
+/// After this many unused numbers the descriptors are listed instead; the one that bash uses for its script does not count.
 #define HOLES 8
 #define BASH_SCRIPT 255
 
-/// So many descriptors are looked at between two looks at the clock.
+/// The descriptors that are checked between two looks at the clock.
 #define STRIDE 16
 
-/// 0, or -ETIME where the look has cost all that it may.
+/// 0, or -ETIME where the search has reached its limit.
 static int spend(struct clinux_look *look)
 {
     if (look->left-- <= 0)
@@ -29,15 +29,15 @@ static int spend(struct clinux_look *look)
     return 0;
 }
 
-/// A pipe, a socket without a name, an epoll or its like: only those that were given it have it, so a lock on it stops no stranger.
-/// What the kernel tells of an epoll is as long as the list of what it watches.
+/// A pipe, a socket without a name, an epoll and similar: only processes that received it can have it, so a lock on it blocks no
+/// other process. The kernel's text about an epoll is as long as its list of watched descriptors.
 static int is_anonymous(const char *target, ssize_t length)
 {
     return length == 8 && (memcmp(target, "pipe:[", 6) == 0 || memcmp(target, "socket:[", 8) == 0
                            || memcmp(target, "anon_ino", 8) == 0);
 }
 
-/// The kernel tells of locks in the fifth line, before anything that depends on what the descriptor is.
+/// The kernel lists locks from the fifth line on, before lines that depend on the kind of descriptor.
 static int tells_of_lock(pid_t process, const char *name)
 {
     char text[512], path[64];
@@ -51,7 +51,7 @@ static int tells_of_lock(pid_t process, const char *name)
     return count < 0 ? failure : memmem(text, (size_t)count, "\nlock:", 6) != NULL;
 }
 
-/// Whether the descriptor of that name does; -ENOENT where there is none, -ETIME where the look ends before it.
+/// Whether the descriptor with that name shows a lock; -ENOENT where there is none, -ETIME where the search stops before it.
 static int descriptor_shows_lock(pid_t process, int folder, const char *name, struct clinux_look *look)
 {
     char target[8];
@@ -63,7 +63,7 @@ static int descriptor_shows_lock(pid_t process, int folder, const char *name, st
     return is_anonymous(target, length) ? 0 : tells_of_lock(process, name);
 }
 
-/// Looks at the descriptors that are named in `size` bytes of the folder. One that was closed since held nothing any more.
+/// Checks the descriptors that are named in `size` bytes of the folder. One that was closed since holds no lock.
 static int any_named_shows_lock(pid_t process, int folder, const char *names, ssize_t size, struct clinux_look *look)
 {
     int found = 0;
@@ -83,7 +83,7 @@ static int any_listed_shows_lock(pid_t process, int folder, struct clinux_look *
     _Alignas(struct dirent64) char names[4096];
     int found = 0;
     ssize_t size;
-    // To the end: what interrupts the kernel may cut its list short.
+    // Reads to the end: an interruption may cut the kernel's list short.
     do {
         size = getdents64(folder, names, sizeof names);
         found = size < 0 ? -errno : any_named_shows_lock(process, folder, names, size, look);
@@ -91,7 +91,7 @@ static int any_listed_shows_lock(pid_t process, int folder, struct clinux_look *
     return found;
 }
 
-/// Whether the descriptor of that number shows a lock; counts it among those that were seen, or that are free.
+/// Whether the descriptor with that number shows a lock; counts it as seen or as unused.
 static int numbered_shows_lock(
     pid_t process, int folder, int number, off_t *left, int *holes, struct clinux_look *look)
 {
@@ -106,8 +106,8 @@ static int numbered_shows_lock(
     return found;
 }
 
-/// Asks for one number after the other until `left` descriptors were seen. To list them the kernel goes through a table that
-/// is as large as its parent's was: ours has eleven entries for each handler. Tells -ENOENT where too many numbers are free.
+/// Tries one number after the other until `left` descriptors were seen. Listing them makes the kernel walk a table as large as
+/// the parent's: ours has eleven entries for each handler. Returns -ENOENT where too many numbers are unused.
 static int any_numbered_shows_lock(pid_t process, int folder, off_t left, struct clinux_look *look)
 {
     int found = 0, holes = 0, number = 0;
@@ -138,7 +138,7 @@ int clinux_shows_lock(pid_t process, struct clinux_look *look)
     int found = count > look->left ? -ETIME
         : count > 0                ? any_numbered_shows_lock(process, folder, count, look)
                                    : -ENOENT;
-    // Where stop signals suspend, not every process may stand still yet: one more descriptor may have hidden one further on.
+    // With stop signals, a process may still be running: a new descriptor may have hidden a later one.
     if (found == -ENOENT || (found == 0 && descriptor_count(folder) != count))
         found = any_listed_shows_lock(process, folder, look);
     close(folder);

@@ -1,4 +1,4 @@
-// Memory that only the start needed, given back: what comes from a file is read from it again where it is needed after all.
+// Gives back memory that only the start needed: pages of a file are read again where they are needed after all.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// An object whose code was itself relocated at its start would come back without that.
+/// An object with relocations in its code would lose them.
 static int has_relocated_code(const struct dl_phdr_info *object)
 {
     for (int index = 0; index < object->dlpi_phnum; index++) {
@@ -21,7 +21,7 @@ static int has_relocated_code(const struct dl_phdr_info *object)
     return 0;
 }
 
-/// Code and constants: nothing was written there, so that every page can be had again from the page cache.
+/// Code and constants: nothing was written there, so the page cache can supply every page again.
 static int release_code(struct dl_phdr_info *object, size_t size, void *context)
 {
     (void)size;

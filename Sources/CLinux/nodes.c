@@ -1,5 +1,5 @@
-// The nodes of devices. The kernel's own termios2 is needed for speeds without a name, and cannot stand in one file with
-// the C library's termios.h.
+// The nodes of devices. Speeds without a name need the kernel's termios2, which conflicts with the C library's termios.h in
+// one file.
 #define _GNU_SOURCE
 #include "clinux_nodes.h"
 
@@ -40,7 +40,7 @@ static tcflag_t control_flags(const struct clinux_line *line) {
 int clinux_line_set(int descriptor, const struct clinux_line *line) {
     struct termios2 settings;
     if (ioctl(descriptor, TCGETS2, &settings) < 0) return -errno;
-    // A break on the line is no byte; bytes with a wrong parity are handed on as they came.
+    // A break on the line is no byte; bytes with a wrong parity are passed on unchanged.
     settings.c_iflag = IGNBRK | (line->flow == 's' ? IXON | IXOFF : 0);
     settings.c_oflag = 0;
     settings.c_lflag = 0;
@@ -48,7 +48,7 @@ int clinux_line_set(int descriptor, const struct clinux_line *line) {
     settings.c_ispeed = settings.c_ospeed = line->baud;
     settings.c_cc[VSTART] = 0x11;
     settings.c_cc[VSTOP] = 0x13;
-    // With a minimum of 0 an empty line would read as its end.
+    // With a minimum of 0, an empty line would read as its end.
     settings.c_cc[VMIN] = 1;
     settings.c_cc[VTIME] = 0;
     return answer(ioctl(descriptor, TCSETS2, &settings));

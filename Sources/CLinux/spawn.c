@@ -1,5 +1,5 @@
-// Starting a child. Between clone and exec stand raw system calls only: the child has a copy of a process whose other
-// threads are gone, and any lock they held, in malloc or in the Swift runtime, stays held for ever.
+// Starts a child. Between clone and exec there are only raw system calls: the child is a copy of a process whose other
+// threads are gone, so a lock that they held, in malloc or in the Swift runtime, is never released.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -19,10 +19,10 @@
 #define P_PIDFD 3
 #endif
 
-#define KEPT 4             // descriptors 0 to 3 are the child's own
-#define ABOVE_COLLISION 10 // where descriptors wait for their place
+#define KEPT 4             // descriptors 0 to 3 belong to the child
+#define ABOVE_COLLISION 10 // descriptors move here before they get their final number
 
-// The kernel's own sigaction, which the raw call takes: glibc's differs in layout.
+// The kernel's sigaction, for the raw call: glibc's has another layout.
 struct kernel_sigaction {
     void (*handler)(int);
     unsigned long flags;
@@ -38,7 +38,7 @@ _Noreturn static void give_up(int startup, enum clinux_stage stage, int error) {
     __builtin_unreachable();
 }
 
-// Everything is moved out of the way first, so that no step overwrites a descriptor that a later one still needs.
+// Moves all descriptors out of the way first, so that no step overwrites one that a later step needs.
 static int place_descriptors(const struct clinux_spawn_request *request, int *startup) {
     int waiting[KEPT];
     for (int index = 0; index < KEPT; index++) {
@@ -50,13 +50,13 @@ static int place_descriptors(const struct clinux_spawn_request *request, int *st
     *startup = moved;
     for (int index = 0; index < KEPT; index++)
         if (syscall(SYS_dup3, waiting[index], index, 0) < 0) return errno;
-    // CLOSE_RANGE_CLOEXEC (Linux 5.11) would spare two calls; the startup pipe must outlive this one.
+    // CLOSE_RANGE_CLOEXEC (Linux 5.11) would save two calls; the startup pipe must stay open here.
     if (syscall(SYS_close_range, KEPT, *startup - 1, 0) < 0) return errno;
     if (syscall(SYS_close_range, *startup + 1, ~0U, 0) < 0) return errno;
     return 0;
 }
 
-// Blocked and ignored signals outlive exec; a program expects neither.
+// Blocked and ignored signals are inherited over exec; a program expects neither.
 static int reset_signals(void) {
     struct kernel_sigaction original = {.handler = SIG_DFL};
     for (int number = 1; number <= 64; number++) {
@@ -67,8 +67,8 @@ static int reset_signals(void) {
     return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, KERNEL_SIGNAL_SET_SIZE) < 0 ? errno : 0;
 }
 
-// What we may have ourselves is far more than one handler needs, and each descriptor and process of its costs us a look. Only root
-// may raise a hard limit: others get at most what we have.
+// Our own limits are far higher than one handler needs, and each of its descriptors and processes costs us time. Only root may
+// raise a hard limit: other users get at most ours.
 static int set_limit(int resource, struct clinux_limit limit) {
     struct rlimit64 wanted = {.rlim_cur = limit.soft, .rlim_max = limit.hard}, ours;
     if (limit.hard == 0 || syscall(SYS_prlimit64, 0, resource, &wanted, NULL) == 0) return 0;
@@ -83,7 +83,7 @@ static int set_limits(const struct clinux_spawn_request *request) {
     return error ? error : set_limit(RLIMIT_NPROC, request->processes);
 }
 
-// The order matters: groups while still privileged, the user last; no_new_privs so that no setuid program undoes it.
+// The order matters: groups while still privileged, then the user; no_new_privs, so that no setuid program undoes it.
 static int switch_user(const struct clinux_spawn_request *request) {
     if (!request->switch_user) return 0;
     if (syscall(SYS_setgroups, request->group_count, request->groups) < 0) return errno;
@@ -92,7 +92,7 @@ static int switch_user(const struct clinux_spawn_request *request) {
     return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? errno : 0;
 }
 
-// After the switch of user, because a change of credentials clears the wish; the parent may be gone already.
+// After the switch of user, because a change of credentials clears this setting. The parent may have ended already.
 static int tie_to_parent(const struct clinux_spawn_request *request, pid_t parent) {
     if (!request->die_with_parent) return 0;
     if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) return errno;
@@ -115,14 +115,14 @@ _Noreturn static void become(const struct clinux_spawn_request *request, pid_t p
     give_up(startup, CLINUX_STAGE_EXECUTE, errno);
 }
 
-// A stop signal has no memory: a SIGCONT sent before the child has stopped would be lost, and the child stop for good.
-// It has nothing to wait for on its way there, so this takes no longer than the way.
+// A SIGCONT that is sent before the child has stopped would be lost, and the child would stay stopped. The child waits for
+// nothing on its way, so this wait is short.
 static void await_stop(int pidfd) {
     while (syscall(SYS_waitid, P_PIDFD, pidfd, NULL, WSTOPPED | WEXITED | WNOWAIT, NULL) < 0 && errno == EINTR) continue;
 }
 
-// The filter of system calls that containers come with answers as if there were no clone3. Where no cgroup is named the older
-// call does the same; its third argument is where the descriptor goes, on all architectures that this runs on.
+// Containers often filter system calls, and answer as if clone3 did not exist. Without a cgroup the older call does the same;
+// its third argument receives the descriptor, on all architectures that this runs on.
 static long make_child(struct clone_args *arguments, int *pidfd) {
     long pid = syscall(SYS_clone3, arguments, sizeof *arguments);
     if (pid >= 0 || errno != ENOSYS || arguments->flags & CLONE_INTO_CGROUP) return pid;
@@ -130,7 +130,7 @@ static long make_child(struct clone_args *arguments, int *pidfd) {
 }
 
 int clinux_can_clone_into_cgroup(void) {
-    // Without arguments there is nothing to do, and who may call it is told so.
+    // Without arguments there is nothing to do: an allowed caller gets EINVAL.
     syscall(SYS_clone3, NULL, 0);
     return errno == ENOSYS ? -ENOSYS : 0;
 }
@@ -145,7 +145,7 @@ int clinux_spawn(const struct clinux_spawn_request *request, int *pidfd) {
         arguments.flags |= CLONE_INTO_CGROUP;
         arguments.cgroup = (uint64_t)request->cgroup;
     }
-    // No handler of ours may run in the child: all signals wait until it has reset them.
+    // None of our signal handlers may run in the child: all signals are blocked until it has reset them.
     unsigned long everything = ~0UL, before = 0;
     pid_t parent = (pid_t)syscall(SYS_getpid);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &everything, &before, KERNEL_SIGNAL_SET_SIZE);

@@ -1,4 +1,4 @@
-// A thread for one call that may take long. No signal is ever handled on it: they belong to the loop.
+// A thread for one call that may take long. It handles no signals: they belong to the loop.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-// What is done here is a few calls deep, but for what a library does while it is loaded. A page that is not touched takes no memory.
+// The work is a few calls deep, except for loading a library. A page of the stack that is not touched takes no memory.
 #define STACK (1024 * 1024)
 
 struct work {

@@ -1,4 +1,4 @@
-// Who may write to a file beside its owner: whether a group is one user's alone, and whether an access control list lets others.
+// Which users beside the owner may write to a file: whether a group has only one user, and whether an ACL gives access.
 #define _GNU_SOURCE
 #include "clinux.h"
 

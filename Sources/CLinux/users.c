@@ -1,4 +1,4 @@
-// What belongs to one user and comes to another, and the lock that says which user's number is in use.
+// Changes the owner of files, and locks the number of a dynamic user.
 #define _GNU_SOURCE
 #include "clinux.h"
 
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The entry is held by a descriptor between the look and the change: a name could mean another file by then.
+// A descriptor holds the entry between the check and the change: the name could mean another file by then.
 static int give_entry(int entry, const struct clinux_giving *giving, int *inside) {
     struct stat status;
     if (fstat(entry, &status) < 0) return -errno;
@@ -43,7 +43,7 @@ int clinux_lock_user(const char *path) {
     if (file < 0) return -errno;
     struct stat status;
     int error = flock(file, LOCK_EX | LOCK_NB) < 0 || fstat(file, &status) < 0 ? errno : 0;
-    // Its last holder removes the file before it lets go: the lock of a file without a name says nothing.
+    // The last holder removes the file before it unlocks it: a lock on a file without a name means nothing.
     if (!error && status.st_nlink == 0) error = ESTALE;
     if (!error) return file;
     close(file);

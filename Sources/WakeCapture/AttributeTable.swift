@@ -1,13 +1,13 @@
-// A GATT database for a peer of which a trace tells names only, and the discovery that would have read it.
+// A GATT database for a peer that a trace only names, and the discovery that would have read it.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
-/// Places handles: the first service with all characteristics, for no trace says whose they are, then the other services,
-/// and last the device's name. Wireshark keeps one table for an adapter, whoever its peers are, so each device's handles
-/// begin where those of the device before it end.
+/// Assigns handles. The first service gets all characteristics, because no trace says which service they belong to; then
+/// come the other services, and last the device's name. Wireshark keeps one table for an adapter and all its peers, so
+/// each device's handles begin where those of the device before it end.
 struct AttributeTable {
-    /// One side's words in the exchange.
+    /// One packet of the exchange, with its direction.
     struct Unit {
         var isReceived: Bool
         var bytes: [UInt8]
@@ -20,7 +20,7 @@ struct AttributeTable {
     }
 
     static let mtu: UInt16 = 517
-    /// Handles that stay free for a name and for the end.
+    /// The handles that stay free for a name and for the end.
     private static let handleLimit = 0xfff0
     /// The longest device name there is (Core Specification, Vol 3, Part C, 12.1).
     private static let nameLimit = 248
@@ -29,10 +29,10 @@ struct AttributeTable {
     private var characteristics: [Entry] = []
     private var handles: [BluetoothUUID: UInt16] = [:]
     private var name: Entry?
-    /// Where the next device's handles may begin.
+    /// The first free handle for the next device.
     private(set) var end: UInt16 = 1
 
-    /// Nil where they are more than there are handles; begins anew at 1 where they are more than there are left.
+    /// Nil where the attributes need more handles than exist; begins again at 1 where they need more than are left.
     init?(
         from start: UInt16, name: String?, services uuids: [BluetoothUUID], characteristics known: [BluetoothUUID]
     ) {
@@ -53,7 +53,7 @@ struct AttributeTable {
         self.name = Entry(first: next, last: next, bytes: next.littleEndianBytes + Self.shortened(name))
     }
 
-    /// The declaration, the value, and the configuration that a characteristic with notifications has.
+    /// A characteristic with notifications has three: declaration, value and configuration.
     private mutating func declare(_ uuid: BluetoothUUID, _ next: inout UInt16) {
         let notifies: UInt8 = 0x10
         let value = next + 1
@@ -63,10 +63,10 @@ struct AttributeTable {
         next += 3
     }
 
-    /// Where a characteristic's value stands.
+    /// The handle of a characteristic's value.
     func handle(of uuid: BluetoothUUID) -> UInt16? { handles[uuid] }
 
-    /// What a central asks after it has connected, and what it is answered.
+    /// The questions of a central after it has connected, and the answers.
     var discovery: [Unit] {
         let mtu = Self.mtu.littleEndianBytes
         return [Unit(isReceived: false, bytes: [0x02] + mtu), Unit(isReceived: true, bytes: [0x03] + mtu)]
@@ -75,7 +75,7 @@ struct AttributeTable {
             + (name.map { list([$0], request: 0x08, type: 0x2a00) } ?? [])
     }
 
-    /// Asks from handle to handle until nothing more is found. An answer holds entries of one length.
+    /// Asks from handle to handle until nothing more is found. All entries of an answer have one length.
     private func list(_ entries: [Entry], request: UInt8, type: UInt16) -> [Unit] {
         var units: [Unit] = []
         var rest = entries[...]
@@ -97,7 +97,7 @@ struct AttributeTable {
         return Unit(isReceived: false, bytes: [request] + range + type.littleEndianBytes)
     }
 
-    /// As many whole characters as a device name holds.
+    /// The text cut at a whole character to the length of a device name.
     private static func shortened(_ name: String) -> [UInt8] {
         var text = Substring(name)
         while text.utf8.count > nameLimit { text.removeLast() }

@@ -1,4 +1,4 @@
-// Makes of a trace the btsnoop capture that a controller would have given: connections, discovery, notifications.
+// Exports a trace as the btsnoop capture that a controller would have made: connections, discovery, notifications.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -11,31 +11,31 @@ public struct ExportResult: Sendable {
         public var notifications = 0
     }
 
-    /// The whole file.
+    /// The bytes of the whole file.
     public var capture: [UInt8]
     public var counts: Counts
-    /// Sentences on what of the trace the capture cannot hold.
+    /// Sentences about parts of the trace that the capture cannot hold.
     public var warnings: [String]
 }
 
-/// Why nothing of a trace can be exported.
+/// Why a trace cannot be exported at all.
 public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var reason: String
     public var description: String { reason }
 }
 
 public enum BtsnoopExport {
-    /// Accessories are left out, with a warning; a trace of nothing else is an error.
+    /// Leaves out accessories, with a warning; a trace of accessories only is an error.
     public static func run(
         _ header: TraceHeader, _ operations: [TraceOperation]
     ) throws(ExportError) -> ExportResult {
         var composer = try CaptureComposer(header, operations)
-        for operation in operations { composer.take(operation) }
+        for operation in operations { composer.add(operation) }
         return composer.result
     }
 }
 
-/// The capture so far, and what is left out of it.
+/// The capture so far, and counts of what it leaves out.
 private struct CaptureComposer {
     /// One device on the air.
     private struct Peer {
@@ -49,11 +49,11 @@ private struct CaptureComposer {
     /// The largest connection handle is 0x0eff.
     private static let peerLimit = 0x0ec0
     private static let firstHandle = 0x0040
-    /// What an ACL packet of Bluetooth 4.2 or later holds.
+    /// The most bytes in an ACL packet of Bluetooth 4.2 or later.
     private static let fragmentLimit = 251
 
     private let start: WallTime
-    /// By the device's place in the header; nil for those that are left out.
+    /// By the device's index in the header; nil for devices that are left out.
     private var peers: [Peer?]
     private var writer = BtsnoopWriter(.h4)
     private var counts = ExportResult.Counts()
@@ -76,7 +76,7 @@ private struct CaptureComposer {
         reset()
     }
 
-    /// What each device sends on, in the order of its first value.
+    /// The characteristics that each device sends, in the order of their first values.
     private static func characteristics(_ operations: [TraceOperation], count: Int) -> [[BluetoothUUID]] {
         var seen: [Set<BluetoothUUID>] = Array(repeating: [], count: count)
         var result: [[BluetoothUUID]] = Array(repeating: [], count: count)
@@ -122,7 +122,7 @@ private struct CaptureComposer {
         return ExportResult(capture: writer.bytes, counts: counts, warnings: warnings)
     }
 
-    mutating func take(_ operation: TraceOperation) {
+    mutating func add(_ operation: TraceOperation) {
         guard peers.indices.contains(operation.device), var peer = peers[operation.device] else { return }
         let time = start + operation.offset
         switch operation.kind {
@@ -139,7 +139,7 @@ private struct CaptureComposer {
 
 // What the controller says.
 extension CaptureComposer {
-    /// As every capture begins; its time is the trace's clock, which so comes back when it is imported.
+    /// The beginning of every capture. Its time is the trace's clock, so that an import restores it.
     private mutating func reset() {
         writer.add([0x01, 0x03, 0x0c, 0x00], flags: 2, at: start)
         event(0x0e, [0x01, 0x03, 0x0c, 0x00], at: start)
@@ -147,7 +147,7 @@ extension CaptureComposer {
 
     private mutating func connect(_ peer: inout Peer, at time: WallTime) {
         let address = Array(peer.device.address.split(separator: ":").compactMap { UInt8($0, radix: 16) }.reversed())
-        // The two highest bits are those of a static random address; a public one may have them too.
+        // A static random address has its two highest bits set; a public one may have them set too.
         let type: UInt8 = (address.last ?? 0) >= 0xc0 ? 1 : 0
         let interval: [UInt8] = [0x18, 0x00, 0x00, 0x00, 0x2a, 0x00, 0x00]
         event(0x3e, [0x01, 0x00] + peer.handle.littleEndianBytes + [0x00, type] + address + interval, at: time)
@@ -193,7 +193,7 @@ extension CaptureComposer {
         writer.add([0x04, code, UInt8(truncatingIfNeeded: body.count)] + body, flags: 3, at: time)
     }
 
-    /// One L2CAP frame on the channel of ATT, in as many ACL packets as it takes.
+    /// One L2CAP frame on ATT's channel, in as many ACL packets as it needs.
     private mutating func send(_ unit: AttributeTable.Unit, _ handle: UInt16, at time: WallTime) {
         let frame = UInt16(truncatingIfNeeded: unit.bytes.count).littleEndianBytes + [0x04, 0x00] + unit.bytes
         for first in stride(from: 0, to: frame.count, by: Self.fragmentLimit) {

@@ -1,17 +1,17 @@
-// Follows the LE links of a btsnoop capture and makes a trace of what their peers sent.
+// Follows the LE links of a btsnoop capture and makes a trace of the data that their peers sent.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
 public enum BtsnoopImport {
-    /// Throws where the file is no btsnoop capture or was cut, with the offset; with `partial`, a cut ends the
-    /// result there instead. Whatever is wrong inside a whole record becomes a warning.
+    /// Throws, with the offset, where the file is no btsnoop capture or was cut; with `partial`, the result ends at the
+    /// cut instead. A fault inside a whole record becomes a warning.
     public static func run(_ bytes: [UInt8], partial: Bool = false) throws(ImportError) -> ImportResult {
         var records = try BtsnoopRecords(bytes)
         var follower = LinkFollower()
         var cut: ImportError?
         do {
-            while let packet = try records.next() { follower.take(packet) }
+            while let packet = try records.next() { follower.read(packet) }
         } catch {
             guard partial else { throw error }
             cut = error
@@ -23,7 +23,7 @@ public enum BtsnoopImport {
     }
 }
 
-/// What a capture has told so far. Data is named last, so that discovery may come after it.
+/// What is known from a capture so far. Data is named last, because discovery may come after it.
 struct LinkFollower {
     struct LinkKey: Hashable {
         var adapter: UInt16
@@ -46,7 +46,7 @@ struct LinkFollower {
 
     var peers: [ImportedPeer] = []
     var peerByAddress: [String: Int] = [:]
-    /// What advertisers said before, or without, a link.
+    /// Advertisements from before a link, or without one.
     var advertised: [String: ImportedPeer] = [:]
     var links: [LinkKey: ImportedLink] = [:]
     var classic: Set<LinkKey> = []
@@ -66,11 +66,11 @@ struct LinkFollower {
         warnings.append("at byte \(offset): \(reason)")
     }
 
-    mutating func take(_ packet: HCIPacket) {
+    mutating func read(_ packet: HCIPacket) {
         advanceClock(packet)
         switch packet.kind {
-        case .event: takeEvent(packet)
-        case .data: takeData(packet)
+        case .event: readEvent(packet)
+        case .data: readData(packet)
         case .end: endLinks("adapter-down") { key, _ in key.adapter == packet.adapter }
         case .other: break
         }
@@ -80,7 +80,7 @@ struct LinkFollower {
         entries.append(Entry(time: latest, peer: peer, happening: happening))
     }
 
-    /// Time never runs back in a trace, and never leaps by years: a clock that was set meanwhile stands still once.
+    /// Time in a trace never runs back and never leaps by years: where the clock was set, it stands still once.
     private mutating func advanceClock(_ packet: HCIPacket) {
         let wall = 0...253_402_300_799_999_999 as ClosedRange<Int64>
         guard wall.contains(packet.time) else { return warnClock("the record's time is no date", packet) }

@@ -1,13 +1,13 @@
-// Takes a btsnoop file apart into HCI packets; the only code that trusts nothing about the file itself.
+// Splits a btsnoop file into HCI packets; only this code handles a malformed file.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
-/// One HCI packet, with where it stood in the file and when it passed.
+/// One HCI packet, with its offset in the file and the time it was captured.
 struct HCIPacket {
     enum Kind {
         case event, data
-        /// The controller was switched off, or went: its links ended without a word.
+        /// The controller was switched off or removed: its links ended without an event.
         case end
         case other
     }
@@ -22,14 +22,14 @@ struct HCIPacket {
 }
 
 struct BtsnoopRecords {
-    /// No HCI packet comes near it; what claims more is not a record.
+    /// Far above any HCI packet; a longer length is no record.
     private static let recordLimit = 1 << 20
 
     private let bytes: [UInt8]
     private let dataLink: BtsnoopDataLink
     private var position = 16
     private(set) var count = 0
-    /// Records that the recorder itself had shortened.
+    /// The records that the recorder had shortened.
     private(set) var shortened: [Int] = []
 
     init(_ bytes: [UInt8]) throws(ImportError) {
@@ -49,7 +49,7 @@ struct BtsnoopRecords {
         self.bytes = bytes
     }
 
-    /// The next packet; nil exactly at the end of the file's last record.
+    /// The next packet; nil at the end of the last record.
     mutating func next() throws(ImportError) -> HCIPacket? {
         guard position < bytes.count else { return nil }
         guard bytes.count - position >= 24 else {
@@ -98,7 +98,7 @@ struct BtsnoopRecords {
         return packet
     }
 
-    /// Of the monitor's opcodes 1 is Delete Index and 9 Close Index.
+    /// The monitor's opcode 1 is Delete Index, 9 is Close Index.
     private static func kind(_ opcode: UInt64) -> HCIPacket.Kind {
         switch opcode {
         case 3: .event
@@ -110,7 +110,7 @@ struct BtsnoopRecords {
 }
 
 extension [UInt8] {
-    /// The caller has made sure that the bytes are there.
+    /// The caller must have checked that the bytes are there.
     fileprivate func bigEndian(_ offset: Int, _ count: Int) -> UInt64 {
         self[offset..<(offset + count)].reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -1,16 +1,16 @@
-// The frame of a btsnoop file: its header, and one record for each packet. What stands in the packets is the caller's.
+// Writes the frame of a btsnoop file: its header, and one record for each packet of the caller.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
-/// What the packets of a btsnoop file are, by its number in the header.
+/// The kind of packets in a btsnoop file, as its header numbers them.
 enum BtsnoopDataLink: UInt32 {
     case unencapsulated = 1001
     case h4 = 1002
-    /// What the Linux kernel's monitor channel tells.
+    /// Packets of the Linux kernel's monitor channel.
     case monitor = 2001
 
-    /// Microseconds from the year 0 to 1970: btsnoop counts from there.
+    /// The microseconds from the year 0, where btsnoop begins to count, to 1970.
     static let epoch: Int64 = 0x00dc_ddb3_0f2f_8000
 }
 
@@ -26,7 +26,7 @@ struct BtsnoopWriter {
         appendBigEndian(dataLink.rawValue)
     }
 
-    /// `flags` mean what the data link says: a direction, or the monitor's adapter and opcode.
+    /// The data link defines `flags`: a direction, or the monitor's adapter and opcode.
     mutating func add(_ packet: some Collection<UInt8>, flags: UInt32, at time: WallTime) {
         appendBigEndian(UInt32(packet.count))
         appendBigEndian(UInt32(packet.count))
@@ -45,12 +45,12 @@ struct BtsnoopWriter {
 }
 
 extension UInt16 {
-    /// As every number of Bluetooth's protocols is sent.
+    /// Little-endian, as in all of Bluetooth's protocols.
     var littleEndianBytes: [UInt8] { [UInt8(self & 255), UInt8(self >> 8)] }
 }
 
 extension BluetoothUUID {
-    /// As ATT sends it: 2 bytes or 16, for it knows no others.
+    /// As ATT sends it: 2 bytes or 16, its only sizes.
     var littleEndianBytes: [UInt8] {
         if let short, let word = UInt16(exactly: short) { return word.littleEndianBytes }
         return [low, high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) } }

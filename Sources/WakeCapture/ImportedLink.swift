@@ -1,10 +1,10 @@
-// One LE link in a capture: puts fragments together again and remembers which request an answer belongs to.
+// One LE link in a capture: reassembles fragments, and remembers which request an answer belongs to.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
 struct ImportedLink {
-    /// The question last asked of the peer, which says what its answer means.
+    /// The latest question to the peer, which gives its answer a meaning.
     enum Question {
         case none, services, characteristics, name
         case service(BluetoothUUID)
@@ -17,7 +17,7 @@ struct ImportedLink {
 
     init(peer: Int) { self.peer = peer }
 
-    /// Adds an ACL packet's data; gives a whole L2CAP frame, header and all, when this was its last fragment.
+    /// Adds an ACL packet's data; returns the whole L2CAP frame, with its header, after its last fragment.
     mutating func add(_ data: ArraySlice<UInt8>, boundary: UInt16, isReceived: Bool) throws(Reassembly.Fault)
         -> [UInt8]?
     {

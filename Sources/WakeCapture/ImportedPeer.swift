@@ -1,4 +1,4 @@
-// What a capture tells of one peer: its address, its names, its services, and which handle is which characteristic.
+// What a capture holds about one peer: its address, names and services, and which handle is which characteristic.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -7,11 +7,11 @@ struct ImportedPeer {
     var address: String
     var name: String?
     var services: [BluetoothUUID] = []
-    /// By value handle, from characteristic declarations.
+    /// UUIDs by value handle, from characteristic declarations.
     private var declared: [UInt16: BluetoothUUID] = [:]
-    /// By attribute handle, from Find Information, where no declaration was seen.
+    /// UUIDs by attribute handle, from Find Information, where no declaration was seen.
     private var found: [UInt16: BluetoothUUID] = [:]
-    /// Handles that were told twice, differently: the names of their data may be wrong.
+    /// Handles that had two different UUIDs: the names of their data may be wrong.
     private(set) var contradicted: Set<UInt16> = []
 
     init(address: String) { self.address = address }
@@ -28,12 +28,12 @@ struct ImportedPeer {
 
     func uuid(_ handle: UInt16) -> BluetoothUUID? { declared[handle] ?? found[handle] }
 
-    /// Stands for a handle that was never named: the handle, then "wakebridge" in ASCII.
+    /// A UUID for a handle that was never named: the handle, then "wakebridge" in ASCII.
     static func placeholder(_ handle: UInt16) -> BluetoothUUID {
         BluetoothUUID(high: UInt64(handle) << 32 | 0x7761_6b65, low: 0x6272_6964_6765_0000)
     }
 
-    /// Takes names and services from advertising data: length, type, value, again and again.
+    /// Reads names and services from advertising data: structures of length, type and value.
     mutating func advertise(_ data: ArraySlice<UInt8>) {
         var rest = data
         while let length = rest.popFirst(), length > 0, let part = rest.slice(0, Int(length)), let type = part.first {

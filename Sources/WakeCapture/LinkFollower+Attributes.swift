@@ -1,10 +1,10 @@
-// What ATT tells: the peer's attributes as they are discovered, and the values it sends unasked.
+// Reads ATT packets: the peer's attributes as they are discovered, and its notifications and indications.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
 extension LinkFollower {
-    mutating func takeData(_ packet: HCIPacket) {
+    mutating func readData(_ packet: HCIPacket) {
         let bytes = packet.bytes
         guard let head = bytes.word(0), let length = bytes.word(2), let body = bytes.slice(4, Int(length)) else {
             return warn("an ACL packet is shorter than it says", at: packet.offset)
@@ -14,7 +14,7 @@ extension LinkFollower {
         var link = links.removeValue(forKey: key) ?? ImportedLink(peer: -1)
         do {
             let frame = try link.add(body, boundary: head >> 12 & 3, isReceived: packet.isReceived)
-            if let frame { take(frame: frame[...], of: &link, key, packet) }
+            if let frame { read(frame: frame[...], of: &link, key, packet) }
         } catch {
             warn(sentence(error), at: packet.offset)
         }
@@ -29,7 +29,7 @@ extension LinkFollower {
         }
     }
 
-    private mutating func take(
+    private mutating func read(
         frame: ArraySlice<UInt8>, of link: inout ImportedLink, _ key: LinkKey, _ packet: HCIPacket
     ) {
         guard frame.word(2) == 4 else { return }
@@ -37,14 +37,14 @@ extension LinkFollower {
         guard let opcode = unit.first else { return warn("an ATT unit is empty", at: packet.offset) }
         guard packet.isReceived else { return ask(opcode, unit, &link) }
         switch opcode {
-        case 0x1b, 0x1d: takeValue(opcode, unit, &link, key, packet)
-        case 0x23: takeValues(unit, &link, key, packet)
+        case 0x1b, 0x1d: addValue(opcode, unit, &link, key, packet)
+        case 0x23: addValues(unit, &link, key, packet)
         case 0x05, 0x07, 0x09, 0x0b, 0x11: answer(opcode, unit, &link, packet)
         default: break
         }
     }
 
-    /// A link without a connection event was up before the capture began; its first value makes it known.
+    /// A link without a connection event was up before the capture began; its first value reveals it.
     private mutating func identify(_ link: inout ImportedLink, _ key: LinkKey, _ packet: HCIPacket) -> Int {
         guard link.peer < 0 else { return link.peer }
         let handle = [UInt8(key.handle >> 8), UInt8(key.handle & 255)].map { [$0].hexadecimal.uppercased() }
@@ -59,7 +59,7 @@ extension LinkFollower {
         return link.peer
     }
 
-    private mutating func takeValue(
+    private mutating func addValue(
         _ opcode: UInt8, _ unit: ArraySlice<UInt8>, _ link: inout ImportedLink, _ key: LinkKey, _ packet: HCIPacket
     ) {
         guard let handle = unit.word(1) else { return warn("an ATT notification is too short", at: packet.offset) }
@@ -67,8 +67,8 @@ extension LinkFollower {
         add(.data(handle, Array(unit.dropFirst(3))), peer: identify(&link, key, packet))
     }
 
-    /// Handle, length, value; again for every value.
-    private mutating func takeValues(
+    /// Each value: handle, length, bytes.
+    private mutating func addValues(
         _ unit: ArraySlice<UInt8>, _ link: inout ImportedLink, _ key: LinkKey, _ packet: HCIPacket
     ) {
         var place = 1
@@ -109,7 +109,7 @@ extension LinkFollower {
     private mutating func answer(
         _ opcode: UInt8, _ unit: ArraySlice<UInt8>, _ link: inout ImportedLink, _ packet: HCIPacket
     ) {
-        // Discovery on a link that was up before the capture began names that link's data too.
+        // Discovery on a link that was up before the capture began also names the data of that link.
         let peer = identify(
             &link, LinkKey(adapter: packet.adapter, handle: (packet.bytes.word(0) ?? 0) & 0x0fff), packet)
         switch (opcode, link.question) {
@@ -146,7 +146,7 @@ extension LinkFollower {
         }
     }
 
-    /// An answer that lists entries of one length, which it names in its second byte.
+    /// Reads an answer that lists entries of one length; its second byte is that length.
     private mutating func eachEntry(
         _ unit: ArraySlice<UInt8>, _ least: Int, _ packet: HCIPacket,
         _ read: (inout [ImportedPeer], ArraySlice<UInt8>) -> Void

@@ -1,10 +1,10 @@
-// What HCI events tell: which peer a connection handle belongs to, when links come and go, who advertises what.
+// Reads HCI events: which peer a connection handle belongs to, when links come and go, what each peer advertises.
 import WakeHCI
 import WakeModel
 import WakeTrace
 
 extension LinkFollower {
-    mutating func takeEvent(_ packet: HCIPacket) {
+    mutating func readEvent(_ packet: HCIPacket) {
         let bytes = packet.bytes
         guard let code = bytes.byte(0), let length = bytes.byte(1), let body = bytes.slice(2, Int(length)) else {
             return warn("an HCI event is shorter than it says", at: packet.offset)
@@ -15,17 +15,17 @@ extension LinkFollower {
             case .classicConnected(let handle): classicConnected(handle, packet)
             case .disconnected(let handle, let reason): disconnected(handle, reason, packet)
             case .unencrypted, .noRoom, .failed: break
-            case .nothing: if code == 0x3e { takeLowEnergy(body, packet) }
+            case .nothing: if code == 0x3e { readLowEnergyEvent(body, packet) }
             }
         } catch {
             warn(error.reason, at: packet.offset)
         }
     }
 
-    private mutating func takeLowEnergy(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+    private mutating func readLowEnergyEvent(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         switch body.first {
-        case 0x02: takeAdvertising(body, packet)
-        case 0x0d: takeExtendedAdvertising(body, packet)
+        case 0x02: readAdvertisingReports(body, packet)
+        case 0x0d: readExtendedAdvertisingReports(body, packet)
         case nil: warn("an LE event has no code", at: packet.offset)
         default: break
         }
@@ -34,7 +34,7 @@ extension LinkFollower {
     private mutating func connected(_ handle: UInt16, _ address: String, _ packet: HCIPacket) {
         let key = LinkKey(adapter: packet.adapter, handle: handle)
         let peer = peer(at: address)
-        // A controller that was reset or unplugged says nothing of its links' end.
+        // A controller that was reset or unplugged does not report the end of its links.
         endLinks(disconnectReason(0x1f)) { $0 == key || $1.peer == peer }
         links[key] = ImportedLink(peer: peer)
         classic.remove(key)
@@ -64,8 +64,8 @@ extension LinkFollower {
         }
     }
 
-    /// Event type, address type, address, length, data, signal strength; again for every report.
-    private mutating func takeAdvertising(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+    /// Each report: event type, address type, address, length, data, signal strength.
+    private mutating func readAdvertisingReports(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         var place = 2
         for _ in 0..<(body.byte(1) ?? 0) {
             guard let address = body.address(place + 2), let length = body.byte(place + 8),
@@ -76,7 +76,7 @@ extension LinkFollower {
         }
     }
 
-    private mutating func takeExtendedAdvertising(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+    private mutating func readExtendedAdvertisingReports(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         var place = 2
         for _ in 0..<(body.byte(1) ?? 0) {
             guard let address = body.address(place + 3), let length = body.byte(place + 23),

@@ -1,4 +1,4 @@
-// What every import of a foreign recording gives, and how a recording's kind is told from its content.
+// The result of importing a foreign recording, and how a recording's format is recognised from its content.
 import WakeHCI
 import WakeModel
 import WakeTrace
@@ -8,7 +8,7 @@ public struct ImportResult: Sendable {
         public var records = 0
         public var notifications = 0
         public var indications = 0
-        /// LE links, those included that were up before the capture began.
+        /// LE links, with those that were up before the capture began.
         public var links = 0
         /// BR/EDR links, which are not imported.
         public var classicLinks = 0
@@ -17,10 +17,10 @@ public struct ImportResult: Sendable {
 
     public var header: TraceHeader
     public var operations: [TraceOperation]
-    /// Sentences for the person who imports; those about a place in the file name its offset.
+    /// Sentences for the person who imports; a sentence about a place in the file names its offset.
     public var warnings: [String]
     public var counts: Counts
-    /// Where the file was cut, when only the part before that was wanted.
+    /// The offset at which the file was cut, where only the part before it was imported.
     public var cut: ImportError?
 
     public init(
@@ -33,7 +33,7 @@ public struct ImportResult: Sendable {
         self.cut = cut
     }
 
-    /// The whole trace in its canonical form.
+    /// The whole trace in canonical form.
     public var trace: [UInt8] {
         var bytes: [UInt8] = []
         var writer = TraceWriter(header: header)
@@ -44,7 +44,7 @@ public struct ImportResult: Sendable {
     }
 }
 
-/// Why a recording cannot be imported, and the offset in bytes at which that shows.
+/// Why a recording cannot be imported, and at which offset in bytes.
 public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var offset: Int
     public var reason: String
@@ -62,14 +62,14 @@ public enum TraceImport {
         case btsnoop
     }
 
-    /// Imports a recording of any kind that is known. `partial` takes the part before a cut instead of an error.
+    /// Imports a recording of any known format. `partial` imports the part before a cut instead of throwing.
     public static func run(_ bytes: [UInt8], partial: Bool = false) throws(ImportError) -> ImportResult {
         switch try detect(bytes) {
         case .btsnoop: try BtsnoopImport.run(bytes, partial: partial)
         }
     }
 
-    /// Tells a recording's kind from its first bytes. Throws for kinds that cannot be imported yet, naming them.
+    /// Recognises a recording's format from its first bytes. Throws, with its name, for a format that cannot be imported.
     public static func detect(_ bytes: [UInt8]) throws(ImportError) -> Kind {
         let magic = Array("btsnoop\0".utf8)
         if bytes.starts(with: magic) { return .btsnoop }
@@ -106,7 +106,7 @@ public enum TraceImport {
         return nil
     }
 
-    /// PacketLogger has no magic: a length, eight bytes of time, and a type that is one of few.
+    /// PacketLogger has no magic number: a length, eight bytes of time, and one of a few types.
     private static func packetLogger(_ bytes: [UInt8]) -> String? {
         guard bytes.count >= 13, bytes[0] == 0, bytes[1] == 0, bytes[3] >= 9 || bytes[2] > 0 else { return nil }
         return bytes[12] <= 3 || bytes[12] >= 0xf7 ? "a PacketLogger capture" : nil

@@ -1,19 +1,19 @@
-// What people say of an accessory on the control socket: what it is called, and which of several it is.
+// An operator's order about an accessory on the control socket: its name, and which of several it is.
 import WakeModel
 
 public struct AccessoryOrder: Hashable, Sendable {
     public enum Identity: Hashable, Sendable {
-        /// This one of those that are known, by its name or source.
+        /// The known accessory with this name or source.
         case known(String)
-        /// None of them.
+        /// A new accessory.
         case new
     }
 
     /// A node, a place in /sys, an alias or a source.
     public var device: String
-    /// Nil where it is called as before.
+    /// Nil where the name stays.
     public var name: String?
-    /// Nil where that is not in question.
+    /// Nil where the identity is not in question.
     public var identity: Identity?
 
     public init(device: String, name: String? = nil, identity: Identity? = nil) {
@@ -40,14 +40,14 @@ public struct AccessoryOrder: Hashable, Sendable {
     }
 }
 
-/// What is attached, known by a profile, and not watched: it may be any of several, because nothing but its port tells it from
-/// its twins, or it is another node of one that is watched.
+/// An attached accessory with a profile that is not watched: it may be any of several twins, which differ only by their
+/// ports, or it is another node of a watched accessory.
 public struct DoubtStatus: Hashable, Sendable {
     /// Its node, or its place in /sys where it has none.
     public var node: String
-    /// What those are called that it may be.
+    /// The names of the accessories that it may be.
     public var candidates: [String]
-    /// Why nobody need say which it is, as a sentence without its subject.
+    /// Why the operator need not decide, as a sentence without its subject.
     public var why: String?
 
     public init(node: String, candidates: [String], why: String? = nil) {

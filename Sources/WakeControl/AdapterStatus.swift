@@ -1,14 +1,14 @@
-// An adapter of the bridge as the control API writes it: whether it is on, what it carries, and who waits for a link.
+// An adapter, as the control API writes it: whether it is on, how many links it carries, and which devices wait for one.
 import WakeModel
 
 public struct AdapterStatus: Hashable, Sendable {
-    /// What it is known by: its number may be another one after the next start.
+    /// Its identity: its number may change at the next start.
     public var address: String
     public var isPowered: Bool
     public var links: Int
-    /// How many it carried when it refused another; nil where it has not shown it.
+    /// How many links it carried when it refused another; nil where it has refused none.
     public var mostLinks: Int?
-    /// The aliases of those that are not connected because it takes no more.
+    /// The aliases of devices that are not connected because it has no room.
     public var waiting: [String]
 
     public init(address: String, isPowered: Bool, links: Int, mostLinks: Int? = nil, waiting: [String] = []) {
@@ -21,7 +21,7 @@ public struct AdapterStatus: Hashable, Sendable {
 }
 
 extension JSONWriter {
-    /// Null where no Bluetooth is watched.
+    /// Writes null where no Bluetooth device is watched.
     mutating func field(_ name: StaticString, _ adapters: [AdapterStatus]?) {
         key(name)
         guard let adapters else { return null() }

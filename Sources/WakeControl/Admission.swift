@@ -1,15 +1,15 @@
-// Who may use the control socket: root, the daemon's own user, and one group. The socket's mode refuses all others first;
-// this holds where it was opened wider, and where the kernel lets more pass than that.
+// Admission to the control socket: root, the daemon's own user, and one group. The socket's mode refuses all others first;
+// this check also holds where the mode was opened wider.
 import CMicrohttpd
 import Glibc
 import WakeSystem
 
-/// Who is at the other end of a connection.
+/// The user at the other end of a connection.
 struct Peer: Hashable, Sendable {
     var user: UInt32
     var groups: Set<UInt32>
 
-    /// Nil where the kernel would not say; nobody is let in on a guess.
+    /// Nil where the kernel does not report it; such a client is refused.
     init?(of descriptor: Int32) {
         guard let credentials = try? PeerCredentials(of: descriptor) else { return nil }
         var further = [gid_t](repeating: 0, count: Int(WAKE_PEER_GROUPS_LIMIT))
@@ -38,12 +38,12 @@ struct Admission: Sendable {
 }
 
 extension ControlRefusal {
-    /// What a user is told who may not use the socket; `user` is nil where the kernel would not say who it is.
+    /// The answer to a user who may not use the socket; `user` is nil where the kernel does not report one.
     public static func stranger(_ user: UInt32?, daemonUser: UInt32, group: UInt32?) -> ControlRefusal {
-        let who = user.map { "user \($0)" } ?? "a user that the kernel would not name"
+        let client = user.map { "user \($0)" } ?? "a user that the kernel would not name"
         let members = group.map { "group \($0)" } ?? "the group that control_group in wakebridge.json5 names"
         return ControlRefusal(
-            .forbidden, code: "forbidden", message: "\(who) may not use this bridge's control socket",
+            .forbidden, code: "forbidden", message: "\(client) may not use this bridge's control socket",
             advice: "be root, user \(daemonUser), or a member of \(members)")
     }
 }

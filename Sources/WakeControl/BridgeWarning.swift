@@ -1,9 +1,9 @@
-// Something that is taken as it stands and that the administrator should know of.
+// A warning for the administrator about something that the bridge accepts.
 
 public struct BridgeWarning: Hashable, Sendable {
-    /// What is, without a full stop.
+    /// What is wrong, without a full stop.
     public var what: String
-    /// What follows from it, without a full stop.
+    /// What it leads to, without a full stop.
     public var why: String
     /// What to do.
     public var advice: String

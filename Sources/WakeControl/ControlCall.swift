@@ -1,4 +1,4 @@
-// What the control API can be asked for, as one value the daemon switches over, and the reading of it from a request.
+// A call of the control API, as one value that the daemon switches over, and its parsing from a request.
 import WakeModel
 
 public enum ControlCall: Hashable, Sendable {
@@ -12,7 +12,7 @@ public enum ControlCall: Hashable, Sendable {
     case forgetAccessory(device: String)
     case start(handler: String)
     case stop(handler: String, keepsSessions: Bool)
-    /// A lease on being awake: it lives as long as its stream.
+    /// Keeps the handler awake for as long as the stream is open.
     case attach(handler: String)
     case reload
     case simulate(Simulation)
@@ -24,7 +24,7 @@ public enum ControlCall: Hashable, Sendable {
     case logs(LogQuestion)
 }
 
-/// Something that is made to happen for a test.
+/// Something that is simulated for a test.
 public enum Simulation: Hashable, Sendable {
     public enum MemoryLevel: String, Hashable, Sendable, CaseIterable { case low, critical }
 
@@ -51,7 +51,7 @@ public struct LogQuestion: Hashable, Sendable {
     public var handler: String?
     /// True for a stream that goes on with new lines.
     public var follows = false
-    /// How many of the latest lines come first, 0 to 10,000.
+    /// How many of the latest lines to send first, 0 to 10,000.
     public var lines = 100
 
     public init(handler: String? = nil, follows: Bool = false, lines: Int = 100) {
@@ -62,7 +62,7 @@ public struct LogQuestion: Hashable, Sendable {
 }
 
 extension ControlCall {
-    /// Reads a request, or says in a refusal what is wrong with it and which address, method or key is nearest.
+    /// Reads a request. A refusal says what is wrong with it and which address, method or key is nearest.
     public init(_ request: ControlRequest) throws(ControlRefusal) {
         let here = Endpoint.all.filter { $0.captures(in: request.path) != nil }
         guard !here.isEmpty else { throw .unknownPath(request.path) }
@@ -72,7 +72,7 @@ extension ControlCall {
         self = try endpoint.read(endpoint.captures(in: request.path) ?? "", request)
     }
 
-    /// The whole of a server's `handle`: a call where there is one, the refusal where there is none.
+    /// The server's `handle`: performs the call, or returns the refusal.
     public static func answer(_ request: ControlRequest, _ perform: (ControlCall) -> ControlResponse) -> ControlResponse
     {
         do { return perform(try ControlCall(request)) } catch { return .refusal(error) }
@@ -94,7 +94,7 @@ struct Endpoint {
         self.read = read
     }
 
-    /// What stands at `ID`, empty where the path has none; nil where the path is another one.
+    /// The component at `ID`, empty where the path has none; nil where the path is another one.
     func captures(in components: [String]) -> String? {
         guard components.count == path.count else { return nil }
         var captured = ""

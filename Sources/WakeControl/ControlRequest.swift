@@ -1,7 +1,7 @@
-// What a client of the control socket asks and what it is answered, free of HTTP's and the library's types.
+// Requests and answers of the control socket, without types of HTTP or the library.
 import WakeModel
 
-/// One request, whole: its body has arrived and is at most 64 KiB.
+/// One whole request: its body has arrived and is at most 64 KiB.
 public struct ControlRequest: Hashable, Sendable {
     public struct Parameter: Hashable, Sendable {
         public var name: String
@@ -20,7 +20,7 @@ public struct ControlRequest: Hashable, Sendable {
     /// In the order sent; a name without `=` has an empty value.
     public var query: [Parameter]
     public var body: [UInt8]
-    /// The user at the other end, by the kernel's word.
+    /// The client's user, as the kernel reports it.
     public var user: UInt32
 
     public init(method: String, path: [String], query: [Parameter] = [], body: [UInt8] = [], user: UInt32 = 0) {
@@ -49,7 +49,7 @@ public enum ControlResponse {
         return .json(status: 200, writer.bytes)
     }
 
-    /// Status 200 and `{"done":true}`: what an order is answered that has nothing to tell.
+    /// Status 200 and `{"done":true}`: the answer to an order without a result.
     public static var done: ControlResponse {
         .json { writer in
             writer.beginObject()
@@ -59,7 +59,7 @@ public enum ControlResponse {
     }
 }
 
-/// Why a request is not granted: a word for programs, a sentence for people, and what to do next.
+/// Why a request is refused: a code for programs, a sentence for people, and what to do next.
 public struct ControlRefusal: Error, Hashable, Sendable {
     public enum Status: Int, Hashable, Sendable {
         case badRequest = 400
@@ -76,7 +76,7 @@ public struct ControlRefusal: Error, Hashable, Sendable {
     public var code: String
     public var message: String
     public var advice: String
-    /// For ``Status/wrongMethod``: the methods that the path takes.
+    /// For ``Status/wrongMethod``: the methods that the path accepts.
     public var allowed: [String] = []
 
     public init(_ status: Status, code: String, message: String, advice: String, allowed: [String] = []) {

@@ -4,20 +4,20 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Serves the control API for as long as it lives. Everything, `handle` included, runs on the loop's thread.
+/// Serves the control API for as long as it exists. Everything, `handle` included, runs on the loop's thread.
 public final class ControlServer {
     public let socketPath: String
-    /// Called once it serves: nothing of a start is left to do then.
+    /// Called once it serves: the start is complete then.
     public var didBegin: () -> Void = {}
 
     private let loop: EventLoop
     private let admission: Admission
     private let handle: (ControlRequest) -> ControlResponse
     private let loadLibrary: @Sendable () -> String?
-    /// While the library is loaded; its answer is why it cannot be had.
-    private var loading: Errand<String?>?
+    /// The loading of the library; its result is why that failed.
+    private var loading: BackgroundJob<String?>?
     private var loaded: Watch?
-    /// Nil until the library is there; who connects sooner waits.
+    /// Nil until the library is loaded; clients that connect earlier wait.
     private var edge: HTTPEdge?
     private let listening: FileDescriptor
     private var readiness: Watch?
@@ -29,8 +29,8 @@ public final class ControlServer {
 
     private static let nextTry = TimeSpan.seconds(1)
 
-    /// Listens at `socketPath`, which it makes and at its end removes. The kernel lets in root, the daemon's user and
-    /// members of `group`: no byte of another user reaches the parser. `handle` answers at once: it waits for nothing.
+    /// Listens at `socketPath`, which it creates, and removes at its end. The kernel admits root, the daemon's user and members
+    /// of `group`: no byte of another user reaches the parser. `handle` must answer at once.
     public convenience init(
         loop: EventLoop, socketPath: String, group: UInt32? = nil, handle: @escaping (ControlRequest) -> ControlResponse
     ) throws(SystemError) {
@@ -49,13 +49,13 @@ public final class ControlServer {
         admission = Admission(daemonUser: geteuid(), group: group)
         timeout = try loop.timer(on: .monotonic) { [weak self] in self?.run() }
         wake = try loop.deferred(priority: .normal) { [weak self] in self?.run() }
-        // With the loop's first round: a start does not wait for the library.
+        // Begins with the loop's first round: a start does not wait for the library.
         wake?.schedule()
     }
 
     deinit { close() }
 
-    /// Ends every connection and takes the socket away. Must not be called from within `handle`.
+    /// Ends every connection and removes the socket. Must not be called from within `handle`.
     public func close() {
         guard isOpen else { return }
         isOpen = false
@@ -72,25 +72,25 @@ public final class ControlServer {
             timeout?.disarm()
             return
         }
-        // Zero would let a rounding in the library's clock spin this loop; its descriptor reports real work at once.
+        // With zero, a rounding in the library's clock could make this loop spin; its descriptor reports real work at once.
         timeout?.arm(at: SystemClock.now().monotonic + .milliseconds(max(milliseconds, 1)))
     }
 
-    /// On a thread of its own: the library brings TLS along, from a disk that may be slow, and while the loop waits nobody is woken.
+    /// Loads on a separate thread: the library comes with TLS, perhaps from a slow disk, and a blocked loop wakes no handler.
     private func load() {
         guard loading == nil else { return }
         do throws(SystemError) {
-            let errand = try Errand(loadLibrary)
-            loaded = try loop.watch(errand.raw, for: .readable) { [weak self] _ in self?.begin() }
-            loading = errand
+            let job = try BackgroundJob(loadLibrary)
+            loaded = try loop.watch(job.raw, for: .readable) { [weak self] _ in self?.begin() }
+            loading = job
         } catch {
             putOff(error.description)
         }
     }
 
     private func begin() {
-        guard let fault = loading?.take() else { return }
-        // The watch first: a handler's process that is being started holds a copy of what it watches.
+        guard let fault = loading?.removeResult() else { return }
+        // Ends the watch first: a handler's process that is being started holds a copy of the watched descriptor.
         loaded = nil
         loading = nil
         if let fault { return putOff("could not load libmicrohttpd: \(fault); install it") }
@@ -105,9 +105,9 @@ public final class ControlServer {
         }
     }
 
-    /// Whoever connects before it is mended waits, and while somebody does it is tried again.
+    /// Clients wait until this is fixed; while one waits, it is retried.
     private func putOff(_ fault: String) {
-        if !isToldOfFailure { log.error("\(fault); whoever asks the control socket waits until that is mended") }
+        if !isToldOfFailure { log.error("\(fault); clients of the control socket wait until that is fixed") }
         isToldOfFailure = true
         readiness = try? loop.watch(listening.raw, for: .readable) { [weak self] _ in
             self?.readiness?.disable()

@@ -1,40 +1,39 @@
-// An answer that goes on: lines for one client, in a buffer that is bounded because the loop never waits for anyone.
+// A streamed answer: lines for one client, in a bounded buffer, because the loop never waits for a client.
 import WakeModel
 
-/// A streamed answer. Lives as long as its connection; belongs to the loop's thread.
+/// A streamed answer. Exists as long as its connection; belongs to the loop's thread.
 public final class ControlStream {
-    /// Bytes that may wait for a client; one that lets more than this gather is dropped.
+    /// The bytes that a client may leave unread; beyond that it is disconnected.
     public static let capacity = 256 * 1024
 
     public let contentType: String
-    /// False from ``close()``, from the client's leaving, and from the moment it read too slowly.
+    /// False after ``close()``, after the client has disconnected, and after it read too slowly.
     public private(set) var isOpen = true
-    /// Called at most once, when the stream ends for any other reason than ``close()``; perhaps from within
-    /// ``send(_:)``.
+    /// Called at most once, when the stream ends for another reason than ``close()``; perhaps from within ``send(_:)``.
     public var onClose: (() -> Void)?
 
     private var backlog = StreamBacklog(capacity: ControlStream.capacity)
-    /// Set by the edge while the connection sleeps for want of bytes.
+    /// Set by the edge while the connection is suspended for want of bytes.
     var wake: (() -> Void)?
 
     init(contentType: String) { self.contentType = contentType }
 
-    /// Queues whole lines; never blocks. Ignored when the stream is no longer open.
+    /// Queues whole lines; never blocks. Does nothing when the stream is closed.
     public func send(_ lines: [UInt8]) {
         guard isOpen, !lines.isEmpty else { return }
         if !backlog.append(lines) {
             let sentence =
-                "this reader let \(Self.capacity / 1024) KiB gather and is let go; read faster, or ask for less"
+                "this reader left \(Self.capacity / 1024) KiB unread and is disconnected; read faster, or ask for less"
             backlog.truncate { gapLine($0, sentence) }
             end()
         }
         rouse()
     }
 
-    /// Tells that so many lines are missing at this place, and why.
+    /// Reports how many lines are missing at this place, and why.
     public func sendGap(of lines: Int, _ sentence: String) { send(gapLine(lines, sentence)) }
 
-    /// Ends the answer after what is queued.
+    /// Ends the answer after the queued bytes.
     public func close() {
         isOpen = false
         onClose = nil
@@ -43,19 +42,19 @@ public final class ControlStream {
 
     enum Portion: Equatable {
         case bytes([UInt8])
-        /// Nothing now; `wake` will be called when there is.
+        /// Nothing now; `wake` is called when there is something.
         case none
         case end
     }
 
-    /// The next bytes for the client, at most `limit`.
-    func take(upTo limit: Int) -> Portion {
-        let bytes = backlog.take(upTo: limit)
+    /// Removes and returns the next bytes for the client, at most `limit`.
+    func read(upTo limit: Int) -> Portion {
+        let bytes = backlog.removeFirst(upTo: limit)
         if !bytes.isEmpty { return .bytes(bytes) }
         return isOpen ? .none : .end
     }
 
-    /// The connection is gone, whoever ended it.
+    /// The connection has ended, from either side.
     func disconnect() {
         backlog.clear()
         end()
@@ -90,7 +89,7 @@ public final class ControlStream {
     }
 }
 
-/// Bytes that wait for a slow reader, cut only between the pieces they came in, so that no line is halved.
+/// Bytes that wait for a slow reader, dropped only in whole pieces, so that no line is cut.
 struct StreamBacklog {
     let capacity: Int
     private var pieces: [[UInt8]] = []
@@ -100,7 +99,7 @@ struct StreamBacklog {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// False, with nothing kept of `piece`, where it does not fit.
+    /// False, and `piece` is dropped, where it does not fit.
     mutating func append(_ piece: [UInt8]) -> Bool {
         guard count + piece.count <= capacity else { return false }
         pieces.append(piece)
@@ -108,20 +107,20 @@ struct StreamBacklog {
         return true
     }
 
-    mutating func take(upTo limit: Int) -> [UInt8] {
-        var taken: [UInt8] = []
-        while head < pieces.count, taken.count < limit {
-            let part = pieces[head][offset...].prefix(limit - taken.count)
-            taken.append(contentsOf: part)
+    mutating func removeFirst(upTo limit: Int) -> [UInt8] {
+        var removed: [UInt8] = []
+        while head < pieces.count, removed.count < limit {
+            let part = pieces[head][offset...].prefix(limit - removed.count)
+            removed.append(contentsOf: part)
             offset += part.count
             if offset == pieces[head].count { advance() }
         }
-        count -= taken.count
-        return taken
+        count -= removed.count
+        return removed
     }
 
-    /// Drops every piece but a half-taken first one, and puts `line`, made from the number of lines lost, in their
-    /// place. The piece that did not fit counts as one lost line.
+    /// Replaces all pieces, but a partly read first one, by `line`, made from the number of lines lost. The piece that did
+    /// not fit counts as one lost line.
     mutating func truncate(with line: (Int) -> [UInt8]) {
         let started = offset > 0 ? Array(pieces[head][offset...]) : []
         let dropped = pieces[(offset > 0 ? head + 1 : head)...]
@@ -137,7 +136,7 @@ struct StreamBacklog {
         pieces[head] = []
         head += 1
         offset = 0
-        // Moving the rest up at every piece would make a long queue quadratic.
+        // Moving the rest up after every piece would take quadratic time.
         if head == pieces.count || head > 64 {
             pieces.removeFirst(head)
             head = 0

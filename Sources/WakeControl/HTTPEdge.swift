@@ -1,15 +1,15 @@
-// The edge to GNU libmicrohttpd: the only file that sees its pointers; bytes are copied out of it at once.
+// The edge to GNU libmicrohttpd: the only file that uses its pointers; bytes are copied out at once.
 import CMicrohttpd
 import Glibc
 import WakeLoop
 import WakeSystem
 
-/// One HTTP server on one listening socket. Runs only when it is told to, and calls back only while it runs.
+/// One HTTP server on one listening socket. Runs only when called, and calls back only while it runs.
 final class HTTPEdge {
     struct Limits {
         var connections: UInt32 = 64
         var bodyBytes = 64 * 1024
-        /// What is too large is read to its end and thrown away up to here: many clients see an answer only after that.
+        /// A body that is too large is read and discarded up to this: many clients see an answer only after that.
         var discardedBytes = 1024 * 1024
     }
 
@@ -20,13 +20,13 @@ final class HTTPEdge {
     private let loop: EventLoop
     private var peers: [OpaquePointer: Peer?] = [:]
     private var transmissions: [ObjectIdentifier: Transmission] = [:]
-    /// Called when it must be run again though its descriptor stays silent: the library does not tell that by itself.
+    /// Called when it must be run again although its descriptor stays silent: the library does not signal that.
     var onWake: (() -> Void)?
 
-    /// Loads the library, once: nothing else of it may be called before. Nil, or why it cannot be had. On any thread.
+    /// Loads the library, once: call nothing else of it before. Nil, or why it cannot be loaded. On any thread.
     static func load() -> String? { wake_http_load().map { String(cString: $0) } }
 
-    /// Throws where the library will not start: the process is out of memory or of descriptors.
+    /// Throws where the library cannot start: the process is out of memory or descriptors.
     init(
         listening: Int32, loop: EventLoop, admission: Admission, limits: Limits = Limits(),
         handle: @escaping (ControlRequest) -> ControlResponse
@@ -66,12 +66,12 @@ final class HTTPEdge {
         return left < 0 ? nil : left
     }
 
-    /// Ends every connection. The listening socket stays its owner's. Must not be called from within `handle`.
+    /// Ends every connection, and leaves the listening socket open. Must not be called from within `handle`.
     func stop() {
         guard let daemon else { return }
         onWake = nil
         for transmission in transmissions.values { transmission.cut() }
-        // The library insists on having seen every suspended connection resumed before it is stopped.
+        // The library requires that every suspended connection is resumed before it is stopped.
         wake_http_run(daemon)
         wake_http_stop(daemon)
         self.daemon = nil
@@ -83,7 +83,7 @@ final class HTTPEdge {
 
     private func connection(_ connection: OpaquePointer, hasStarted: Bool) {
         guard hasStarted else {
-            // At its limit the library stops listening, and listens again only in a later run, which nothing would cause.
+            // At its limit the library stops listening, and listens again only in a later run, so one must be scheduled.
             if peers.count >= Int(limits.connections) { onWake?() }
             peers[connection] = nil
             return
@@ -114,7 +114,7 @@ final class HTTPEdge {
         return answer(handle(exchange.request), exchange, on: connection)
     }
 
-    /// Refuses at the head what need not be read further.
+    /// Refuses a request by its head, where the body need not be read.
     private func begin(_ exchange: Exchange, on connection: OpaquePointer) -> Bool {
         guard let peer = exchange.peer, admission.admits(peer) else {
             return answer(.refusal(admission.refusal(of: exchange.peer)), exchange, on: connection)
@@ -156,7 +156,7 @@ final class HTTPEdge {
         let transmission = Transmission(stream, on: connection) { [weak self] in self?.onWake?() }
         exchange.transmission = transmission
         transmissions[ObjectIdentifier(transmission)] = transmission
-        // A suspended connection is not looked at by the library, so its end would go unseen.
+        // The library does not watch a suspended connection, so its end would go unnoticed.
         transmission.hangup = try? loop.watch(wake_http_connection_descriptor(connection), for: [.hangup]) {
             [weak transmission] _ in transmission?.cut()
         }
@@ -180,10 +180,10 @@ final class HTTPEdge {
     }
 }
 
-/// One request while it arrives; kept alive by the library from its head to its completion.
+/// One request while it arrives; the library keeps it from its head to its completion.
 private final class Exchange {
     let peer: Peer?
-    /// What the client said the body would measure; 0 where it did not say.
+    /// The announced length of the body; 0 where the client did not announce it.
     let announcedBytes: Int
     var request: ControlRequest
     private(set) var receivedBytes = 0
@@ -199,7 +199,7 @@ private final class Exchange {
             query: Exchange.query(of: connection), user: peer?.user ?? .max)
     }
 
-    /// Counts the bytes, and keeps them while all of them together are within `limit`.
+    /// Counts the bytes, and keeps them while their sum is within `limit`.
     func append(_ bytes: UnsafePointer<CChar>?, _ count: Int, limit: Int) {
         receivedBytes += count
         guard let bytes, receivedBytes <= limit else { return }
@@ -225,7 +225,7 @@ private final class Exchange {
     }
 }
 
-/// A stream on its connection: sleeps while there is nothing to send, and knows when the client has gone.
+/// A stream on its connection: suspended while there is nothing to send; notices when the client has gone.
 private final class Transmission {
     private let stream: ControlStream
     private let connection: OpaquePointer
@@ -240,9 +240,9 @@ private final class Transmission {
         self.onWake = onWake
     }
 
-    /// Copies the next bytes into the library's buffer; 0 after putting the connection to sleep.
+    /// Copies the next bytes into the library's buffer; 0 after suspending the connection.
     func fill(_ buffer: UnsafeMutablePointer<CChar>, _ room: Int) -> Int {
-        switch stream.take(upTo: room) {
+        switch stream.read(upTo: room) {
         case .bytes(let bytes):
             UnsafeMutableRawPointer(buffer).copyMemory(from: bytes, byteCount: bytes.count)
             return bytes.count
@@ -253,7 +253,7 @@ private final class Transmission {
         }
     }
 
-    /// The client has gone, or the server goes.
+    /// The client has disconnected, or the server ends.
     func cut() {
         hangup = nil
         stream.disconnect()

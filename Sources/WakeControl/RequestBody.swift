@@ -1,4 +1,4 @@
-// The JSON bodies and queries of the control API, read strictly: what is not understood is refused by name.
+// The JSON bodies and queries of the control API, read strictly: an unknown key is refused by its name.
 import WakeModel
 
 /// A JSON object whose keys are all known; an empty body is an empty object.
@@ -46,7 +46,7 @@ struct RequestBody {
         throw .badRequest("missing-key", "\(path) needs the key '\(key)'", "add \"\(key)\": \"…\" to the body")
     }
 
-    /// What `state` says, in the words of the command line.
+    /// The value of `state`, in the words of the command line.
     func isOn() throws(ControlRefusal) -> Bool {
         switch try require("state") {
         case "on": return true

@@ -1,4 +1,4 @@
-// The status of bridge, handlers and devices as the control API writes it: one shape, whoever fills it in.
+// The status of bridge, handlers and devices, as the control API writes it.
 import WakeModel
 
 public struct BridgeStatus: Hashable, Sendable {
@@ -16,7 +16,7 @@ public struct BridgeStatus: Hashable, Sendable {
     /// Resident memory of the daemon, in bytes.
     public var residentBytes: Int
     /// Why the kernel keeps no limit of processes or memory for handlers, a clause; nil where it keeps both.
-    public var containmentHindrance: String?
+    public var containmentBlockingReason: String?
     /// What kept the loop from everything else, since the start: for how long at most, and how often for more than 50 ms.
     public var longestCall = TimeSpan.zero
     public var longCalls = 0
@@ -42,7 +42,7 @@ public struct HandlerStatus: Hashable, Sendable {
     public var state: String
     /// A sentence: why it is, or is not, awake.
     public var why: String
-    /// Nil while no process lives.
+    /// Nil while there is no process.
     public var process: Int32?
     public var epoch: Epoch
     /// Events that wait, and events delivered and not yet acknowledged.
@@ -73,7 +73,7 @@ public struct HandlerStatus: Hashable, Sendable {
 }
 
 public struct DeviceStatus: Hashable, Sendable {
-    /// What its profile asks of a device: who has it in a trace gets the same profile again.
+    /// The properties that its profile matches: a trace with these gets the same profile again.
     public struct Match: Hashable, Sendable {
         public struct Property: Hashable, Sendable {
             public var name: String
@@ -103,11 +103,11 @@ public struct DeviceStatus: Hashable, Sendable {
     public var link: String
     /// What keeps it from being connected, a sentence; nil where nothing does, or its session alone.
     public var why: String?
-    /// When data last came; nil for never.
+    /// When the last data came; nil for never.
     public var lastData: WallTime?
-    /// The user's switch; nil for what has none, as while a trace is played.
+    /// The session; nil where there is none, as while a trace is played.
     public var session: LinkSession?
-    /// Where an accessory stands now; nil for one that is away or has no node, and for peripherals.
+    /// The node of an accessory; nil for one that is away or has no node, and for peripherals.
     public var node: String?
 
     public init(
@@ -162,7 +162,7 @@ extension JSONWriter {
         field("suspend", status.suspension.rawValue)
         field("journal_health", status.journalHealth)
         field("memory", status.residentBytes)
-        field("uncontained", status.containmentHindrance)
+        field("uncontained", status.containmentBlockingReason)
         key("loop")
         beginObject()
         key("longest_ms")

@@ -1,20 +1,20 @@
-// What a handler made of its wakes, as the control API writes it: how it judged them, and what they cost.
+// A handler's wakes, as the control API writes them: how the handler judged them, and what they cost.
 import WakeModel
 
 public struct WorkReport: Hashable, Sendable {
-    /// Acknowledged events, by the word that stood on their acknowledgement.
+    /// Acknowledged events, by the `result` of their acknowledgements.
     public var useful: UInt64 = 0
     public var nothing: UInt64 = 0
     public var failed: UInt64 = 0
     public var unsaid: UInt64 = 0
-    /// Launches and thaws after which it said any of the words, and those after which it said `useful`.
+    /// Launches and thaws after which it gave any `result`, and those after which it gave `useful`.
     public var judgedWakes: UInt64 = 0
     public var usefulWakes: UInt64 = 0
-    /// The share of the daemon's life for which it was awake.
+    /// The share of the daemon's running time for which it was awake.
     public var awakeRatio = 0.0
-    /// Of the living process and all it started; nil where none lives or nobody adds it up.
+    /// Processor time of the running process and everything it started; nil where there is none, or it is not counted.
     public var processorTime: TimeSpan?
-    /// Events that the living process acknowledged.
+    /// Events that the running process acknowledged.
     public var acknowledgedByProcess: UInt64 = 0
 
     public init() {}
@@ -43,7 +43,7 @@ extension JSONWriter {
         endObject()
     }
 
-    /// To the microsecond; null where nobody knows.
+    /// Rounded to the microsecond; null where it is not known.
     private mutating func milliseconds(_ name: StaticString, _ span: TimeSpan?) {
         key(name)
         if let span { number(Double(span.nanoseconds / 1000) / 1000) } else { null() }

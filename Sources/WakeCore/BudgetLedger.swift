@@ -144,7 +144,7 @@ struct BudgetLedger: Sendable {
 }
 
 extension HandlerTimers {
-    /// How long open leases have after the last task ended: the 2 s of the law.
+    /// How long open leases have after the last task ended: the acknowledgement can follow the work.
     var closingTime: TimeSpan { .seconds(2) }
     /// A warning never takes more than half of the budget it warns of.
     var budgetWarning: TimeSpan { min(warn, TimeSpan(nanoseconds: budget.nanoseconds / 2)) }

@@ -1,7 +1,7 @@
 // What the core decided and why, in one written form: the decision log, `why`, and the tests read the same words.
 import WakeModel
 
-/// The states of semantics 4.2; `held` overlays idle and suspended.
+/// The states of docs/dev/invariants.md; `held` overlays idle and suspended.
 public enum HandlerState: String, Hashable, Sendable, CaseIterable {
     case stopped, idle, launching, active, expiring, suspending, suspended, terminating, held, quarantined
 }

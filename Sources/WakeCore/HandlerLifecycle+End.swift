@@ -22,7 +22,7 @@ extension HandlerLifecycle {
         step.emit(.kill(id, epoch))
     }
 
-    /// Thaw, SIGTERM, and the kill after T_term.
+    /// Thaw, SIGTERM, and the kill after ``HandlerTimers/terminate``.
     mutating func requestTermination(_ reason: EndReason, _ step: inout Step) {
         let termination = Termination(reason: reason, killAt: step.now + timers.terminate)
         tell(.terminating(reason: reason.written, within: timers.terminate), &step)

@@ -1,4 +1,4 @@
-// One handler through the ten states of semantics 4.2: each call brings it where what is now true says it should be.
+// One handler's state machine: each call moves it to the state that follows from the facts (docs/dev/invariants.md).
 import WakeModel
 
 /// Level-triggered: an input changes facts, then ``settle(_:)`` moves the phase until nothing more follows from them.

@@ -84,7 +84,7 @@ public struct HandlerSettings: Hashable, Sendable {
     public var batchLimit: Int { maxBatch ?? (lifecycle == .resident ? 64 : 1) }
 }
 
-/// The timers of semantics 4.3, each a key of a manifest's `timers` (or its own key) or of `wakebridge.json5`.
+/// Each is a key of a manifest's `timers` (or its own key) or of `wakebridge.json5`; docs/dev/invariants.md lists them.
 public struct HandlerTimers: Hashable, Sendable {
     /// Start to `ready`, explicit-ready handlers only.
     public var launch: TimeSpan = .seconds(20)

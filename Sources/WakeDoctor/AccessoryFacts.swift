@@ -1,36 +1,36 @@
-// What was seen of a machine's accessories: udev and its rules, who else is after a serial line, and what is attached.
+// Facts about a machine's accessories: udev and its rules, programs that take serial lines, and what is attached.
 import WakeModel
 
 public struct AccessoryFacts: Hashable, Sendable {
     public enum Udev: Hashable, Sendable {
         case running
         case absent
-        /// Its files are here, and what it announces is not: the network is another than its own, as in containers.
+        /// Its files are here but its announcements are not: this is another network namespace, as in containers.
         case unheard
     }
 
     public enum Rules: Hashable, Sendable {
-        /// No profile is of an accessory.
+        /// No profile describes an accessory.
         case unneeded
-        /// They cannot be made of the profiles, and why.
+        /// They cannot be made from the profiles; the value says why.
         case unmade(String)
         case absent
-        /// The file at this path says other things than the profiles.
+        /// The file at this path differs from what the profiles need.
         case outdated(String)
         case current
     }
 
     public var udev = Udev.running
     public var rules = Rules.unneeded
-    /// Whom the rules let in.
+    /// The group that the rules give access to.
     public var group = Group("wakebridge")
     public var hasModemManager = false
-    /// What keeps brltty off is installed.
+    /// The rules that keep brltty off are installed.
     public var hasBrailleRules = true
-    /// USB devices that a profile knows, and that the rules of brltty claim.
+    /// USB devices that a profile knows and that brltty's rules claim.
     public var brailleClaims: [BrailleClaim] = []
     public var attached: [AttachedAccessory] = []
-    /// The power supply of a Raspberry Pi was too weak since it was asked last.
+    /// The power supply of a Raspberry Pi was too weak since the last look.
     public var isUndervolted = false
 
     public init() {}
@@ -69,9 +69,9 @@ extension AccessoryFacts {
 public struct AttachedAccessory: Hashable, Sendable {
     public enum Access: Hashable, Sendable {
         case open
-        /// To this process; nil where it is root's alone.
+        /// The rights of this process; nil where the node is root's alone.
         case denied(group: String?)
-        /// It is in /sys and not in /dev.
+        /// The node is in /sys and not in /dev.
         case missing
     }
 
@@ -80,9 +80,9 @@ public struct AttachedAccessory: Hashable, Sendable {
     public var node: AccessoryNode
     public var profile: String
     public var access = Access.open
-    /// ModemManager may ask it whether it is a modem.
+    /// ModemManager may probe it as a modem.
     public var isModemCandidate = false
-    /// Its USB device where the kernel may put it to sleep.
+    /// Its USB device, where the kernel may suspend it.
     public var sleepyDevice: String?
 
     public init(_ path: String, _ node: AccessoryNode, _ profile: String) {

@@ -1,4 +1,4 @@
-// What was seen of a machine and its bridge. The edges in Look/ fill it in; Findings judges it.
+// Facts about a machine and its bridge. The readers in Look/ fill them in; Findings judges them.
 import WakeModel
 
 public struct Facts: Hashable, Sendable {
@@ -6,25 +6,25 @@ public struct Facts: Hashable, Sendable {
     /// Whether a systemd runs this machine.
     public var hasSystemd = true
     public var isClockSet = true
-    public var radio = RadioSwitch.open
+    public var radio = RfkillState.open
     public var kernel = KernelFacts()
     public var bus = BusState.reached(.notRunning)
     public var bluetoothUnit = UnitState.absent
-    /// Nil where no bluetoothd is installed, or it does not tell.
+    /// Nil where no bluetoothd is installed, or it does not report its version.
     public var bluetoothdVersion: BluezVersion?
     public var hasBluetoothd = false
     public var bridgeUnit = UnitState.absent
-    /// The one that was asked is that which systemd runs, or would; otherwise somebody runs it for himself.
+    /// True where systemd runs, or would run, the bridge that was asked; false where a user runs it by hand.
     public var isBridgeOfSystem = true
     public var bridge = BridgeState.absent(socket: "")
     public var accessories = AccessoryFacts()
-    /// This tool's own.
+    /// The version of this tool.
     public var toolVersion = ""
 
     public init() {}
 }
 
-/// A unit as systemd's files have it.
+/// A systemd unit, as its files describe it.
 public enum UnitState: Hashable, Sendable { case absent, masked, disabled, enabled }
 
 public struct BluezVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
@@ -33,7 +33,7 @@ public struct BluezVersion: Hashable, Sendable, Comparable, CustomStringConverti
 
     public init(_ major: Int, _ minor: Int) { (self.major, self.minor) = (major, minor) }
 
-    /// Of `5.66`; what follows is a packager's.
+    /// The number in `5.66`; a packager's suffix is ignored.
     public init?(_ text: some StringProtocol) {
         let numbers = text.split(separator: ".").prefix(2).map { Int($0.prefix { $0.isASCII && $0.isNumber }) }
         guard numbers.count == 2, let major = numbers[0], let minor = numbers[1] else { return nil }
@@ -54,7 +54,7 @@ public struct KernelFacts: Hashable, Sendable {
     public var controllers: [String: ControllerFacts] = [:]
     /// The file of the Raspberry Pi's firmware that switches its controller off.
     public var disabledIn: String?
-    /// Interfaces that are up on a chip that has Bluetooth too.
+    /// Network interfaces that are up on a chip that has Bluetooth too.
     public var sharedInterfaces: [String] = []
     public var hasCgroups = true
     /// Whether it can freeze and kill a cgroup: Linux 5.14.
@@ -74,9 +74,9 @@ public struct ControllerFacts: Hashable, Sendable {
     }
 
     public var attachment: Attachment
-    /// Who made it, where that is known.
+    /// Its maker, where that is known.
     public var maker: String?
-    /// LL privacy: it knows bonded peripherals by addresses that change; nil where nobody may look.
+    /// LL privacy: it recognises bonded peripherals by changing addresses; nil where that may not be read.
     public var hasPrivacy: Bool?
 
     public init(_ attachment: Attachment, maker: String? = nil, hasPrivacy: Bool? = nil) {
@@ -85,7 +85,7 @@ public struct ControllerFacts: Hashable, Sendable {
         self.hasPrivacy = hasPrivacy
     }
 
-    /// How many links such a controller holds at once; nil where that is not known of its maker.
+    /// How many links such a controller holds at once; nil where its maker's count is not known.
     var slots: Int? {
         switch maker {
         case "Cambridge Silicon Radio": 5
@@ -98,7 +98,7 @@ public struct ControllerFacts: Hashable, Sendable {
 // MARK: The bus and bluetoothd
 
 public enum BusState: Hashable, Sendable {
-    /// With why it cannot be reached.
+    /// The value says why it cannot be reached.
     case absent(String)
     case refused(String)
     case silent
@@ -108,14 +108,14 @@ public enum BusState: Hashable, Sendable {
 public enum BluezState: Hashable, Sendable {
     case notRunning
     case refused(String)
-    /// With what it says instead of an answer; empty where it says nothing.
+    /// The value is its error; empty where it did not answer.
     case silent(String)
     case running(BluezFacts)
 }
 
 public struct BluezFacts: Hashable, Sendable {
     public var adapters: [AdapterFacts]
-    /// False where a peripheral of it says that it is paired, and not whether it is bonded: before 5.66.
+    /// False where a peripheral reports `Paired` but not `Bonded`: before 5.66.
     public var tellsBonds: Bool
 
     public init(_ adapters: [AdapterFacts], tellsBonds: Bool = true) {
@@ -124,7 +124,7 @@ public struct BluezFacts: Hashable, Sendable {
     }
 }
 
-/// An adapter as bluetoothd tells of it.
+/// An adapter, as bluetoothd reports it.
 public struct AdapterFacts: Hashable, Sendable {
     /// The kernel's name for it now, such as `hci0`.
     public var name: String
@@ -146,11 +146,11 @@ public struct AdapterFacts: Hashable, Sendable {
 
 public enum BridgeState: Hashable, Sendable {
     case absent(socket: String)
-    /// The socket is there and nobody listens.
+    /// The socket exists and no process listens.
     case dead(socket: String)
     case denied(socket: String)
     case silent(socket: String)
-    /// With its own sentence.
+    /// The value is the daemon's own sentence.
     case refused(String)
     case running(BridgeFacts)
 }
@@ -160,7 +160,7 @@ public struct BridgeFacts: Hashable, Sendable {
         public var id: String
         public var state: String
         public var why: String
-        /// What it is not woken for until it is bonded, by alias.
+        /// The devices that it is not woken for until they are bonded, by alias.
         public var unbonded: [String]
 
         public init(_ id: String, _ state: String, _ why: String, unbonded: [String] = []) {
@@ -198,14 +198,14 @@ public struct BridgeFacts: Hashable, Sendable {
     }
 
     public var handlers: [Handler] = []
-    /// Of its manifests.
+    /// The warnings about its manifests.
     public var warnings: [Warning] = []
-    /// Those that are not open.
+    /// The sessions that are not open.
     public var sessions: [Session] = []
-    /// How many links an adapter carried when it refused another, by its address.
+    /// How many links an adapter carried when it refused another, by the adapter's address.
     public var mostLinks: [String: Int] = [:]
     public var deadLetters = 0
-    /// Which it has not, of those that it has a use for; nil where that cannot be seen.
+    /// The capabilities that it lacks, of those that it uses; nil where that cannot be read.
     public var lackingCapabilities: [String]?
 
     public init() {}

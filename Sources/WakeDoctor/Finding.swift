@@ -1,7 +1,7 @@
-// One thing that was found: how bad it is, what is, why it matters, and what mends it.
+// One finding: how bad it is, what is wrong, why it matters, and how to fix it.
 
 public struct Finding: Hashable, Sendable {
-    /// From the harmless to the bad.
+    /// In order, from harmless to bad.
     public enum Level: Int, Hashable, Sendable, Comparable, CaseIterable {
         case ok, note, warning, fault
 
@@ -12,13 +12,13 @@ public struct Finding: Hashable, Sendable {
     public enum Remedy: Hashable, Sendable {
         /// A command, to be run as it stands.
         case run(String)
-        /// What no single command can do.
+        /// Advice, where no single command is enough.
         case act(String)
     }
 
     public var level: Level
     public var code: Code
-    /// What is, without a full stop.
+    /// What is wrong, without a full stop.
     public var what: String
     /// Why it matters, a sentence or two; empty where all is well.
     public var why: String
@@ -32,7 +32,7 @@ public struct Finding: Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// What scripts know a finding by; the page on troubleshooting has each.
+    /// The code by which scripts recognise a finding; docs/troubleshooting.md lists each.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         case busAbsent = "bus-absent"
         case busRefused = "bus-refused"

@@ -1,4 +1,4 @@
-// What is found of accessories: whether udev tells of them and lets the bridge in, and who else is after them.
+// Findings about accessories: whether udev announces them and lets the bridge in, and which other program takes them.
 import WakeModel
 
 extension Facts {
@@ -13,7 +13,7 @@ extension Facts {
 
     private var ofUdev: [Finding] {
         let level = hasAttached ? Finding.Level.fault : .note
-        let why = "Accessories are not announced: nobody is woken when one is plugged in."
+        let why = "Accessories are not announced: no handler is woken when one is plugged in."
         switch accessories.udev {
         case .running: return []
         case .absent:
@@ -45,13 +45,13 @@ extension Facts {
         return Self.install("70-wakebridge.rules", options)
     }
 
-    /// What the rules would do is done by them.
+    /// Whether the installed rules do what the profiles need.
     private var useRules: Finding.Remedy {
         switch accessories.rules {
         case .current: .run(Self.apply)
         case .unneeded, .absent, .outdated: .run(installRules)
-        // As things are, the command would put nothing in place of what is installed.
-        case .unmade: .act("mend the profile that no udev rules can be made of")
+        // While the rules cannot be made, the command would replace what is installed with nothing.
+        case .unmade: .act("fix the profile that no udev rules can be made of")
         }
     }
 
@@ -83,11 +83,11 @@ extension Facts {
             return [
                 Finding(
                     .note, .groupAbsent, "there is no group \(group.name), which the udev rules let in",
-                    "Nobody but root opens accessories until there is. The service is root.",
+                    "Only root opens accessories until there is. The service is root.",
                     .run("sudo groupadd --system \(group.name.asShellWord) && \(Self.apply)"))
             ]
         }
-        // Where a node is closed to it, that is told of the node.
+        // A node that is closed to it has a finding of its own.
         let isDenied = accessories.attached.contains { if case .denied = $0.access { true } else { false } }
         guard !isRoot, !group.isOurs, !isDenied else { return [] }
         return [
@@ -123,7 +123,7 @@ extension Facts {
     }
 
     private func denied(_ name: String, _ group: String?) -> Finding {
-        // The daemon is mostly root, whatever this user may.
+        // The daemon mostly runs as root, whatever rights this user has.
         var level = Finding.Level.warning
         if case .running = bridge { level = .note }
         let what = "this user may not open accessory \(name)"
@@ -145,7 +145,7 @@ extension Facts {
         ]
     }
 
-    // MARK: Who else is after them
+    // MARK: Other programs that take them
 
     private var ofModemManager: [Finding] {
         let candidates = accessories.attached.filter(\.isModemCandidate).map { "\($0.path) (\($0.profile))" }
@@ -153,7 +153,7 @@ extension Facts {
         return [
             Finding(
                 .warning, .modemManager, "ModemManager may take \(candidates.joined(separator: ", ")) for a modem",
-                "It asks for some ten seconds after plugging in: nobody else gets the line, or what comes is garbled.",
+                "It asks for some ten seconds after plugging in: no other program gets the line, or what comes is garbled.",
                 useRules)
         ]
     }

@@ -1,7 +1,7 @@
-// What is found of the radios: blocks, adapters that are missing or off, and what disturbs those that work.
+// Findings about the radios: blocks, adapters that are missing or off, and what disturbs those that work.
 
 extension Facts {
-    /// As bluetoothd has them; nil where it cannot be asked.
+    /// The adapters that bluetoothd reports; nil where it cannot be asked.
     private var adapters: [AdapterFacts]? {
         if case .reached(.running(let bluez)) = bus { return bluez.adapters }
         return nil
@@ -20,7 +20,7 @@ extension Facts {
                     why + " No command can undo it.", .act("use the machine's wireless switch or key"))
             ]
         }
-        // Bluetoothd may see what /sys does not show to a container.
+        // Bluetoothd may see an adapter that /sys does not show to a container.
         let isBlocked = radio == .blockedBySoftware || (adapters ?? []).contains(where: \.isBlocked)
         guard isBlocked else { return [] }
         return [
@@ -36,7 +36,7 @@ extension Facts {
         return adapters.flatMap { findings(of: $0, of: adapters.count) } + ofSharedAntenna + ofMonitor
     }
 
-    /// - Parameter isAsked: whether bluetoothd has said that it has none.
+    /// - Parameter isAsked: whether bluetoothd has answered that it has no adapter.
     private func ofMissingAdapter(isAsked: Bool) -> [Finding] {
         guard kernel.controllers.isEmpty else {
             guard isAsked, radio == .open else { return [] }
@@ -56,7 +56,7 @@ extension Facts {
                     .run("sudo sed -i '/^dtoverlay=.*disable-bt/d' \(file) && sudo reboot"))
             ]
         }
-        // A laptop's block takes its adapter away altogether.
+        // On a laptop, a block may remove the adapter altogether.
         if radio != .open { return [] }
         return [kernel.hasBluetooth ? Self.noAdapter : Self.noBluetooth]
     }
@@ -76,7 +76,7 @@ extension Facts {
         let controller = kernel.controllers[adapter.name] ?? ControllerFacts(.other)
         var found: [Finding] = []
         if !adapter.isPowered {
-            // What holds it off is told by itself.
+            // A block that keeps it off has a finding of its own.
             return adapter.isBlocked || radio != .open ? [] : [off(adapter, isOnly: count == 1)]
         }
         if adapter.isScanning { found.append(scanned(adapter)) }
@@ -112,7 +112,7 @@ extension Facts {
             .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
     }
 
-    /// What it has shown to the bridge is surer than what such controllers mostly hold.
+    /// A count that the bridge has seen wins over the usual count of such controllers.
     private func ofRoom(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> [Finding] {
         let most: (links: Int, source: String)? =
             mostLinks(of: adapter).map { ($0, "and refused another") }
@@ -147,7 +147,7 @@ extension Facts {
 
     // MARK: All of them
 
-    /// A note only: nothing is broken, and every Raspberry Pi that is on Wi-Fi has it.
+    /// Only a note: nothing is broken, and every Raspberry Pi on Wi-Fi has it.
     private var ofSharedAntenna: [Finding] {
         let isShared = (adapters ?? []).contains { $0.isPowered && kernel.controllers[$0.name]?.attachment == .uart }
         guard isShared, let wireless = kernel.sharedInterfaces.first else { return [] }
@@ -163,7 +163,8 @@ extension Facts {
         guard kernel.isMonitorDenied else { return [] }
         return [
             Finding(
-                .note, .controllersUnseen, "who made the controllers, and how many links they hold, may not be seen",
+                .note, .controllersUnseen,
+                "the makers of the controllers, and how many links they hold, may not be read",
                 "Only root may listen to the kernel's Bluetooth monitor channel.", .run("sudo wakebridge doctor"))
         ]
     }

@@ -1,4 +1,4 @@
-// What is found of the bridge: whether it runs, how well it can do its work, and which handlers are not woken.
+// Findings about the bridge: whether it runs, how well it can do its work, and which handlers are not woken.
 import WakeModel
 
 extension Facts {
@@ -9,7 +9,7 @@ extension Facts {
             let what = "wakebridged is not running: there is no \(socket)"
             return [Finding(.fault, .bridgeAbsent, what, why, .run(startBridge))] + ofMissingCgroups
         case .dead(let socket):
-            let what = "wakebridged has died: nobody listens at \(socket)"
+            let what = "wakebridged has crashed: no process listens at \(socket)"
             return [Finding(.fault, .bridgeDead, what, why, .run(startBridge))] + ofMissingCgroups
         case .denied(let socket):
             return [
@@ -56,7 +56,7 @@ extension Facts {
                     .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
                     "What is not acknowledged when the bridge ends may be lost.",
                     .act(
-                        "make room on the disk or mend it, then \(isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it anew")"
+                        "make room on the disk or repair it, then \(isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it anew")"
                     )))
         }
         if bridge.version != toolVersion {
@@ -75,7 +75,7 @@ extension Facts {
         return [
             Finding(
                 .note, .capabilities, "wakebridged runs without \(names)",
-                "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end those that nobody else does.",
+                "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end links that no other program ends.",
                 .act("run it as the system's service, or add AmbientCapabilities=\(names) to its unit"))
         ]
     }
@@ -100,13 +100,13 @@ extension Facts {
         return [Finding(.ok, .bridge, "wakebridged \(bridge.version) runs"), weakSuspension]
     }
 
-    /// What the daemon will do with it once it runs.
+    /// How the daemon will suspend handlers once it runs.
     private var ofMissingCgroups: [Finding] { kernel.hasCgroups && kernel.isRecent ? [] : [weakSuspension] }
 
     private var weakSuspension: Finding {
         Finding(
             .warning, .weakSuspension, "handlers are suspended by SIGSTOP, for want of a cgroup",
-            "Their children can escape it, and whoever waits for them is told that they stopped.", cgroupRemedy)
+            "Their children can escape it, and a process that waits for them is told that they stopped.", cgroupRemedy)
     }
 
     private var cgroupRemedy: Finding.Remedy {

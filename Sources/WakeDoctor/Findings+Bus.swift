@@ -1,9 +1,9 @@
-// What is found of the message bus and of bluetoothd.
+// Findings about the message bus and bluetoothd.
 
 extension Facts {
-    /// The oldest with a GATT interface that programs can count on.
+    /// The oldest bluetoothd with a stable GATT interface.
     static let oldestUsable = BluezVersion(5, 43)
-    /// The oldest that WakeBridge is tried with.
+    /// The oldest bluetoothd that WakeBridge is tested with.
     static let oldestTried = BluezVersion(5, 66)
 
     var ofBus: [Finding] {
@@ -69,7 +69,7 @@ extension Facts {
                     .run("sudo systemctl unmask bluetooth && sudo systemctl enable --now bluetooth"))
             ]
         }
-        // Systemd does not start it then, and what is missing is told of the kernel.
+        // Systemd does not start it then; the kernel's finding says what is missing.
         if !kernel.hasBluetooth, hasSystemd { return [] }
         return [Finding(.fault, .bluetoothdDown, "bluetoothd is not running", why, .run(startBluetoothd))]
     }

@@ -1,4 +1,4 @@
-// What follows from the facts: the findings, the worst first, and among equals the cause before what follows from it.
+// The findings that follow from the facts: the worst first, and among equals a cause before its effects.
 
 public struct Findings: Hashable, Sendable {
     public let all: [Finding]

@@ -1,17 +1,17 @@
-// What the packets of the Linux monitor channel tell, as they pass: links that end and why, controllers that come and go.
+// Follows the packets of the Linux monitor channel: links that end and why, controllers that come and go.
 import WakeModel
 
 /// A Bluetooth controller, as the kernel introduces it.
 public struct AirController: Hashable, Sendable {
-    /// `hci0` is 0; counts anew with every controller that comes.
+    /// 0 for `hci0`; a controller that comes back may get another one.
     public var index: UInt16
     public var address: String
     /// The kernel's name for it: `hci0`.
     public var name: String?
-    /// The company that made it, by its number in Bluetooth's list; nil before the kernel knows.
+    /// The maker's number in Bluetooth's list of companies; nil before the kernel knows it.
     public var manufacturer: UInt16?
 
-    /// The company's name, of those whose controllers are common.
+    /// The maker's name, for common makers.
     public var maker: String? {
         switch manufacturer {
         case 0x0002: "Intel"
@@ -29,13 +29,13 @@ public struct AirController: Hashable, Sendable {
 
 public struct AirFollower: Sendable {
     public enum Happening: Hashable, Sendable {
-        /// Told again where the kernel then says who it is behind a private address.
+        /// Reported again where the kernel then resolves a private address.
         case linkUp(address: String)
-        /// `reason` is a word such as `remote-user`, or `0x3f` where there is none.
+        /// `reason` is a name such as `remote-user`, or `0x3f` where there is none.
         case linkDropped(address: String, reason: String)
-        /// Its link cannot be encrypted, in the words of `linkDropped`; that it ends is told after.
+        /// The link cannot be encrypted; `reason` as in `linkDropped`, which follows.
         case encryptionFailed(address: String, reason: String)
-        /// The controller carries no more links than it does already.
+        /// The controller has no room for another link.
         case noRoom(index: UInt16)
         /// The controller gave up a connection to an LE peripheral that it had begun.
         case connectFailed(index: UInt16, forWantOfRoom: Bool)
@@ -50,46 +50,46 @@ public struct AirFollower: Sendable {
         var handle: UInt16
     }
 
-    /// Those that are there, by index.
+    /// The present controllers, by index.
     public private(set) var controllers: [UInt16: AirController] = [:]
     private var links: [LinkKey: String] = [:]
-    /// By adapter, the link that the kernel names next.
+    /// By adapter, the link whose identity the kernel reports next.
     private var unnamed: [UInt16: LinkKey] = [:]
 
     public init() {}
 
-    /// Whose links are up now.
+    /// The addresses of the peers whose links are up.
     public var addresses: Set<String> { Set(links.values) }
 
-    /// Nil for whatever is about something else, or broken.
-    public mutating func take(_ record: [UInt8]) -> Happening? {
+    /// Updates the state; nil for a packet that is about something else, or malformed.
+    public mutating func ingest(_ record: [UInt8]) -> Happening? {
         guard let packet = MonitorPacket(record) else { return nil }
         switch packet.opcode {
         case 0: return introduce(packet)
         case 1: return remove(packet.adapter)
-        case 2: return takeCommand(packet)
-        case 3: return takeEvent(packet)
+        case 2: return readCommand(packet)
+        case 3: return readEvent(packet)
         case 10: return inform(packet)
         case 17: return identify(packet)
         default: return nil
         }
     }
 
-    private mutating func takeEvent(_ packet: MonitorPacket) -> Happening? {
+    private mutating func readEvent(_ packet: MonitorPacket) -> Happening? {
         guard let code = packet.bytes.byte(0), let length = packet.bytes.byte(1),
             let body = packet.bytes.slice(2, Int(length)), let event = try? LinkEvent(code: code, body: body)
         else { return nil }
-        return take(event, of: packet.adapter)
+        return apply(event, of: packet.adapter)
     }
 
-    /// LE Set Scan Enable and its extended form: the opcode, the length, whether it shall.
-    private func takeCommand(_ packet: MonitorPacket) -> Happening? {
+    /// LE Set Scan Enable and its extended form: the opcode, the length, whether to scan.
+    private func readCommand(_ packet: MonitorPacket) -> Happening? {
         guard let opcode = packet.bytes.word(0), opcode == 0x200c || opcode == 0x2042, packet.bytes.byte(3) == 1
         else { return nil }
         return .scans(index: packet.adapter)
     }
 
-    private mutating func take(_ event: LinkEvent, of adapter: UInt16) -> Happening? {
+    private mutating func apply(_ event: LinkEvent, of adapter: UInt16) -> Happening? {
         switch event {
         case .connected(let handle, let address):
             let key = LinkKey(adapter: adapter, handle: handle)
@@ -113,8 +113,8 @@ public struct AirFollower: Sendable {
         }
     }
 
-    /// Device Connected of the management channel, which the kernel tells of each new link just after the controller did, by
-    /// the identity address that it knows behind a private one: four bytes of cookie, the event, the address and its type.
+    /// Device Connected of the management channel, which follows the controller's event for each new link. It has the identity
+    /// address behind a private one: four bytes of cookie, the event, the address and its type.
     private mutating func identify(_ packet: MonitorPacket) -> Happening? {
         guard packet.bytes.word(4) == 0x000b, let address = packet.bytes.address(6),
             let type = packet.bytes.byte(12), type == 1 || type == 2,
@@ -129,17 +129,17 @@ public struct AirFollower: Sendable {
         guard let address = packet.bytes.address(2) else { return nil }
         let name = packet.bytes.dropFirst(8).prefix(8).prefix { $0 != 0 }
         let text = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
-        return note(AirController(index: packet.adapter, address: address, name: text))
+        return update(AirController(index: packet.adapter, address: address, name: text))
     }
 
-    /// Index Information: the address, now that it is known for sure, and the manufacturer.
+    /// Index Information: the final address, and the manufacturer.
     private mutating func inform(_ packet: MonitorPacket) -> Happening? {
         guard let address = packet.bytes.address(0), let manufacturer = packet.bytes.word(6) else { return nil }
         let name = controllers[packet.adapter]?.name
-        return note(AirController(index: packet.adapter, address: address, name: name, manufacturer: manufacturer))
+        return update(AirController(index: packet.adapter, address: address, name: name, manufacturer: manufacturer))
     }
 
-    private mutating func note(_ controller: AirController) -> Happening {
+    private mutating func update(_ controller: AirController) -> Happening {
         controllers[controller.index] = controller
         return .controller(controller)
     }

@@ -1,7 +1,7 @@
-// Why a link ended, in words: the error codes of HCI (Core Specification, Vol 1, Part F).
+// Names for why a link ended: the error codes of HCI (Core Specification, Vol 1, Part F).
 import WakeModel
 
-/// A word for the codes with which links end; `0x3b`-like digits for the others.
+/// A name for the codes with which links end; digits such as `0x3b` for the others.
 package func disconnectReason(_ code: UInt8) -> String {
     switch code {
     case 0x05: "authentication-failure"
@@ -24,7 +24,7 @@ package func disconnectReason(_ code: UInt8) -> String {
     }
 }
 
-/// The code behind a word or digits of ``disconnectReason(_:)``; nil for words that are not HCI's.
+/// The code behind a name or digits of ``disconnectReason(_:)``; nil for names that are not HCI's.
 package func disconnectCode(_ reason: String) -> UInt8? {
     let word = reason.lowercased()
     if word.hasPrefix("0x") { return UInt8(word.dropFirst(2), radix: 16) }

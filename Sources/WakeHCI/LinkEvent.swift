@@ -1,26 +1,26 @@
-// The HCI events that tell of links coming, going and failing: read here alone, for captures and for the air.
+// Parses the HCI events about links that come, go and fail, for captures and for the live monitor channel.
 import WakeModel
 
-/// What one event tells of a link.
+/// What one event reports about a link.
 package enum LinkEvent: Hashable {
     case connected(handle: UInt16, address: String)
     /// A BR/EDR link.
     case classicConnected(handle: UInt16)
     case disconnected(handle: UInt16, reason: UInt8)
-    /// Its link cannot be encrypted: `status` says why.
+    /// The link cannot be encrypted: `status` says why.
     case unencrypted(handle: UInt16, status: UInt8)
-    /// The controller carries no more links than it does already.
+    /// The controller has no room for another link.
     case noRoom
-    /// The controller had begun to connect to an LE peripheral, and gives it up.
+    /// The controller gives up a connection to an LE peripheral that it had begun.
     case failed(forWantOfRoom: Bool)
-    /// What was tried did not happen, or the event is about something else.
+    /// An attempt failed, or the event is about something else.
     case nothing
 
     package struct Fault: Error, Hashable {
         package var reason: String
     }
 
-    /// `body` is what follows the event's code and length.
+    /// `body` is the part after the event's code and length.
     package init(code: UInt8, body: ArraySlice<UInt8>) throws(Fault) {
         switch (code, body.byte(0)) {
         case (0x03, _): self = try Self.classic(body)
@@ -35,7 +35,7 @@ package enum LinkEvent: Hashable {
 
     /// Connection Limit Exceeded, Rejected due to Limited Resources.
     private static let refusals: Set<UInt8> = [0x09, 0x0d]
-    /// The kernel itself called the attempt off; nobody answered its own advertising.
+    /// The kernel cancelled the attempt, or no central answered its own advertising.
     private static let callsOff: Set<UInt8> = [0x02, 0x3c]
     /// LE Create Connection and its extended form.
     private static let connects: Set<UInt16> = [0x200d, 0x2043]

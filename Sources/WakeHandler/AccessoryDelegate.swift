@@ -1,20 +1,20 @@
-// What a handler's author writes: callbacks for what accessories do and for the life of the process.
+// The callbacks that a handler's author writes: for events of accessories, and for launch, thaw and expiry.
 
-/// What became of an event. Returned from a callback, or given later to ``BackgroundSession/finish(_:_:)``.
+/// The result of an event. Return it from a callback, or pass it later to ``BackgroundSession/finish(_:_:)``.
 public enum WorkResult: Hashable, Sendable {
-    /// Done; it is forgotten by the bridge.
+    /// Done; the bridge deletes the event.
     case useful
-    /// Done; there was nothing in it to do.
+    /// Done; there was nothing to do.
     case nothing
-    /// Done, as far as it can be: it will not come again.
+    /// Failed for good: the event does not come again.
     case failed
-    /// Not now: it comes again, with what follows of its device, after that long (0 to 86,400 s) or the bridge's own back-off.
+    /// Not now: it comes again, with its device's later events, after that time (0 to 86,400 s) or the bridge's back-off.
     case retry(after: Duration?)
-    /// Not yet: the handler will call ``BackgroundSession/finish(_:_:)``. The event's budget runs on.
+    /// Not yet: call ``BackgroundSession/finish(_:_:)`` later. The event's budget runs on.
     case pending
 }
 
-/// Every callback is made on the thread that called ``BackgroundSession/run()``, one at a time. All have a default.
+/// All callbacks run on the thread that called ``BackgroundSession/run()``, one at a time. All have a default.
 public protocol AccessoryDelegate: AnyObject {
     func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult
     func accessoryDidDisconnect(_ event: AccessoryEvent, reason: String, in session: BackgroundSession) -> WorkResult
@@ -24,15 +24,15 @@ public protocol AccessoryDelegate: AnyObject {
         _ event: AccessoryEvent, needsAttention kind: String, detail: String?, in session: BackgroundSession
     ) -> WorkResult
 
-    /// First of all, after a launch.
+    /// Called first, after a launch.
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration)
     /// The process was frozen for that long: connections may be dead, and timers are late.
     func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: String)
-    /// Last chance before being frozen or ended; the expiration closures of open tasks were called before this.
+    /// The last chance before the freeze or the end; the expiration closures of open tasks were called before this.
     func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: String)
     func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: String)
     func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: String)
-    /// The bridge refused a line that no completion closure waits for.
+    /// The bridge refused a line for which no completion closure waits.
     func session(_ session: BackgroundSession, didFailWith error: BridgeError)
 }
 

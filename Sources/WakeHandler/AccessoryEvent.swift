@@ -1,4 +1,4 @@
-// What a device did, as a handler sees it: plain values, copied out of the line they came in.
+// Events as a handler gets them: plain values, copied out of the line.
 internal import WakeModel
 
 /// One event of one accessory. The same event may come more than once; its ``id`` stays the same.
@@ -9,9 +9,9 @@ public struct AccessoryEvent: Hashable, Sendable {
         case disconnected(reason: String, folded: Int)
         case data(AccessoryData)
         case gap(AccessoryGap)
-        /// The device wants a person; `kind` is a word such as `bond-invalid`.
+        /// The device needs an operator's attention; `kind` is a word such as `bond-invalid`.
         case attention(kind: String, detail: String?)
-        /// A type of event that this version of the library does not know, by its CloudEvents type.
+        /// An event type that this version of the library does not know, by its CloudEvents type.
         case unknown(type: String)
     }
 
@@ -21,41 +21,41 @@ public struct AccessoryEvent: Hashable, Sendable {
     public let sequence: UInt64
     /// Counts deliveries, from 1.
     public let attempt: Int
-    /// True for what was in flight when the bridge went down.
+    /// True for an event that was in flight when the bridge ended.
     public let isRedelivered: Bool
-    /// The name people gave the device.
+    /// The name that you gave the device.
     public let device: String
     /// The device's stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01`.
     public let source: String
-    /// True where a bond proved, when the event arose, that the device is the one it says it is.
+    /// True where a bond proved the device's identity when the event arose.
     public let isAuthenticated: Bool
     /// When it arrived, RFC 3339 in UTC with microseconds.
     public let time: String
-    /// False while the wall clock had not been set since boot; ``time`` is then a guess.
+    /// False where the wall clock had not been set since boot; ``time`` is then a guess.
     public let isClockSynchronized: Bool
     public let profile: String?
 }
 
-/// Bytes that a device sent, and what its profile made of them.
+/// Bytes that a device sent, and the value that its profile decoded.
 public struct AccessoryData: Hashable, Sendable {
     /// The Bluetooth UUID in its shortest form, such as `2a37`; nil for streams and broadcasts.
     public let characteristic: String?
-    /// `serial`, `input` or `report-N`; for what a Bluetooth device broadcast without a link, `advertisement`.
+    /// `serial`, `input` or `report-N`; `advertisement` for a Bluetooth broadcast without a link.
     public let stream: String?
     public let bytes: [UInt8]
-    /// Nil where no profile knows the data, or it could not be decoded.
+    /// Nil where no profile knows the data, or the data could not be decoded.
     public let value: DecodedValue?
-    /// Why it could not be.
+    /// Why the data could not be decoded.
     public let undecodable: String?
-    /// A word such as `cut-short` where it is no whole message of its line.
+    /// A word such as `cut-short`, where the bytes are no whole message of their line.
     public let fragment: String?
 }
 
-/// One loss: the only way anything is ever lost.
+/// One loss. Every loss is reported as such a gap.
 public struct AccessoryGap: Hashable, Sendable {
     /// A word such as `overflow` or `link`.
     public let cause: String
-    /// Nil where nobody can know.
+    /// Nil where it cannot be known.
     public let count: Int?
     /// RFC 3339 in UTC.
     public let from: String
@@ -71,11 +71,11 @@ public struct DecodedValue: Hashable, Sendable {
     public var integer: Int? { json.integer.map(Int.init) }
     public var text: String? { json.string }
     public var boolean: Bool? { json.boolean }
-    /// Empty for what is no list.
+    /// Empty where the value is no list.
     public var list: [DecodedValue] { (json.array ?? []).map(DecodedValue.init) }
 }
 
-/// What the bridge says to a line it could not follow, or to a request that failed.
+/// The bridge's answer to a line that it could not use, or to a request that failed.
 public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A word for programs, such as `not-open`.
     public let code: String
@@ -85,7 +85,7 @@ public struct BridgeError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(sentence) \(advice)" }
 }
 
-/// What a freshly launched process is told.
+/// What a new process is told.
 public struct Restoration: Hashable, Sendable {
     public struct Device: Hashable, Sendable {
         public let name: String
@@ -94,9 +94,9 @@ public struct Restoration: Hashable, Sendable {
         public let isConnected: Bool
     }
 
-    /// What the process was launched for.
+    /// Why the process was launched.
     public let reason: String
     public let devices: [Device]
-    /// What ``BackgroundSession/checkpoint(_:)`` last kept; nil where it never did.
+    /// The latest text of ``BackgroundSession/checkpoint(_:)``; nil where there is none.
     public let checkpoint: String?
 }

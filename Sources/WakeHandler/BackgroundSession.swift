@@ -1,4 +1,4 @@
-// The one object of a handler: reads events, calls the delegate, answers for it, and keeps its tasks and requests.
+// The session of a handler: reads events, calls the delegate, writes the answers, and keeps tasks and requests.
 import Glibc
 internal import WakeModel
 
@@ -32,19 +32,19 @@ public final class BackgroundSession {
         self.replies = OutputDescriptor(replies)
     }
 
-    /// Takes events until stdin ends. While it waits here with nothing owed, the bridge may freeze the process.
+    /// Handles events until stdin ends. While it waits here with nothing open, the bridge may freeze the process.
     public func run() {
-        // A line of the bridge holds the hexadecimal form of what a device sent, so it may be longer than a reply.
+        // A line from the bridge holds a device's bytes in hexadecimal, so it may be longer than a reply.
         var splitter = LineSplitter(limit: 4 << 20)
         while case .bytes(let bytes) = readInput(input) {
             splitter.append(bytes)
-            while let line = splitter.next() { take(line) }
+            while let line = splitter.next() { handle(line) }
         }
-        if let line = splitter.finish() { take(line) }
+        if let line = splitter.finish() { handle(line) }
     }
 
-    /// An estimate, in step with what the bridge last said; nil while nothing is known. Never base logic on it:
-    /// use the expiration closure.
+    /// An estimate that follows the bridge's latest line; nil while nothing is known. Never base logic on it: use the
+    /// expiration closure.
     public var backgroundTimeRemaining: Duration? { deadline.map { max(.zero, $0 - monotonicNow()) } }
 
     /// Asks the bridge how long is left. The closure is called from ``run()``.
@@ -54,7 +54,7 @@ public final class BackgroundSession {
         send(.remaining, number)
     }
 
-    /// Keeps the process awake past its budget, out of a pool that all tasks share. Begin it before the work.
+    /// Keeps the process awake past its budget, from a pool that all tasks share. Begin it before the work.
     /// - Parameters:
     ///   - name: 1 to 120 bytes, shown to operators.
     ///   - expirationHandler: called once when the time is nearly over, or the bridge refuses; clean up and end the task in it.
@@ -65,13 +65,13 @@ public final class BackgroundSession {
         return task
     }
 
-    /// Settles an event for which a callback returned ``WorkResult/pending``. Unknown and settled events are ignored.
+    /// Finishes an event for which a callback returned ``WorkResult/pending``. Ignores unknown and finished events.
     public func finish(_ event: AccessoryEvent, _ result: WorkResult) { settle(event.sequence, result) }
 
-    /// Keeps up to 16 KiB of text, no later than the next acknowledgement; ``Restoration/checkpoint`` gives it back.
+    /// Stores up to 16 KiB of text, no later than the next acknowledgement; ``Restoration/checkpoint`` returns it.
     public func checkpoint(_ text: String) { send(.checkpoint(text), nil) }
 
-    /// Writes a line to stdout, and so to the log, at once: what `print` keeps in its buffer is lost if the process is ended.
+    /// Writes a line to stdout, and so to the log, at once. Text that `print` has buffered is lost if the process is ended.
     public func log(_ line: String) { output.write(Array("\(line)\n".utf8)) }
 
     /// For manifests that say `ready: "explicit"`: events come after this.
@@ -126,7 +126,7 @@ public final class BackgroundSession {
 }
 
 extension BackgroundSession {
-    private func take(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
+    private func handle(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
         guard case .success(let text) = line, let inbound = InboundLine(text) else {
             let sentence = "A line on stdin is no event of the protocol; it was passed over."
             return delegate.session(
@@ -182,20 +182,20 @@ extension BackgroundSession {
     }
 
     private func acknowledge(_ due: (sequence: UInt64, result: WorkResult)?) {
-        if let due { send(.ack(Sequence(due.sequence), result: due.result.written), nil) }
+        if let due { send(.ack(Sequence(due.sequence), result: due.result.reply), nil) }
     }
 
     private func expire(_ reason: String, _ remaining: Duration) {
         deadline = monotonicNow() + remaining
-        for expiration in tasks.takeExpirations() { expiration() }
+        for expiration in tasks.removeExpirations() { expiration() }
         delegate.session(self, willExpireIn: remaining, reason: reason)
     }
 
-    /// A refused task counts as ended before its closure runs, so that `end()` in it stays silent.
+    /// A refused task counts as ended before its closure runs, so that `end()` in it writes nothing.
     private func fail(_ error: BridgeError, _ number: Int64?) {
         guard let number else { return delegate.session(self, didFailWith: error) }
         if let completion = requests.removeValue(forKey: number) { return completion(.failure(error)) }
-        let expirations = tasks.takeExpirations(of: number)
+        let expirations = tasks.removeExpirations(of: number)
         let wasTask = tasks.remove(number)
         for expiration in expirations { expiration() }
         if !wasTask || expirations.isEmpty { delegate.session(self, didFailWith: error) }
@@ -204,8 +204,8 @@ extension BackgroundSession {
 }
 
 extension WorkResult {
-    /// Nil for what acknowledges nothing.
-    fileprivate var written: Reply.Result? {
+    /// The word of an acknowledgement; nil where the result is no acknowledgement.
+    fileprivate var reply: Reply.Result? {
         switch self {
         case .useful: .useful
         case .retry, .pending: nil
@@ -216,7 +216,7 @@ extension WorkResult {
 }
 
 extension TimeSpan {
-    /// Within what the protocol takes: 0 to 86,400 s.
+    /// Limited to the protocol's range: 0 to 86,400 s.
     fileprivate init(_ duration: Duration) {
         let bounded = min(max(duration, .zero), .seconds(86_400))
         let (seconds, attoseconds) = bounded.components

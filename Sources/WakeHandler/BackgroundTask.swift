@@ -1,20 +1,20 @@
-// A stretch of work that may outlast the budget of the event that began it.
+// A task: work that may take longer than the budget of the event that began it.
 
 /// The token of an open task. End every task you begin: one left open past the pool's end ends the process.
 ///
-/// Letting go of the token does not end the task, as on iOS: Swift may release a value right after its last use,
-/// which would end the task while its work goes on.
+/// Releasing the token does not end the task, as on iOS: Swift may release a value right after its last use, which would
+/// end the task while its work goes on.
 public struct BackgroundTask {
-    /// Unique among the open tasks; a number is put behind a name that is open already.
+    /// Unique among the open tasks; a name that is already open gets a number.
     public let name: String
     let number: Int64
     let session: BackgroundSession
 
-    /// Ends the task. Again, or after the bridge refused it, this does nothing.
+    /// Ends the task. Does nothing the second time, or after the bridge refused the task.
     public func end() { session.end(self) }
 }
 
-/// Open tasks of a session, in the order they were begun.
+/// The open tasks of a session, in the order they were begun.
 struct OpenTasks {
     private var tasks: [(number: Int64, name: String, expiration: (() -> Void)?)] = []
 
@@ -29,15 +29,15 @@ struct OpenTasks {
         tasks.append((number, name, expiration))
     }
 
-    /// True if it was open.
+    /// Returns whether it was open.
     mutating func remove(_ number: Int64) -> Bool {
         let before = tasks.count
         tasks.removeAll { $0.number == number }
         return tasks.count < before
     }
 
-    /// Takes each closure out, so that it is called once however often the bridge warns.
-    mutating func takeExpirations(of number: Int64? = nil) -> [() -> Void] {
+    /// Removes and returns the closures, so that each is called once, however often the bridge warns.
+    mutating func removeExpirations(of number: Int64? = nil) -> [() -> Void] {
         var taken: [() -> Void] = []
         for index in tasks.indices where number == nil || tasks[index].number == number {
             if let expiration = tasks[index].expiration { taken.append(expiration) }

@@ -1,4 +1,4 @@
-// The two descriptors of a handler: events in, replies out; a signal, a freeze or a missing bridge never ends a read or a write.
+// The descriptors of a handler: events in, replies out. A signal, a freeze or a missing bridge breaks no read or write.
 import Glibc
 
 enum ReadResult {
@@ -6,7 +6,7 @@ enum ReadResult {
     case end
 }
 
-/// Reads what there is, at most 64 KiB. A thaw interrupts a read with EINTR, which is no end.
+/// Reads what is available, at most 64 KiB. A thaw interrupts a read with EINTR, which is not the end.
 func readInput(_ descriptor: Int32) -> ReadResult {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
@@ -21,14 +21,14 @@ func readInput(_ descriptor: Int32) -> ReadResult {
     return failure != 0 || bytes.isEmpty ? .end : .bytes(bytes)
 }
 
-/// Where replies and log lines go; nowhere when the program was started without the descriptor.
+/// The destination of replies and log lines; none where the program was started without the descriptor.
 struct OutputDescriptor {
     private var descriptor: Int32?
 
-    /// Looks once, at the start: a closed descriptor 3 would be given to the next file that the handler opens.
+    /// Checked once, at the start: the next file that the handler opens would get a closed descriptor 3.
     init(_ number: Int32) { descriptor = fcntl(number, F_GETFD) >= 0 ? number : nil }
 
-    /// Writes all of it, or gives up for good when nobody reads any more.
+    /// Writes all of it, or gives up for good when the reader has closed its end.
     mutating func write(_ bytes: [UInt8]) {
         guard let descriptor else { return }
         var rest = bytes[...]
@@ -46,8 +46,8 @@ struct OutputDescriptor {
     }
 }
 
-/// A pipe without a reader raises SIGPIPE, which ends a program that does not ignore it. So the signal waits for the time of the
-/// call, and one that this call raised is dropped.
+/// A pipe without a reader raises SIGPIPE, which ends a program that does not ignore it. So the signal is blocked during
+/// the call, and one that this call raised is dropped.
 private func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     var brokenPipe = sigset_t()
     var before = sigset_t()

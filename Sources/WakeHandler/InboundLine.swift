@@ -1,4 +1,4 @@
-// One line of stdin, read into an event or a notice; what this version does not know is passed over, never fatal.
+// Parses one line of stdin into an event or a notice. Types that this version does not know are ignored, never fatal.
 internal import WakeModel
 
 enum InboundLine {
@@ -11,10 +11,10 @@ enum InboundLine {
     case error(BridgeError, reference: Int64?)
     case terminating(reason: String, within: Duration)
     case memory(level: String)
-    /// A notice of a later version, or one that asks nothing of a handler.
+    /// A notice of a later version, or one that needs no action.
     case other
 
-    /// Nil for a line that is no JSON object of the protocol.
+    /// Nil where the line is no JSON object of the protocol.
     init?(_ line: ArraySlice<UInt8>) {
         guard let json = try? JSONValue(parsing: line), let type = json["type"]?.string else { return nil }
         if let event = AccessoryEvent(json, type: type) {
@@ -49,7 +49,7 @@ enum InboundLine {
 }
 
 extension AccessoryEvent {
-    /// Nil for what has no seq: such lines need no acknowledgement.
+    /// Nil where the line has no `seq`: such lines need no acknowledgement.
     fileprivate init?(_ json: JSONValue, type: String) {
         guard let sequence = json["seq"]?.integer, sequence > 0 else { return nil }
         let data = json["data"] ?? .object([])

@@ -1,4 +1,4 @@
-// How long to wait before the next try of what has failed: twice as long each time, up to a bound.
+// The wait before the next retry: doubles with each failure, up to a limit.
 import WakeModel
 
 public struct BackOff: Hashable, Sendable {

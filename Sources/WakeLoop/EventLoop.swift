@@ -1,10 +1,10 @@
-// The one thread: waits until something is ready, calls whoever watches it, and wakes for nothing else but a deadline put off late.
+// The event loop on the one thread: waits until something is ready, and calls its watcher. It hardly ever wakes in vain.
 import CSystemd
 import Glibc
 import WakeModel
 import WakeSystem
 
-/// What a descriptor is ready for.
+/// The readiness of a descriptor.
 public struct Readiness: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -13,46 +13,46 @@ public struct Readiness: OptionSet, Hashable, Sendable {
     public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
     /// A kernel file, such as `cgroup.events`, has changed.
     public static let priority = Readiness(rawValue: EPOLLPRI.rawValue)
-    /// The other side is gone. Reported whether or not it was asked for.
+    /// The other side has closed. Always reported.
     public static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
-    /// Reported whether or not it was asked for.
+    /// An error. Always reported.
     public static let failure = Readiness(rawValue: EPOLLERR.rawValue)
 }
 
-/// Which of several ready sources is called first.
+/// The order in which ready sources are called.
 public enum Priority: Int64, Sendable {
     case important = -100
     case normal = 0
     case idle = 100
-    /// After everything else, what is scheduled for the idle loop too: work that nobody waits for.
+    /// After everything else, scheduled work included: work that nothing waits for.
     case background = 200
 }
 
-/// An event loop for one thread: everything on it is made, called and released on the thread that runs it.
+/// An event loop for one thread: everything on it is created, called and released on the thread that runs it.
 public final class EventLoop {
     let handle: OpaquePointer
     private var queues: [TimerClock: TimerQueue] = [:]
-    /// Called when everything that was found ready has been called, if ``requestTurn()`` asked for it.
+    /// Called when all ready sources have been called, if ``requestTurn()`` was called.
     public var completeTurn: () -> Void = {}
     private var isTurnRequested = false
-    /// More was ready right after a turn: the next one waits for what else is, so that a flood shares its turns. But not for
-    /// ever: a source that is always ready must not keep from everybody what a turn brings.
+    /// More was ready right after a turn: the next turn waits for further ready sources, so that a flood shares turns. The wait
+    /// is limited: a source that is always ready must not block the turn.
     private var isBusy = false
-    /// Since it was requested.
+    /// The rounds since the turn was requested.
     private var rounds = 0
-    /// How long what the loop called has kept it at most, and how often for longer than ``patience``.
+    /// The longest call of the loop, and how many calls took longer than ``patience``.
     public private(set) var longestCall = TimeSpan.zero
     public private(set) var longCalls = 0
-    /// So long may one call keep all others waiting.
+    /// The longest time that one call should block the others.
     public static let patience = TimeSpan.milliseconds(50)
     private static let mostRounds = 32
     /// When the latest call began and ended, and when the one began that requested the turn.
     private var lastBegin = Instant.zero
     private var lastEnd = Instant.zero
     private var requestedAt = Instant.zero
-    /// So long may calls that take long put it off.
+    /// The longest time that slow calls may postpone the turn.
     private static let longestRounds = TimeSpan.milliseconds(5)
-    /// So many are made for an answer that comes at once, and arm what their turn disarms.
+    /// The rounds of an immediate answer: timers are set only after them, because most are disarmed by then.
     private static let quickRounds = 2
 
     public init() throws(SystemError) {
@@ -64,8 +64,8 @@ public final class EventLoop {
 
     deinit { sd_event_unref(handle) }
 
-    /// Calls `body` whenever `raw` is ready for some of `readiness`, for as long as the returned watch is kept.
-    /// The descriptor stays the caller's and must outlive the watch.
+    /// Calls `body` whenever `raw` is ready for some of `readiness`, for as long as the returned watch is kept. The caller owns
+    /// the descriptor, which must outlive the watch.
     public func watch(
         _ raw: Int32, for readiness: Readiness, priority: Priority = .normal,
         _ body: @escaping (Readiness) -> Void
@@ -88,7 +88,7 @@ public final class EventLoop {
         return Timer(in: queue, body)
     }
 
-    /// Work for the end of a turn, when everything that was ready has been called; not scheduled yet.
+    /// Work for the end of a turn, when all ready sources have been called; not scheduled yet.
     public func deferred(priority: Priority = .idle, _ body: @escaping () -> Void) throws(SystemError) -> Deferred {
         try Deferred(on: self, priority: priority, body)
     }
@@ -98,7 +98,7 @@ public final class EventLoop {
         isTurnRequested = true
     }
 
-    /// Completes the turn now, for a flood that would put it off for too long.
+    /// Completes the turn now, for a flood that would postpone it for too long.
     public func runTurn() {
         isTurnRequested = false
         rounds = 0
@@ -123,8 +123,8 @@ public final class EventLoop {
         try iterate(waiting: timeout.map { UInt64(max($0.nanoseconds, 0) + 999) / 1000 } ?? UInt64.max)
     }
 
-    /// sd_event_run in its three steps, because only between them it shows that nothing else was found ready: a turn that
-    /// were a source of its own would cost another look at every descriptor before it is called.
+    /// sd_event_run in its three steps: only between them is it known that nothing else is ready. A turn that were a source would
+    /// cost another poll of every descriptor before it is called.
     @discardableResult
     private func iterate(waiting microseconds: UInt64) throws(SystemError) -> Bool {
         if !isTurnRequested || rounds >= Self.quickRounds { settleTimers() }
@@ -134,7 +134,7 @@ public final class EventLoop {
         let completes = isTurnRequested && (found == 0 && !isBusy || isOverdue)
         if completes { runTurn() }
         if found == 0 {
-            // Without waiting after a turn, because it may have armed timers, which only the next step sets.
+            // Does not wait after a turn, because it may have armed timers, which only the next step sets.
             found = sd_event_wait(handle, isTurnRequested || completes ? 0 : microseconds)
             isBusy = found > 0 && (isTurnRequested || completes)
             if found == 0 { return completes || isTurnRequested }
@@ -151,7 +151,7 @@ public final class EventLoop {
         return lastBegin
     }
 
-    /// A turn that is run early lies within the call that made it necessary, so each says itself when it began.
+    /// A turn that runs early lies within the call that needed it, so each records its own start.
     private func endCall(_ begun: Instant) {
         lastEnd = SystemClock.monotonic()
         let length = lastEnd - begun

@@ -1,4 +1,4 @@
-// What the service manager is told; nothing at all where none listens.
+// Notifies the service manager; does nothing where there is none.
 import CSystemd
 
 public enum ServiceState {

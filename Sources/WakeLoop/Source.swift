@@ -1,11 +1,11 @@
-// What the loop calls. Each source lives as long as somebody keeps it: letting go of it, or cancelling it, ends it at once,
-// even from inside its own call. Keep it in a stored property: an optimised build lets go of a local after its last use.
+// The event sources that the loop calls. Releasing or cancelling a source ends it at once, even from inside its own call.
+// Keep it in a stored property: an optimised build releases a local after its last use.
 import CSystemd
 import WakeModel
 import WakeSystem
 
-/// One sd-event source with one owner. The loop's C side holds an unretained pointer to the Swift object that owns this, or to
-/// one that it owns, which is sound because the owner cancels it no later than in its deinit.
+/// One sd-event source with one owner. The C side holds an unretained pointer to the Swift object that owns this, or to one that
+/// it owns. That is sound, because the owner cancels it no later than in its deinit.
 struct SourceHandle {
     private var source: OpaquePointer?
 
@@ -43,9 +43,9 @@ public final class Watch {
     private var source = SourceHandle(nil)
     private let listener: Listener
 
-    /// What the loop calls and holds for the time of the call. Were it the watch, one that is let go of in its own call would
-    /// end after its descriptor: as long as a child that is still frozen on its way to exec has a copy of that, epoll would
-    /// go on telling of a source that is gone, and sd-event aborts.
+    /// The object that the loop calls and retains during the call. If it were the watch, a watch released in its own call would
+    /// end after its descriptor. While a child that is frozen before exec holds a copy of that descriptor, epoll would report
+    /// a source that is gone, and sd-event aborts.
     private final class Listener {
         let body: (Readiness) -> Void
         init(_ body: @escaping (Readiness) -> Void) { self.body = body }
@@ -72,10 +72,10 @@ public final class Watch {
 
     deinit { source.cancel() }
 
-    /// What to call for from now on. An empty set still reports a hang-up; use `disable` to hear nothing.
+    /// The readiness to report from now on. An empty set still reports a hang-up; use `disable` to get no report.
     public func setReadiness(_ readiness: Readiness) throws(SystemError) { try source.setReadiness(readiness) }
 
-    /// Hears nothing until enabled; what is ready then is reported then.
+    /// Reports nothing until enabled; readiness at that time is reported then.
     public func disable() { source.setEnabled(Int32(SD_EVENT_OFF)) }
     public func enable() { source.setEnabled(Int32(SD_EVENT_ON)) }
 
@@ -108,7 +108,7 @@ public final class SignalWatch {
     public func cancel() { source.cancel() }
 }
 
-/// Work that is put off to the end of the turn.
+/// Work that is deferred to the end of the turn.
 public final class Deferred {
     private var source = SourceHandle(nil)
     private let body: () -> Void
@@ -131,14 +131,14 @@ public final class Deferred {
 
     deinit { source.cancel() }
 
-    /// Calls once, when no source of a higher priority is ready; scheduling what is scheduled already changes nothing.
+    /// Calls once, when no source of a higher priority is ready; scheduling it again before that changes nothing.
     public func schedule() {
         guard !isScheduled else { return }
         isScheduled = true
         source.setEnabled(Int32(SD_EVENT_ONESHOT))
     }
 
-    /// Forgets the scheduled call.
+    /// Cancels the scheduled call.
     public func unschedule() {
         guard isScheduled else { return }
         isScheduled = false

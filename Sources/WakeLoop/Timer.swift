@@ -1,4 +1,4 @@
-// Timers: any number of them on one kernel timer a clock, so that deadlines that come together cost one wake-up together.
+// Timers: any number on one kernel timer for each clock, so that deadlines that come together cost one wake-up.
 import Glibc
 import WakeModel
 import WakeSystem
@@ -25,12 +25,11 @@ public enum TimerClock: Hashable, Sendable {
     }
 }
 
-/// A timer that fires once for each time it is armed, never before the instant it was armed for. Letting go of it disarms
-/// it.
+/// A timer that fires once for each time it is armed, never before its instant. Releasing it disarms it.
 public final class Timer {
     private let queue: TimerQueue
     private let body: () -> Void
-    /// Where it stands in the queue, kept there.
+    /// Its place in the queue, which updates it.
     var position: Int?
 
     init(in queue: TimerQueue, _ body: @escaping () -> Void) {
@@ -43,7 +42,7 @@ public final class Timer {
     /// When it will fire; nil while disarmed.
     public private(set) var armedAt: Instant?
 
-    /// Fires once at `instant` of its clock, or in the next turn if that has passed; an earlier arming is forgotten.
+    /// Fires once at `instant` of its clock, or in the next turn if that has passed; replaces an earlier arming.
     public func arm(at instant: Instant) {
         if armedAt == instant { return }
         armedAt = instant

@@ -3,14 +3,14 @@ import CSystemd
 import WakeModel
 import WakeSystem
 
-/// sd-event has timers of its own, but calls one a turn and sets the kernel's timer anew in between: three system calls for
-/// each of two hundred handlers whose deadlines fall together. Here they are all called in the turn in which they are due.
+/// sd-event's own timers are called one a turn, and the kernel's timer is set in between: three system calls for each of two
+/// hundred handlers whose deadlines come together. Here all timers that are due are called in one turn.
 final class TimerQueue {
     private struct Entry {
         let due: Instant
-        /// Of two due at the same instant, the one armed first goes first.
+        /// Of two timers due at the same instant, the one armed first is called first.
         let order: UInt64
-        /// The timer takes itself out before it goes away.
+        /// The timer removes itself before it is released.
         unowned let timer: Timer
 
         func precedes(_ other: Entry) -> Bool { due == other.due ? order < other.order : due < other.due }
@@ -18,19 +18,19 @@ final class TimerQueue {
 
     private let clock: TimerClock
     private var source = SourceHandle(nil)
-    /// A binary heap; each timer knows its place, so that arming anew moves it instead of leaving a dead entry.
+    /// A binary heap; each timer knows its place, so that arming it again moves it instead of leaving a dead entry.
     private var heap: [Entry] = []
     private var armed: UInt64 = 0
     /// While timers are being called: the instant up to which they are due.
     private var horizon: Instant?
-    /// What the kernel's timer waits for.
+    /// The instant that the kernel's timer waits for.
     private var awaited: Instant?
 
-    /// sd-event may call so much later to fold wake-ups. It folds towards the end of what it is allowed, so that anything
-    /// larger would be added to every deadline.
+    /// sd-event may call this much later to combine wake-ups. It uses the whole allowance, so a larger one would delay every
+    /// deadline.
     private static let accuracyMicroseconds: UInt64 = 1
 
-    /// What the kernel's timer waits for further ahead than this may be put off again before it comes.
+    /// Where the kernel's timer is further ahead than this, its deadline may be postponed again before it comes.
     private static let distance = TimeSpan.milliseconds(10)
 
     init(on loop: EventLoop, clock: TimerClock) throws(SystemError) {
@@ -50,15 +50,13 @@ final class TimerQueue {
     deinit { source.cancel() }
 
     func insert(_ timer: Timer, due: Instant) {
-        take(timer)
+        remove(timer)
         armed += 1
-        // One that arms itself for the past from its own call is due in the next turn, not in this one for ever.
+        // A timer that arms itself for the past from its own call is due in the next turn, not in this one for ever.
         let due = horizon.map { max(due, $0 + TimeSpan(nanoseconds: 1)) } ?? due
         heap.append(Entry(due: due, order: armed, timer: timer))
         rise(from: heap.count - 1)
     }
-
-    func remove(_ timer: Timer) { take(timer) }
 
     private func fireDue() {
         awaited = nil
@@ -66,17 +64,17 @@ final class TimerQueue {
         horizon = now
         while let entry = heap.first, entry.due <= now {
             let timer = entry.timer
-            take(timer)
+            remove(timer)
             timer.fire()
         }
         horizon = nil
     }
 
-    /// Has the kernel's timer wait for the first. To be called before the loop waits, and not sooner: most of what is armed in a
-    /// wake is disarmed in the same.
+    /// Sets the kernel's timer for the first deadline. Call it just before the loop waits: most timers that a wake arms are
+    /// disarmed in the same wake.
     ///
-    /// It is not set for a later instant while it is far from its own: who speaks every millisecond puts off each time when his
-    /// handler is frozen. Once it is near it is set. Where nothing happens until then, the loop wakes for it once, and for nothing.
+    /// It is not set to a later instant while it is far from its current one: a device that sends every millisecond postpones
+    /// its handler's freeze each time. Near its instant it is set. Where nothing happens before, the loop wakes once in vain.
     func settle() {
         let first = heap.first?.due
         if let awaited, let first, awaited < first, awaited - clock.now() > Self.distance { return }
@@ -88,8 +86,8 @@ final class TimerQueue {
         source.setEnabled(Int32(SD_EVENT_ONESHOT))
     }
 
-    /// Takes the timer out of the heap, if it is in it, and mends the heap where it stood.
-    private func take(_ timer: Timer) {
+    /// Removes the timer from the heap, if it is in it, and restores the heap's order.
+    func remove(_ timer: Timer) {
         guard let position = timer.position else { return }
         timer.position = nil
         let last = heap.removeLast()

@@ -1,10 +1,10 @@
-// The seam between the engine and time: the kernel's clocks in the daemon, a clock that a trace moves in a replay.
+// The engine's clock: the kernel's clocks in the daemon, a clock that the trace moves in a replay.
 import WakeModel
 import WakeSystem
 
 public protocol WakeClock: AnyObject {
     func now() -> Moment
-    /// Now on every clock, as it is kept with an event.
+    /// The current time on every clock, as an event records it.
     func stamp() -> Stamp
 }
 
@@ -23,7 +23,7 @@ public final class RealClock: WakeClock {
         return Stamp(moment: now, wall: SystemClock.wall(), isClockSynchronized: isSynchronized)
     }
 
-    /// Asking the kernel costs a system call, so it is done once a second until the clock is set, and never again.
+    /// Asking the kernel costs a system call, so it is asked once a second until the clock is set, and then never again.
     private func look(at now: Instant) {
         guard !isSynchronized, now >= nextLook else { return }
         isSynchronized = SystemClock.isSynchronized
@@ -51,7 +51,7 @@ public final class VirtualClock: WakeClock {
         current.wall = current.wall + span
     }
 
-    /// Moves to `instant` of the monotonic clock; an instant that has passed moves nothing.
+    /// Moves to `instant` of the monotonic clock; an instant in the past changes nothing.
     public func advance(to instant: Instant) {
         guard instant > current.moment.monotonic else { return }
         advance(by: instant - current.moment.monotonic)

@@ -1,4 +1,4 @@
-// What a profile asks of an accessory: which of its nodes is opened, how the line is set, how its bytes become messages.
+// How a profile treats an accessory: which node is opened, how the line is set, how bytes become messages.
 
 /// The node of an accessory that the bridge opens and listens to.
 public enum AccessoryNode: String, Hashable, Sendable, CaseIterable {
@@ -10,11 +10,11 @@ public enum AccessoryNode: String, Hashable, Sendable, CaseIterable {
     case hid
     /// Input events, by evdev.
     case input
-    /// Nothing is opened: that it is attached is all there is to know.
+    /// Nothing is opened: only attaching and detaching are reported.
     case none
 }
 
-/// How a serial line is set when it is opened. What a USB device has no line for is ignored by it.
+/// How a serial line is set when it is opened. A USB device ignores settings that it has no line for.
 public struct LineSettings: Hashable, Sendable {
     public enum Parity: String, Hashable, Sendable, CaseIterable { case none, even, odd }
     public enum Flow: String, Hashable, Sendable, CaseIterable {
@@ -24,10 +24,10 @@ public struct LineSettings: Hashable, Sendable {
         /// XON and XOFF.
         case software
     }
-    /// What a modem line is set to at open; `untouched` is what the driver does by itself, which is to raise it.
+    /// What a modem line is set to at open; `untouched` leaves it to the driver, which raises it.
     public enum ModemLine: String, Hashable, Sendable, CaseIterable { case untouched, high, low }
 
-    /// Bits a second; any number that the driver can make, not the classic ones only.
+    /// Bits a second: any number that the driver supports, not only the classic ones.
     public var baud: Int
     /// 5 to 8.
     public var dataBits: Int
@@ -56,16 +56,16 @@ public struct LineSettings: Hashable, Sendable {
 public enum Framing: Hashable, Sendable {
     public enum Endian: String, Hashable, Sendable, CaseIterable { case little, big }
 
-    /// Where in a message its length stands.
+    /// Where a message holds its length.
     public struct LengthPrefix: Hashable, Sendable {
-        /// What every message begins with; empty where it begins with what stands before its length.
+        /// The bytes that every message begins with; empty where only the bytes before the length come first.
         public var start: [UInt8]
-        /// Bytes from the message's first one to the length.
+        /// The offset of the length from the message's first byte.
         public var offset: Int
         /// 1, 2 or 4 bytes.
         public var size: Int
         public var endian: Endian
-        /// Bytes of the whole message beyond what the length says: header, checksum.
+        /// The bytes of a message that its length does not count: header, checksum.
         public var extra: Int
 
         public init(start: [UInt8], offset: Int, size: Int, endian: Endian, extra: Int) {
@@ -77,46 +77,46 @@ public enum Framing: Hashable, Sendable {
         }
     }
 
-    /// What one drain brought is one message.
+    /// The bytes of one drain are one message.
     case none
-    /// A text line, ended by LF or CR LF, which are no part of the message.
+    /// A text line; the LF or CR LF that ends it is not part of the message.
     case line
-    /// Ended by these bytes, which are no part of the message.
+    /// Ended by these bytes, which are not part of the message.
     case delimiter([UInt8])
     case lengthPrefix(LengthPrefix)
-    /// So many bytes each.
+    /// Messages of this many bytes.
     case fixed(Int)
-    /// Ended by so long a silence.
+    /// Ended by a silence of this length.
     case idle(TimeSpan)
-    /// RFC 1055; the message comes unescaped.
+    /// SLIP, RFC 1055; messages are unescaped.
     case slip
-    /// Consistent overhead byte stuffing, messages ended by a zero; they come decoded.
+    /// Consistent overhead byte stuffing, messages ended by a zero; messages are decoded.
     case cobs
 }
 
 public struct AccessoryPlan: Hashable, Sendable {
     public enum Sharing: String, Hashable, Sendable, CaseIterable {
-        /// Nobody else can open it (TIOCEXCL), or hears of it (EVIOCGRAB), while the bridge has it.
+        /// No other program can open it (TIOCEXCL), or gets its events (EVIOCGRAB), while the bridge has it.
         case exclusive
         case shared
     }
     public enum OnSuspend: String, Hashable, Sendable, CaseIterable {
         /// The node stays open, and what comes wakes a handler.
         case keep
-        /// The node is let go while no handler is awake for it, so that other software may have it.
+        /// The node is released while no handler is awake for it, so that other software can use it.
         case detach
     }
 
     public var node: AccessoryNode
     public var line: LineSettings
     public var framing: Framing
-    /// Longest message in bytes; what is longer comes in pieces.
+    /// The longest message in bytes; a longer one comes in pieces.
     public var frameLimit: Int
     public var sharing: Sharing
     public var onSuspend: OnSuspend
-    /// It must stay attached for so long before anybody hears of it.
+    /// How long it must stay attached before it is announced.
     public var settle: TimeSpan
-    /// Back within so long, it was never away.
+    /// An absence shorter than this is not announced.
     public var replugGrace: TimeSpan
 
     public init(

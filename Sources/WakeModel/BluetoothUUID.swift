@@ -1,4 +1,4 @@
-// Attribute identifiers of Bluetooth: 16-bit and 32-bit short forms are the same value as their 128-bit form.
+// Bluetooth UUIDs: 16-bit and 32-bit short forms equal their 128-bit form.
 
 /// A Bluetooth UUID (Core Specification, Vol 3, Part B, 2.5.1). Equal whatever form it was written in.
 public struct BluetoothUUID: Hashable, Sendable {
@@ -42,10 +42,10 @@ public struct BluetoothUUID: Hashable, Sendable {
         return number
     }
 
-    /// Where they stand in the long form.
+    /// The place of the short form in the long one.
     fileprivate static let hyphens = [8, 13, 18, 23]
 
-    /// From the little-endian bytes of a protocol unit: 2, 4 or 16 of them. Nil for any other number.
+    /// Reads 2, 4 or 16 little-endian bytes of a protocol unit; nil for any other number.
     public init?(littleEndian bytes: some BidirectionalCollection<UInt8>) {
         let reversed = Array(bytes.reversed())
         switch reversed.count {

@@ -1,4 +1,4 @@
-// How many of something, as people say it.
+// A count with its noun, in the singular or plural.
 
 extension Int {
     /// `1 link`, `3 links`.

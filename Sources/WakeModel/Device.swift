@@ -1,6 +1,6 @@
-// What is known of a device beside its number: the texts that stand in its event lines and that manifests match.
+// What is known about a device beside its number: the texts in its event lines, which manifests match.
 
-/// How a device reaches the bridge; also the declared mode a handler needs to be woken for it.
+/// How a device reaches the bridge; also the mode that a handler must declare to be woken for it.
 public enum DeviceMode: String, Hashable, Sendable, CaseIterable {
     case bluetoothCentral = "bluetooth-central"
     case externalAccessory = "external-accessory"
@@ -9,12 +9,12 @@ public enum DeviceMode: String, Hashable, Sendable, CaseIterable {
 public struct Device: Hashable, Sendable {
     /// CloudEvents source and stable identity: `/bluetooth/C0:F1:F2:F3:F4:01`, `/accessory/2341:0043:7583…`.
     public var source: String
-    /// The name people gave it, or a default made of its profile and address; the `subject` of its events.
+    /// The name that you gave it, or a default made of its profile and address; the `subject` of its events.
     public var alias: String
     /// The profile that matched it, by the profile's folder name.
     public var profile: String?
     public var mode: DeviceMode
-    /// A bond proves that it is what it says: names, addresses and serial numbers are claims, which another device can copy.
+    /// A bond proves its identity: names, addresses and serial numbers can be copied by another device.
     public var isBonded: Bool
 
     public init(source: String, alias: String, profile: String?, mode: DeviceMode, isBonded: Bool = false) {
@@ -29,10 +29,10 @@ public struct Device: Hashable, Sendable {
 extension Device {
     private static let ofBluetooth = "/bluetooth/"
 
-    /// The source of what is reached by radio, as a peripheral or as a serial port; `address` is in upper case, as BlueZ writes it.
+    /// The URI of a device reached by radio, as a peripheral or as a serial port; `address` is in upper case, as in BlueZ.
     public static func source(ofBluetooth address: String) -> String { ofBluetooth + address }
 
-    /// The address in such a source; nil for what udev announces.
+    /// The address in such a URI; nil for a device that udev announces.
     public static func bluetoothAddress(in source: String) -> String? {
         source.hasPrefix(ofBluetooth) ? String(source.dropFirst(ofBluetooth.count)) : nil
     }

@@ -1,6 +1,6 @@
-// What a device did: the one value that every source makes and that the journal keeps.
+// An event of a device: the value that every source makes and that the journal keeps.
 
-/// Why bytes of a serial accessory are no message of its framing.
+/// Why bytes of a serial accessory do not fit its framing.
 public enum Fragment: String, Hashable, Sendable, CaseIterable {
     case tooLong = "too-long"
     case noStart = "no-start"
@@ -9,7 +9,7 @@ public enum Fragment: String, Hashable, Sendable, CaseIterable {
     case badCode = "bad-code"
     case cutShort = "cut-short"
 
-    /// As event lines say it.
+    /// The name in event lines.
     public var sentence: String {
         switch self {
         case .tooLong: "too long: no end came within the limit, and this is a piece of it"
@@ -22,22 +22,22 @@ public enum Fragment: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// Where in a device bytes came from.
+/// The part of a device that bytes came from.
 public enum Channel: Hashable, Sendable {
     case characteristic(BluetoothUUID)
     /// The byte stream of a serial accessory.
     case serial
-    /// The same, where they are no message: never taken for one, nor in its place.
+    /// Bytes of that stream that are no message; they are never decoded or coalesced with messages.
     case fragment(Fragment)
-    /// A HID report by its number; 0 where the device numbers none.
+    /// A HID report by its number; 0 where the device does not number reports.
     case report(UInt8)
     /// Input events (evdev).
     case input
-    /// What a device broadcasts, heard without a link: AD structures one after the other, as they were sent.
+    /// A broadcast, heard without a link: AD structures in the order sent.
     case advertisement
 }
 
-/// Why a device wants a person.
+/// Why a device needs an operator's attention.
 public enum Attention: String, Hashable, Sendable, CaseIterable {
     case bondInvalid = "bond-invalid"
     case pairing
@@ -58,9 +58,9 @@ public enum GapCause: String, Hashable, Sendable, CaseIterable {
 /// One loss: what was lost, of which device, why, and from when to when.
 public struct Gap: Hashable, Sendable {
     public var cause: GapCause
-    /// Nil where nobody can know: what was lost on the air has no count.
+    /// Nil where it cannot be known: losses on the air have no count.
     public var count: UInt64?
-    /// Nil for what never had a number.
+    /// Nil where the lost events never had numbers.
     public var first: Sequence?
     public var last: Sequence?
     public var from: WallTime
@@ -80,10 +80,10 @@ public struct DeviceEvent: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Ready for use. `folded` counts connects and disconnects that were folded into this one.
         case connected(folded: UInt32)
-        /// `reason` is a word such as `remote-user`, or `0x3b` where no word is known.
+        /// `reason` is a name such as `remote-user`, or `0x3b` where there is no name.
         case disconnected(reason: String, folded: UInt32)
         case data(Channel, [UInt8])
-        /// Rare and large: beside the others, so that every event is copied in a few words.
+        /// Rare and large, so it is stored apart: copies of other events stay small.
         indirect case gap(Gap)
         case attention(Attention, detail: String)
     }
@@ -91,7 +91,7 @@ public struct DeviceEvent: Hashable, Sendable {
     public var device: DeviceID
     public var kind: Kind
     public var stamp: Stamp
-    /// Its device was bonded when the event arose.
+    /// Whether its device was bonded when the event arose.
     public var isAuthenticated: Bool
 
     public init(device: DeviceID, kind: Kind, stamp: Stamp, isAuthenticated: Bool = false) {
@@ -101,7 +101,7 @@ public struct DeviceEvent: Hashable, Sendable {
         self.isAuthenticated = isAuthenticated
     }
 
-    /// True for what is never coalesced away and never delayed by a subscription: everything but data and gaps.
+    /// True for events that are never coalesced or delayed by a subscription: everything but data and gaps.
     public var isBarrier: Bool {
         switch kind {
         case .connected, .disconnected, .attention: true
@@ -112,7 +112,7 @@ public struct DeviceEvent: Hashable, Sendable {
 
 extension Channel {
     /// The field that names the channel in an event line, and its text.
-    public var written: (field: StaticString, text: String) {
+    public var wireName: (field: StaticString, text: String) {
         switch self {
         case .characteristic(let uuid): ("characteristic", uuid.description)
         case .serial: ("stream", "serial")
@@ -122,8 +122,8 @@ extension Channel {
         case .advertisement: ("stream", "advertisement")
         }
     }
-    /// Reads what ``written`` tells as its text; nil for anything else.
-    public init?(written text: some StringProtocol) {
+    /// Reads the text of ``wireName``; nil for anything else.
+    public init?(wireName text: some StringProtocol) {
         switch text {
         case "serial": self = .serial
         case "input": self = .input

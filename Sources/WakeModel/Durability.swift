@@ -1,10 +1,10 @@
-// How strong a keeper an event has; subscriptions choose it and the journal honours it.
+// How durably an event is kept: subscriptions choose it, and the journal provides it.
 
 /// What an event survives.
 public enum Durability: String, Hashable, Comparable, Sendable, CaseIterable {
     /// Lost with the daemon.
     case ram
-    /// Survives the daemon's death.
+    /// Survives a crash of the daemon.
     case run
     /// Survives power loss.
     case disk

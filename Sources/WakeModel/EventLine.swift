@@ -1,6 +1,6 @@
-// The written form of an event on its way to a handler: one CloudEvents 1.0 object on one line.
+// The line that delivers an event to a handler: one CloudEvents 1.0 object.
 
-/// From the beginning of a line to before the number in its id: the same in all lines of a bridge's life.
+/// The beginning of a line, up to the number in its id: the same in all lines that one bridge process writes.
 public struct EventLineStart: Sendable {
     let text: [UInt8]
 
@@ -16,21 +16,21 @@ public struct EventLineStart: Sendable {
 /// One delivery of one event. The order of the members is part of the contract: recordings are compared byte for byte.
 public struct EventLine: Sendable {
     public var event: DeviceEvent
-    /// What its device says in lines of the event's type.
+    /// The text that all lines of this device and type share.
     public var device: DeviceText
     public var sequence: Sequence
-    /// False for what only people see: then the line carries nothing that is there to be acknowledged.
+    /// False for lines that only people see: these leave out the members that serve the acknowledgement.
     public var isOwed = true
     /// Counts the deliveries of this event to this handler, from 1.
     public var attempt: UInt32
-    /// True for what was in flight when the bridge went down.
+    /// True for an event that was in flight when the bridge ended.
     public var isRedelivered: Bool
-    /// What is left when the line is written; shown in whole milliseconds, never below zero.
+    /// The budget that is left when the line is written; shown in whole milliseconds, never below zero.
     public var budget: TimeSpan
     public var start: EventLineStart
     /// JSON text that the device's profile decoded from the bytes; nil where no profile knows them.
     public var value: [UInt8]?
-    /// Why the profile that should know the bytes could not decode them.
+    /// Why the device's profile could not decode the bytes.
     public var undecodable: String?
 
     public init(
@@ -121,15 +121,15 @@ public struct EventLine: Sendable {
 }
 
 extension DeviceEvent.Kind {
-    /// The CloudEvents type of data.
-    public static let dataWritten = "wakebridge.device.data"
+    /// The CloudEvents type of a data event.
+    public static let dataWireName = "wakebridge.device.data"
 
     /// The CloudEvents type.
-    public var written: String {
+    public var wireName: String {
         switch self {
         case .connected: "wakebridge.device.connected"
         case .disconnected: "wakebridge.device.disconnected"
-        case .data: Self.dataWritten
+        case .data: Self.dataWireName
         case .gap: "wakebridge.device.gap"
         case .attention: "wakebridge.device.attention"
         }
@@ -137,7 +137,7 @@ extension DeviceEvent.Kind {
 }
 
 extension Gap {
-    /// `count` is null where nobody can know it; the sequences stand only where what was lost had some.
+    /// `count` is null where it cannot be known; the sequences are written only where the lost events had numbers.
     fileprivate func write(of alias: ArraySlice<UInt8>, into writer: inout JSONWriter) {
         writer.key("device")
         writer.fragment(alias)
@@ -153,7 +153,7 @@ extension Gap {
 }
 
 extension JSONWriter {
-    /// The member that names the channel, without a string of its own for each line.
+    /// Writes the member that names the channel, without building a string for each line.
     fileprivate mutating func channel(_ channel: Channel) {
         switch channel {
         case .characteristic(let uuid):

@@ -1,7 +1,7 @@
-// How a process ended, in the words of whoever waited for it and of whoever decides what follows.
+// How a process ended: with an exit code or by a signal.
 
 public enum ExitStatus: Hashable, Sendable {
     case exited(code: Int32)
-    /// By the number of the signal.
+    /// Ended by the signal with this number.
     case signalled(Int32)
 }

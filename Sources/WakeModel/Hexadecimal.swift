@@ -1,4 +1,4 @@
-// Bytes as lower-case hexadecimal text and back: the one form in which device bytes are shown.
+// Bytes as lower-case hexadecimal text and back: the form in which device bytes are shown.
 
 extension [UInt8] {
     /// Two lower-case digits a byte.
@@ -9,7 +9,7 @@ extension [UInt8] {
         }
     }
 
-    /// Reads an even number of digits of either case, nothing else. Nil where the text is anything but that.
+    /// Reads an even number of digits of either case; nil for anything else.
     public init?(hexadecimal text: some Collection<UInt8>) {
         guard text.count.isMultiple(of: 2) else { return nil }
         self.init()
@@ -37,7 +37,7 @@ extension [UInt8] {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// All its digits: `000f` of 16 bits.
+    /// All digits of the number: `000f` for 16 bits.
     public var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits

@@ -1,20 +1,20 @@
-// The small numbers by which the bridge's parts speak of devices, handlers and events; names stay at the edges.
+// The small numbers that stand for devices, handlers and events inside the bridge; names are used only at its edges.
 
-/// A device, numbered once by the journal and for as long as the journal lives. Texts about it live in ``Device``.
+/// A device. The journal numbers it once, for as long as the journal exists; ``Device`` has its texts.
 public struct DeviceID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     public static func < (left: DeviceID, right: DeviceID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A handler, numbered once by the journal and for as long as the journal lives; its name is its manifest's file name.
+/// A handler. The journal numbers it once, for as long as the journal exists; its name is its manifest's file name.
 public struct HandlerID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     public static func < (left: HandlerID, right: HandlerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The bridge's ingest number of an event: unique and increasing for the life of the journal, first is 1.
+/// The number of an event: unique and increasing for as long as the journal exists; the first is 1.
 public struct Sequence: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -23,7 +23,7 @@ public struct Sequence: RawRepresentable, Hashable, Comparable, Sendable {
     public var next: Sequence { Sequence(rawValue + 1) }
 }
 
-/// One life of a handler's process; grows at every start, so that a line about an earlier life is known for what it is.
+/// Counts the processes of one handler: it grows at every start, so that a line about an earlier process is recognised.
 public struct Epoch: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -7,7 +7,7 @@ public enum JSONValue: Hashable, Sendable {
     case number(Double)
     case string(String)
     case array([JSONValue])
-    /// In the order written; a name that comes twice is an error of the reader.
+    /// In the order written; the reader refuses a name that comes twice.
     case object([Member])
 
     public struct Member: Hashable, Sendable {
@@ -15,14 +15,14 @@ public enum JSONValue: Hashable, Sendable {
         public var value: JSONValue
     }
 
-    /// Where reading stopped and why, as half a sentence: `at byte 17: expected ',' or '}'`.
+    /// Where reading stopped and why, for the end of a sentence: `at byte 17: expected ',' or '}'`.
     public struct Fault: Error, Hashable, CustomStringConvertible, Sendable {
         public var offset: Int
         public var reason: String
         public var description: String { "at byte \(offset): \(reason)" }
     }
 
-    /// Reads exactly one value with white space around it; nesting deeper than 32 is refused.
+    /// Reads exactly one value, with optional white space around it; refuses nesting deeper than 32.
     public init(parsing bytes: some Collection<UInt8>) throws(Fault) {
         var reader = JSONReader(bytes: Array(bytes))
         self = try reader.document()

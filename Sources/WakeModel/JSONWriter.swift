@@ -1,4 +1,4 @@
-// JSON text written straight into bytes: no tree, no encoder, because a line is written for every delivery.
+// Writes JSON text straight into bytes, without a tree or an encoder, because every delivery writes a line.
 
 public struct JSONWriter: Sendable {
     public private(set) var bytes: [UInt8]
@@ -20,22 +20,22 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// Names and punctuation that are the same in every line, as they stand there; what comes next is a value.
+    /// Appends names and punctuation that are the same in every line; a value must follow.
     mutating func verbatim(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
         needsComma = false
     }
 
-    /// The same, made once for many lines.
+    /// The same for text made once for many lines.
     mutating func verbatim(_ text: some Collection<UInt8>) {
         bytes.append(contentsOf: text)
         needsComma = false
     }
 
-    /// In bytes.
+    /// The length in bytes.
     public var count: Int { bytes.count }
 
-    /// Forgets what was written and keeps its memory, where that is no more than so many bytes.
+    /// Removes the text and keeps its memory, where that is at most this many bytes.
     public mutating func removeAll(keepingUpTo limit: Int = .max) {
         bytes.removeAll(keepingCapacity: bytes.capacity <= limit)
         needsComma = false
@@ -50,7 +50,7 @@ public struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// A name of its own, for no literal is meant to become a string first.
+    /// Has a name of its own, so that no literal becomes a string first.
     public mutating func key(named name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
@@ -69,7 +69,7 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// The shortest text that reads back as the same number; `null` for what JSON cannot say.
+    /// The shortest text that reads back as the same number; `null` for a number that JSON does not have.
     public mutating func number(_ value: Double) {
         separate()
         if let whole = Int64(exactly: value) {
@@ -113,14 +113,14 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// JSON text made elsewhere, which the caller vouches for.
+    /// Appends JSON text made elsewhere. The caller must have checked it.
     public mutating func fragment(_ text: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: text)
         needsComma = true
     }
 
-    /// A value that `compose` appends in place and vouches for. What it appended before it threw, or told false, is gone.
+    /// A value that `compose` appends in place and must have checked. Where it throws or returns false, its text is removed.
     public mutating func fragment<Fault: Error>(
         composedBy compose: (inout [UInt8]) throws(Fault) -> Bool
     ) throws(Fault) -> Bool {
@@ -134,7 +134,7 @@ public struct JSONWriter: Sendable {
         return isComposed
     }
 
-    /// A string made of a prefix and a number, such as an event's id.
+    /// Appends a string made of a prefix and a number, such as an event's id.
     public mutating func string(_ prefix: String, number: UInt64) {
         separate()
         bytes.appendJSONString(prefix.utf8)
@@ -174,7 +174,7 @@ extension JSONWriter {
         boolean(value)
     }
 
-    /// `null` where there is none.
+    /// Appends `null` where the value is nil.
     public mutating func field(_ name: StaticString, _ text: String?) {
         key(name)
         if let text { string(text) } else { null() }
@@ -205,7 +205,7 @@ extension [UInt8] {
         fillDigits(whole, before: count - 1 - decimals)
     }
 
-    /// Over the zeros that stand there: nothing is moved afterwards. Returns what is left after so many digits.
+    /// Overwrites the zeros in place, so that nothing is moved. Returns the number without the digits written.
     @discardableResult
     private mutating func fillDigits(_ value: UInt64, before end: Int, upTo limit: Int = 20) -> UInt64 {
         var (rest, place) = (value, end)
@@ -221,7 +221,7 @@ extension [UInt8] {
     public mutating func appendJSONString(_ text: String.UTF8View) {
         append(UInt8(ascii: "\""))
         let isWritten = text.withContiguousStorageIfAvailable { bytes in
-            // Nearly every text is plain, and is found so without a branch a byte.
+            // Nearly every text is plain; this check takes no branch a byte.
             guard bytes.allPlain else { return false }
             append(contentsOf: bytes)
             return true
@@ -262,7 +262,7 @@ extension Collection<UInt8> {
 }
 
 extension UInt64 {
-    /// Digits in decimal, at least one.
+    /// The number of decimal digits, at least one.
     fileprivate var decimalWidth: Int {
         var (width, limit) = (1, UInt64(10))
         while width < 20, self >= limit {

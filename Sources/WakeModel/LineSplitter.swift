@@ -1,18 +1,18 @@
-// Bytes from a descriptor, cut into lines; a line that never ends costs a fault and no memory.
+// Cuts bytes from a descriptor into lines. A line that never ends costs one fault and no memory.
 
 public struct LineSplitter: Sendable {
-    /// A line's length without its newline, in bytes.
+    /// The longest line in bytes, without its newline.
     public let limit: Int
     private var buffer: [UInt8] = []
     /// Where the next line starts in `buffer`.
     private var start = 0
-    /// How far `buffer` was searched for a newline, so that a line that comes byte by byte is searched once.
+    /// How far `buffer` has been searched for a newline, so that a line that comes byte by byte is searched once.
     private var searched = 0
     private var isSkipping = false
 
     public init(limit: Int = ReplyLine.lengthLimit) { self.limit = limit }
 
-    /// Takes what was read. Call ``next()`` until it gives nil before reading more.
+    /// Appends the bytes read. Call ``next()`` until it returns nil before reading more.
     public mutating func append(_ bytes: ArraySlice<UInt8>) {
         buffer.removeFirst(start)
         searched -= start
@@ -20,8 +20,8 @@ public struct LineSplitter: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next whole line, without its newline and a carriage return before it; empty lines are passed over.
-    /// A line over the limit gives one fault, and reading goes on after its newline. Nil until there is more.
+    /// The next whole line, without its newline or CR LF; skips empty lines.
+    /// A line over the limit gives one fault, and reading resumes after its newline. Nil until there is more.
     public mutating func next() -> Result<ArraySlice<UInt8>, ProtocolFault>? {
         while let newline = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
             let line = buffer[start..<newline]
@@ -34,7 +34,7 @@ public struct LineSplitter: Sendable {
         return discardUnending()
     }
 
-    /// What stands after the last newline when no more bytes will come. Call after ``next()`` gave nil.
+    /// The bytes after the last newline, once no more will come. Call after ``next()`` returned nil.
     public mutating func finish() -> Result<ArraySlice<UInt8>, ProtocolFault>? {
         let line = buffer[start...]
         let wasSkipping = isSkipping

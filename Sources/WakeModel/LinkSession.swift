@@ -1,10 +1,10 @@
-// What the user's switch of a device says: its session.
+// The session of a device: open, paused or closed by an operator.
 
-/// Kept over restarts, and changed by people only.
+/// Kept over restarts, and changed by operators only.
 public enum LinkSession: String, Hashable, Sendable, CaseIterable {
     case open
-    /// The link stays, nothing is heard.
+    /// The link stays up, and nothing is received.
     case paused
-    /// The link is given up.
+    /// The link is disconnected.
     case closed
 }

@@ -1,10 +1,10 @@
-// How far a device was listened to: where a loss of what it says begins.
+// How long a device was listened to: where a gap in its data begins.
 
-/// As its source knows it now.
+/// What the device's source knows now.
 public enum Listening: Hashable, Sendable {
-    /// All that it said until then was heard; of what it said after that, perhaps nothing.
+    /// Everything until then was heard; what came later may be lost.
     case until(WallTime)
-    /// It is listened to now, and has been from then on.
+    /// The bridge listens now, and has since then.
     case since(WallTime)
 
     public var time: WallTime {

@@ -1,4 +1,4 @@
-// What somebody may have meant: the known names nearest to a mistyped one, for every "unknown …" sentence.
+// The known names nearest to a mistyped one, for every "unknown …" sentence.
 
 /// The names within a third of `text`'s length in edits, and those that begin with it; nearest first, at most three.
 package func nearestNames(to text: String, among names: [String]) -> [String] {
@@ -13,7 +13,7 @@ package func nearestNames(to text: String, among names: [String]) -> [String] {
     return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
 }
 
-/// The name that was most probably meant; nil where none is near.
+/// The most probable name; nil where none is near.
 package func nearestName(to text: String, among names: [String]) -> String? {
     nearestNames(to: text, among: names).first
 }

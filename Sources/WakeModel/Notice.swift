@@ -1,34 +1,34 @@
-// The lines that tell a handler about itself and the bridge, and that it never acknowledges.
+// Notices: the lines that inform a handler about itself and the bridge. It does not acknowledge them.
 
 public enum Notice: Hashable, Sendable {
-    /// First line after a launch.
+    /// The first line after a launch.
     case restored(Restoration)
-    /// First line after a thaw; `open` is still owed from before and is not sent again.
+    /// The first line after a thaw; `open` lists unacknowledged events from before, which are not sent again.
     case resumed(frozenFor: TimeSpan, reason: String, open: [Sequence])
-    /// A deadline is near: what is open then is cut short.
+    /// A deadline is near; it ends what is open.
     case expiring(reason: String, remaining: TimeSpan, tasks: [String], open: [Sequence])
-    /// Answer to `remaining`: until the awake deadline, and what is left in the pool of extension tasks.
+    /// The answer to `remaining`: the time to the awake deadline, and what is left in the pool of extension tasks.
     case remaining(TimeSpan, extensionLeft: TimeSpan, reference: Reference?)
-    /// Answer to `write` or `read` that succeeded.
+    /// The answer to a `write` or `read` that succeeded.
     case reply(Answer, reference: Reference?)
     case error(ProtocolFault)
-    /// The process is about to be ended; `within` is its time to leave by itself.
+    /// The process is about to be ended; within `within` it can exit by itself.
     case terminating(reason: String, within: TimeSpan)
     /// `some` or `full`, the levels of the kernel's pressure files.
     case memory(level: String)
     /// The wall clock jumped; forward is positive.
     case time(step: TimeSpan)
-    /// The bridge's own condition, such as `adapter-down` or `durability-lost`.
+    /// A condition of the bridge, such as `adapter-down` or `durability-lost`.
     case bridge(condition: String, detail: String)
 
-    /// What was asked of a device and came to pass.
+    /// The result of a request to a device.
     public enum Answer: Hashable, Sendable {
         case written(device: String)
         case read(device: String, bytes: [UInt8])
     }
 
-    /// Writes the line with its newline. The id, made of the prefix and the number, is unique among notices and never that
-    /// of an event.
+    /// Writes the line with its newline. The id, made of the prefix and the number, is unique among notices and never
+    /// an event's id.
     public func write(into writer: inout JSONWriter, idPrefix: String, number: UInt64, time: WallTime) {
         writer.verbatim("{\"specversion\":\"1.0\",\"id\":")
         writer.string(idPrefix, number: number)
@@ -92,7 +92,7 @@ public enum Notice: Hashable, Sendable {
     }
 }
 
-/// What a freshly launched process is told of the world and of its own past.
+/// What a new process is told about the bridge and about earlier processes of its handler.
 public struct Restoration: Hashable, Sendable {
     public struct Link: Hashable, Sendable {
         public var device: Device
@@ -121,11 +121,11 @@ public struct Restoration: Hashable, Sendable {
         }
     }
 
-    /// Of this handler: launches and acknowledged events since the bridge started, what is queued and dead-lettered as it stands.
+    /// This handler's launches and acknowledged events since the bridge started, and its queued and dead-lettered events now.
     public struct Counters: Hashable, Sendable {
         public var launches: UInt64 = 0
         public var acknowledged: UInt64 = 0
-        /// Of those, the ones that its acknowledgement called so; of the rest it said nothing.
+        /// The acknowledged events that had this `result`; an acknowledgement without one counts in none.
         public var useful: UInt64 = 0
         public var nothing: UInt64 = 0
         public var failed: UInt64 = 0
@@ -135,12 +135,12 @@ public struct Restoration: Hashable, Sendable {
         public init() {}
     }
 
-    /// What the process was launched for; also in `WAKEBRIDGE_REASON`.
+    /// Why the process was launched; also in `WAKEBRIDGE_REASON`.
     public var reason: String
     public var links: [Link] = []
     public var subscriptions: [Subscription] = []
     public var counters = Counters()
-    /// What the handler last gave to be kept; nil where it never did.
+    /// The handler's latest checkpoint; nil where it never wrote one.
     public var checkpoint: String?
 
     public init(reason: String) { self.reason = reason }
@@ -221,7 +221,7 @@ extension ProtocolFault {
 }
 
 extension JSONWriter {
-    /// What is left of a time never reads as negative.
+    /// Remaining time is never shown as negative.
     fileprivate mutating func milliseconds(_ name: StaticString, _ span: TimeSpan) {
         field(name, max(0, span.wholeMilliseconds))
     }

@@ -1,8 +1,8 @@
-// What text may be where people read it: what a name may hold, what would mislead, and what the kernel puts around it.
+// Rules for text that people read: what a name may hold, what could mislead, and the kernel's quotes.
 
 extension Unicode.Scalar {
-    /// Control characters, and those that turn the direction of writing: text with them steers a terminal, or looks like
-    /// other text.
+    /// Control characters, and those that turn the direction of writing. They can steer a terminal, or make text look
+    /// like other text.
     public var isMisleading: Bool {
         switch value {
         case 0..<0x20, 0x7f...0x9f, 0x200e...0x200f, 0x2028...0x202e, 0x2066...0x2069: true
@@ -12,8 +12,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// What people may call a device. Names end up in events, tables and file names of others: 1 to 64 bytes, nothing that
-    /// misleads, no `/` at the beginning and no space at either end.
+    /// Whether a device may have this name: 1 to 64 bytes, nothing misleading, no leading `/`, no space at either end.
+    /// Names appear in events, tables and file names.
     public var isPlainName: Bool {
         !isEmpty && utf8.count <= 64 && !unicodeScalars.contains(where: \.isMisleading) && first != "/" && first != " "
             && last != " "

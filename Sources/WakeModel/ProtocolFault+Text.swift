@@ -1,4 +1,4 @@
-// How faults of the protocol are worded: excerpts of what was written, and the nearest word that is known.
+// The wording of protocol faults: excerpts of the line, and the nearest known word.
 
 extension ProtocolFault {
     static let lineTooLong = ProtocolFault.tooLong(
@@ -30,7 +30,7 @@ extension JSONValue {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// The JSON text, cut where a sentence would lose its reader.
+    /// The JSON text, cut to fit into a sentence.
     var excerpt: String {
         let text = text
         return text.utf8.count <= 48 ? text : "\(text.prefix(40))…"

@@ -1,17 +1,17 @@
-// Every way in which a line of descriptor 3 can be wrong, with the code a program matches and the sentences a person reads.
+// Every fault of a line on descriptor 3, with the code that programs match and the sentences that people read.
 
-/// Why a reply had no effect. It is answered with `wakebridge.error`, logged and counted, and never acknowledges anything.
+/// Why a reply had no effect. The fault is answered with `wakebridge.error`, logged and counted; it acknowledges nothing.
 public struct ProtocolFault: Error, Hashable, Sendable {
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// Not a JSON object, not one verb, or a value of the wrong kind.
         case malformed
         case unknownKey = "unknown-key"
-        /// A word from a closed list that is not in the list.
+        /// A word that is not in its closed list.
         case unknownToken = "unknown-token"
         case tooLong = "too-long"
-        /// About an event that was delivered to an earlier process of the handler.
+        /// The event was delivered to an earlier process of the handler.
         case staleLease = "stale-lease"
-        /// About an event that this process was never given.
+        /// The event was never delivered to this process.
         case notDelivered = "not-delivered"
         case noExtensionLeft = "no-extension-left"
         case tooManyTasks = "too-many-tasks"
@@ -19,13 +19,13 @@ public struct ProtocolFault: Error, Hashable, Sendable {
         case notOpen = "not-open"
         /// A replay has no device to write to or read from.
         case replayed
-        /// Outside what the manifest watches.
+        /// The manifest does not watch that device.
         case notPermitted = "not-permitted"
         /// The manifest requires a bond, and the device has none.
         case notBonded = "not-bonded"
         case noSuchDevice = "no-such-device"
         case notConnected = "not-connected"
-        /// The device or the system under it refused; the sentence holds its words.
+        /// The device, or the system below, refused; the sentence quotes it.
         case deviceFailed = "device-failed"
         /// The handler writes faster than its replies are read.
         case tooFast = "too-fast"
@@ -48,11 +48,11 @@ public struct ProtocolFault: Error, Hashable, Sendable {
 }
 
 extension ProtocolFault: CustomStringConvertible {
-    /// The two sentences in a row, for a log.
+    /// Both sentences, for a log.
     public var description: String { "\(sentence) \(advice)" }
 }
 
-// What only the bridge can know of a well-formed line; kept here so that every sentence of the protocol is in one place.
+// Faults of well-formed lines, which only the bridge can find. They are here so that all sentences are in one place.
 extension ProtocolFault {
     public static func notDelivered(_ sequence: Sequence, verb: String) -> ProtocolFault {
         ProtocolFault(
@@ -68,7 +68,8 @@ extension ProtocolFault {
 
     public static let tooFast = ProtocolFault(
         .tooFast, "Lines come on descriptor 3 faster than they are read: what is written there waits now.",
-        advice: "Write a line only to answer an event or to ask for something; who goes on like this is killed.")
+        advice:
+            "Write a line only to answer an event or to ask for something; a handler that goes on like this is killed.")
 
     public static func noExtensionLeft(task: String) -> ProtocolFault {
         ProtocolFault(
@@ -144,7 +145,7 @@ extension ProtocolFault {
             advice: "Name one, such as \"characteristic\":\"2a39\".")
     }
 
-    /// `why` goes on after a colon.
+    /// `why` follows a colon.
     public static func deviceFailed(_ device: String, verb: String, why: String) -> ProtocolFault {
         ProtocolFault(
             .deviceFailed, "\(verb) \"\(device)\": \(why).",

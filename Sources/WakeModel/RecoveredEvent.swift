@@ -1,6 +1,6 @@
-// What a bridge that went down still owed to a handler: handed from the journal to the core at the start.
+// An event that a handler has not acknowledged when the bridge ends: the journal gives it to the core at the start.
 
-/// An event that is still owed to a handler, without its payload.
+/// An event that its handler has not acknowledged, without its payload.
 public struct RecoveredEvent: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case connected, disconnected
@@ -10,16 +10,16 @@ public struct RecoveredEvent: Hashable, Sendable {
     public var sequence: Sequence
     public var device: DeviceID
     public var content: Content
-    /// Bytes of the payload.
+    /// The length of the payload in bytes.
     public var size: Int
     public var stamp: Stamp
-    /// Deliveries written down, without the one that the bridge's end cut short.
+    /// The recorded deliveries, without the one that the bridge's end cut short.
     public var attempts: Int
     public var charges: Int
-    /// It was in the batch last delivered to the handler.
+    /// Whether it was in the batch last delivered to the handler.
     public var wasDelivered: Bool
     public var durability: Durability
-    /// Until when a nack holds it back; nil where none did.
+    /// The end of a nack's wait; nil where no nack holds it back.
     public var heldUntil: WallTime?
 
     public init(

@@ -1,12 +1,12 @@
-// What a handler may say on descriptor 3, as values.
+// The replies that a handler may write to descriptor 3, as values.
 
 public enum Reply: Hashable, Sendable {
     /// How the handler judges the work it acknowledges; for statistics only.
     public enum Result: String, Hashable, Sendable, CaseIterable { case useful, nothing, failed }
 
-    /// Everything delivered to this process no later than this event is done.
+    /// Acknowledges everything delivered to this process up to and including this event.
     case ack(Sequence, result: Result?)
-    /// Could not be handled now. Nil leaves the wait to the bridge's own back-off; otherwise 0 to 86,400 s.
+    /// The event cannot be handled now. Nil leaves the wait to the bridge's back-off; otherwise 0 to 86,400 s.
     case nack(Sequence, after: TimeSpan?)
     case ready
     /// Opens an extension task; the name is 1 to 128 bytes.
@@ -19,11 +19,11 @@ public enum Reply: Hashable, Sendable {
     case checkpoint(String)
 }
 
-/// Where in which device a request goes.
+/// The device, and the place in it, that a request goes to.
 public struct DeviceAddress: Hashable, Sendable {
-    /// An alias or a source, as the handler wrote it.
+    /// An alias or a device URI, as the handler wrote it.
     public var device: String
-    /// Nil means the device's only stream.
+    /// Nil for the device's only stream.
     public var channel: Channel?
 
     public init(device: String, channel: Channel?) {
@@ -32,7 +32,7 @@ public struct DeviceAddress: Hashable, Sendable {
     }
 }
 
-/// A request's own mark, any JSON scalar, which the answer carries back exactly as it was written.
+/// A request's reference, any JSON scalar, which the answer returns exactly as it was written.
 public struct Reference: Hashable, Sendable {
     /// JSON text of at most 256 bytes.
     public let text: String
@@ -41,7 +41,7 @@ public struct Reference: Hashable, Sendable {
     public init(_ number: Int64) { text = String(number) }
 }
 
-/// One line of descriptor 3, understood.
+/// One parsed line of descriptor 3.
 public struct ReplyLine: Hashable, Sendable {
     public var reply: Reply
     public var reference: Reference?
@@ -51,15 +51,15 @@ public struct ReplyLine: Hashable, Sendable {
         self.reference = reference
     }
 
-    /// Bytes of one line without its newline.
+    /// The longest line in bytes, without its newline.
     public static let lengthLimit = 128 << 10
-    /// Bytes of a checkpoint's text in UTF-8.
+    /// The longest text of a checkpoint, in bytes of UTF-8.
     public static let checkpointLimit = 16 << 10
-    /// Bytes of a task's name in UTF-8.
+    /// The longest name of a task, in bytes of UTF-8.
     public static let taskNameLimit = 128
-    /// Bytes of a `ref` as written: it stands in notices, for which little of the pipe is kept.
+    /// The longest `ref` in bytes, as written. Notices repeat it, and only a small part of the pipe is kept for notices.
     public static let referenceLimit = 256
-    /// Bytes of a characteristic's value (Core Specification, Vol 3, Part F, 3.2.9).
+    /// The longest value of a characteristic in bytes (Core Specification, Vol 3, Part F, 3.2.9).
     public static let characteristicLimit = 512
     public static let longestWait = TimeSpan.seconds(86_400)
 }
@@ -104,7 +104,7 @@ extension DeviceAddress {
         writer.beginObject()
         writer.field("device", device)
         if let channel {
-            let (field, text) = channel.written
+            let (field, text) = channel.wireName
             writer.field(field, text)
         }
         if let bytes {

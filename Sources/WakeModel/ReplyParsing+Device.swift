@@ -1,4 +1,4 @@
-// Reading the requests to a device that a handler may put on descriptor 3.
+// Reads the device requests that a handler may write to descriptor 3.
 
 extension JSONValue {
     func writeRequest() throws(ProtocolFault) -> Reply {
@@ -59,7 +59,7 @@ extension JSONValue {
 }
 
 extension Channel {
-    /// Reads what ``written`` writes for the streams that can be written to and read from: a broadcast cannot.
+    /// Reads the ``wireName`` of a stream that can be written to and read from: a broadcast cannot.
     public init?(stream text: String) {
         let prefix = "report-"
         switch text {

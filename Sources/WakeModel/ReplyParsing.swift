@@ -1,4 +1,4 @@
-// Reading one line of descriptor 3: the plain acknowledgement without a parser, everything else strictly and with a nearest key.
+// Reads one line of descriptor 3: a plain acknowledgement without a parser, everything else strictly.
 
 extension ReplyLine {
     /// Reads one line, without its newline. The fault carries the line's `ref` where one could be read.
@@ -17,13 +17,13 @@ extension ReplyLine {
         }
     }
 
-    /// `{"ack":42}` or `{"ack": 42}`, which is nearly every line there is.
+    /// Reads `{"ack":42}` or `{"ack": 42}`, which nearly every line is.
     private static func plainAcknowledgement(_ line: ArraySlice<UInt8>) -> Sequence? {
         let opening: StaticString = "{\"ack\":"
         guard line.last == UInt8(ascii: "}"), opening.withUTF8Buffer({ line.starts(with: $0) }) else { return nil }
         var digits = line.dropFirst(opening.utf8CodeUnitCount).dropLast()
         if digits.first == UInt8(ascii: " ") { digits = digits.dropFirst() }
-        // 18 digits cannot overflow; longer ones, and a leading zero, are left to the parser.
+        // 18 digits cannot overflow; longer numbers, and a leading zero, are left to the parser.
         guard (1...18).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
         var value: UInt64 = 0
         for digit in digits {
@@ -50,7 +50,7 @@ extension ReplyLine {
 extension Reply {
     private enum Verb: String, CaseIterable { case ack, nack, ready, begin, end, remaining, write, read, checkpoint }
 
-    /// Keys that go with one verb only.
+    /// Keys that belong to one verb only.
     private static let companions: [(key: String, verb: Verb)] = [("result", .ack), ("after_s", .nack)]
 
     fileprivate init(_ members: [JSONValue.Member]) throws(ProtocolFault) {
@@ -202,10 +202,10 @@ extension Reference {
     }
 }
 
-/// Where the members of a line's object stand in its text, found before the text is read as JSON.
+/// Finds the members of a line's object in its text, before the text is read as JSON.
 private struct MemberText {
     private var members: [ArraySlice<UInt8>] = []
-    /// No reply has so many; the JSON reader's check for names that come twice is quadratic.
+    /// More than any reply has; the JSON reader's check for names that come twice is quadratic.
     private static let commaLimit = 16
 
     init(_ line: ArraySlice<UInt8>) throws(ProtocolFault) {

@@ -1,4 +1,4 @@
-// What a program says in the words of sd_notify(3): one datagram of KEY=VALUE lines, of which few mean something here.
+// A message of sd_notify(3): one datagram of KEY=VALUE lines, of which the bridge uses a few.
 
 public struct ServiceMessage: Hashable, Sendable {
     public enum Order: Hashable, Sendable {
@@ -6,22 +6,22 @@ public struct ServiceMessage: Hashable, Sendable {
         case ready
         /// EXTEND_TIMEOUT_USEC=n
         case extend(TimeSpan)
-        /// WATCHDOG=trigger: the program has given itself up.
+        /// WATCHDOG=trigger: the program asks to be ended.
         case abort
     }
 
     public var orders: [Order] = []
-    /// STATUS=…, for people; empty text takes the last one back.
+    /// STATUS=…, for people; empty text removes the last one.
     public var status: String?
 
-    /// Bytes of one datagram, as much as a service manager takes.
+    /// The longest datagram in bytes, as in a service manager.
     public static let lengthLimit = 4_096
-    /// Bytes of a status that are kept.
+    /// The bytes of a status that are kept.
     public static let statusLimit = 256
-    /// Longer extensions than any pool holds are all the same.
+    /// Longer than any pool: an extension above it changes nothing.
     private static let longestExtension: UInt64 = 86_400_000_000
 
-    /// Nil for what is no such message. Words that mean nothing here, such as MAINPID, are passed over.
+    /// Nil where the datagram is no such message. Keys that the bridge does not use, such as MAINPID, are ignored.
     public init?(parsing bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty, !bytes.contains(0) else { return nil }
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -48,7 +48,7 @@ public struct ServiceMessage: Hashable, Sendable {
         return .microseconds(Int64(min(count, longestExtension)))
     }
 
-    /// Cut at a whole character; control characters could rewrite an operator's terminal, so none passes.
+    /// Cuts at a whole character and drops control characters, which could rewrite an operator's terminal.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         var shown = String.UnicodeScalarView()

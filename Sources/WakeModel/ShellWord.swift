@@ -1,7 +1,7 @@
-// A text as one word for a shell, for commands that people are told to run.
+// A text quoted as one word for a shell, for commands that messages tell you to run.
 
 extension String {
-    /// As one word for a shell: a peripheral's name must not become a command.
+    /// The text as one shell word: a peripheral's name must not become a command.
     public var asShellWord: String {
         let isPlain = !isEmpty && utf8.allSatisfy(Self.isPlain)
         return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"

@@ -1,4 +1,4 @@
-// Time as the bridge counts it: spans, instants on one clock, the pair of clocks a decision needs, and the wall clock for show.
+// Time: spans, instants on one clock, the pair of clocks that a decision needs, and the wall clock for display.
 
 /// A length of time in whole nanoseconds; about ±292 years.
 public struct TimeSpan: Hashable, Comparable, Sendable {
@@ -33,7 +33,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     }
 }
 
-/// A point on one clock, in nanoseconds since that clock's own zero.
+/// An instant on one clock, in nanoseconds since that clock's zero.
 public struct Instant: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
@@ -41,7 +41,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     public static let zero = Instant(nanoseconds: 0)
 
-    /// Of two instants on one clock, where there are any.
+    /// The earlier of two instants on one clock; nil where both are nil.
     public static func earlier(_ one: Instant?, _ other: Instant?) -> Instant? {
         guard let one, let other else { return one ?? other }
         return min(one, other)
@@ -70,10 +70,10 @@ public struct Moment: Hashable, Sendable {
         self.boottime = boottime
     }
 
-    /// For how long the system has slept since it was started.
+    /// How long the system has slept since it was started.
     public var slept: TimeSpan { boottime - monotonic }
 
-    /// Whether it slept in between; less than 0.1 s may lie between the readings of the two clocks.
+    /// Whether the system slept in between. The readings of the two clocks may lie up to 0.1 s apart.
     public func hasSlept(since earlier: Moment) -> Bool { slept - earlier.slept > .milliseconds(100) }
 
     public static func + (left: Moment, right: TimeSpan) -> Moment {
@@ -81,7 +81,7 @@ public struct Moment: Hashable, Sendable {
     }
 }
 
-/// The wall clock, for show only: microseconds since 1970-01-01T00:00:00Z.
+/// The wall clock, for display only: microseconds since 1970-01-01T00:00:00Z.
 public struct WallTime: Hashable, Comparable, Sendable {
     public var microseconds: Int64
 
@@ -96,11 +96,11 @@ public struct WallTime: Hashable, Comparable, Sendable {
     }
 }
 
-/// When an event arrived, on every clock that is needed to place it later.
+/// When an event arrived, on every clock that later decisions need.
 public struct Stamp: Hashable, Sendable {
     public var moment: Moment
     public var wall: WallTime
-    /// False until the wall clock was set after boot; a Raspberry Pi 4 has no battery-backed clock.
+    /// False until the wall clock is set after boot; a Raspberry Pi 4 has no battery-backed clock.
     public var isClockSynchronized: Bool
 
     public init(moment: Moment, wall: WallTime, isClockSynchronized: Bool = true) {

@@ -33,7 +33,7 @@ extension WallTime {
 }
 
 extension [UInt8] {
-    /// Appends the RFC 3339 form without building a string: it stands in every event line.
+    /// Appends the RFC 3339 form without building a string: every event line has one.
     mutating func appendRFC3339(_ time: WallTime) {
         let (seconds, fraction) = time.microseconds.dividedFlooring(by: 1_000_000)
         let (days, secondOfDay) = seconds.dividedFlooring(by: 86_400)

@@ -1,14 +1,14 @@
-// What a device broadcasts: AD structures one after the other, and which of them a profile has field lists for.
+// Broadcasts: AD structures one after the other, and the field lists that a profile has for them.
 import WakeModel
 
-/// A part of an advertisement that a field list can be for.
+/// A part of an advertisement that a field list can decode.
 enum AdvertisementPart: Hashable, Sendable {
     /// AD types 0x16, 0x20 and 0x21: a service's UUID, then its data.
     case serviceData(BluetoothUUID)
-    /// AD type 0xff: a company's number, then whatever it likes.
+    /// AD type 0xff: a company's number, then its own data.
     case manufacturerData(UInt16)
 
-    /// Takes its name off the front of a structure. Nil for structures of other types, and for one too short for a name.
+    /// Reads the name from the front of a structure and removes it. Nil for other types, and for a structure that is too short.
     init?(type: UInt8, _ data: inout ArraySlice<UInt8>) {
         let width: Int
         switch type {
@@ -36,11 +36,11 @@ struct AdvertisementProgram: Hashable, Sendable {
         var program: FieldProgram
     }
 
-    /// A handful, as with channels.
+    /// Only a few, as with channels.
     var entries: [Entry] = []
 
-    /// Appends the object for the first structure that has a field list; false where none has. Throws where a structure is
-    /// cut short, or is not what its field list says.
+    /// Appends the object for the first structure that has a field list; false where none has. Throws where a structure
+    /// is cut short, or does not fit its field list.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
         guard !entries.isEmpty else { return false }
         var rest = bytes[...]

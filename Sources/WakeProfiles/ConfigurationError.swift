@@ -1,4 +1,4 @@
-// What is wrong with a file that a person wrote: the file, and one sentence that says where, what and what to do.
+// A fault in a file that a person wrote: the file, and one sentence that says where, what is wrong and what to do.
 
 /// One fault of one file. Its text reads, for example:
 /// `handlers.d/hr.json5: unknown key "polcy" in watch[0]; did you mean "policy"?`
@@ -20,7 +20,7 @@ public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConver
 
     public init(_ all: [ConfigurationError]) { self.all = all }
 
-    /// The first few faults, a line each: past those, mending them comes before reading on.
+    /// The first few faults, a line each: fix these before you read on.
     public var description: String {
         let shown = 5
         var lines = all.prefix(shown).map(\.description)
@@ -29,7 +29,7 @@ public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// Gathers the faults of one file while it is walked, so that a person sees them together.
+/// Collects the faults of one file, so that you see them together.
 public final class ConfigurationReport {
     public let file: String
     public private(set) var errors: [ConfigurationError] = []
@@ -38,7 +38,7 @@ public final class ConfigurationReport {
 
     public func add(_ sentence: String) { errors.append(ConfigurationError(file: file, sentence: sentence)) }
 
-    /// Throws what was gathered, where anything was.
+    /// Throws the collected faults, if there are any.
     public func conclude() throws(ConfigurationErrors) {
         if !errors.isEmpty { throw ConfigurationErrors(errors) }
     }

@@ -1,7 +1,7 @@
-// The members of one object of a configuration document: few, so found by looking through them; many, by their keys' hashes.
+// The members of one object of a configuration document: a few are found by linear search, many by their keys' hashes.
 
-/// What one object holds, its keys all different. Nearly every object of a start has a handful, and to hash a key costs as much
-/// as to compare it with all of them.
+/// The members of one object, with unique keys. Nearly every object has only a few, and hashing a key costs as much as
+/// comparing it with all of them.
 public struct ConfigurationMembers: Hashable, Sendable {
     private struct Member: Sendable {
         var key: String
@@ -9,7 +9,7 @@ public struct ConfigurationMembers: Hashable, Sendable {
     }
 
     private var members: [Member] = []
-    /// By key, where there are many: a file of one object must not take the square of its length.
+    /// Index by key, where there are many: reading a large object must not take quadratic time.
     private var places: [String: Int] = [:]
     private static let few = 16
 
@@ -17,7 +17,7 @@ public struct ConfigurationMembers: Hashable, Sendable {
 
     public var isEmpty: Bool { members.isEmpty }
 
-    /// In the order in which they were appended.
+    /// In the order of appending.
     public var keys: [String] { members.map(\.key) }
 
     public subscript(key: String) -> ConfigurationValue? { place(of: key).map { members[$0].value } }
@@ -28,7 +28,7 @@ public struct ConfigurationMembers: Hashable, Sendable {
         places.isEmpty ? members.firstIndex { $0.key == key } : places[key]
     }
 
-    /// `key` must be a new one.
+    /// `key` must not be present yet.
     mutating func append(_ key: String, _ value: ConfigurationValue) {
         if members.isEmpty { members.reserveCapacity(4) }
         members.append(Member(key: key, value: value))
@@ -39,14 +39,14 @@ public struct ConfigurationMembers: Hashable, Sendable {
         }
     }
 
-    /// The keys that are not among `known`.
+    /// The keys that are not in `known`.
     func unknown(to known: [String]) -> [String] {
         var unknown: [String] = []
         for member in members where !known.contains(member.key) { unknown.append(member.key) }
         return unknown
     }
 
-    /// Objects have no order.
+    /// Ignores the order of members.
     public static func == (left: Self, right: Self) -> Bool {
         left.members.count == right.members.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }

@@ -1,14 +1,14 @@
-// One object of a configuration document under a closed key list: every read says what was expected and what was found.
+// One object of a configuration document with a closed key list: each fault says what was expected and what was found.
 import WakeModel
 
-/// Reads keys of one JSON5 object. A key outside the list is reported when the object is opened, a value of a wrong
-/// type or range when it is read; either way the walk goes on, so that a person sees all faults together.
+/// Reads keys of one JSON5 object. An unknown key is reported when the object is opened, a value of a wrong type or
+/// range when it is read. Reading goes on after a fault, so that you see all faults together.
 public struct ConfigurationObject {
     private let place: ConfigurationPath
     public let report: ConfigurationReport
     private let members: ConfigurationMembers
 
-    /// Opens the document itself. Nil, and reported, where it is no object.
+    /// Opens the document. Nil, and reported, where it is no object.
     public init?(document text: [UInt8], keys: [String], required: [String] = [], report: ConfigurationReport) {
         do {
             let value = try ConfigurationValue(parsing: text, file: report.file)
@@ -19,7 +19,7 @@ public struct ConfigurationObject {
         }
     }
 
-    /// `keys` nil takes any key, for objects whose keys are the user's own words.
+    /// `keys` nil accepts any key, for objects whose keys the user chooses.
     init?(
         _ value: ConfigurationValue, at place: ConfigurationPath, keys: [String]?, required: [String] = [],
         report: ConfigurationReport
@@ -45,23 +45,23 @@ public struct ConfigurationObject {
         }
     }
 
-    /// Where the object stands: `watch[0]`; empty for the document itself.
+    /// The path of the object: `watch[0]`; empty for the document.
     public var path: String { place.description }
     public func path(of key: String) -> String { place.member(key).description }
 
-    /// In alphabetical order, so that reports read the same every time.
+    /// In alphabetical order, so that faults are always reported in the same order.
     public var keys: [String] { members.keys.sorted() }
     public func has(_ key: String) -> Bool { members.has(key) }
     func value(_ key: String) -> ConfigurationValue? { members[key] }
 
-    /// Reports that the value of `key` is not what was expected.
+    /// Reports that the value of `key` is not the expected one.
     public func refuse(_ key: String, expected: String) {
         guard let value = members[key] else { return }
         report.add("\(path(of: key)) is \(value), expected \(expected)")
     }
 
-    /// The value of `key` as `read` understands it; nil where it is absent, nil and reported where it is not. What is expected is
-    /// put into words only where it is reported: most of a start would be that.
+    /// The value of `key` as `read` parses it; nil where it is absent, nil and reported where it cannot be parsed. The
+    /// expectation becomes text only for a report: otherwise that would take most of the start.
     func read<Value>(
         _ key: String, expected: @autoclosure () -> String, _ read: (ConfigurationValue) -> Value?
     ) -> Value? {
@@ -73,7 +73,7 @@ public struct ConfigurationObject {
 }
 
 extension ConfigurationObject {
-    /// A text that is not empty and holds no NUL, which neither a path nor an environment can carry.
+    /// A text that is not empty and holds no NUL, which neither a path nor an environment variable can contain.
     public func text(_ key: String) -> String? {
         read(key, expected: "a text that is not empty") { value in
             if case .text(let text) = value, !text.isEmpty, !text.utf8.contains(0) { text } else { nil }
@@ -87,7 +87,7 @@ extension ConfigurationObject {
         }
     }
 
-    /// Whether the value is exactly this text; reports nothing.
+    /// Whether the value is exactly this text. Reports nothing.
     public func isText(_ key: String, _ text: String) -> Bool { members[key] == .text(text) }
 
     public func flag(_ key: String) -> Bool? {
@@ -104,7 +104,7 @@ extension ConfigurationObject {
         }
     }
 
-    /// `alternative` is what else the caller takes, for the sentence.
+    /// `alternative` names what else the caller accepts, for the sentence.
     public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
         read(
             key,
@@ -122,9 +122,9 @@ extension ConfigurationObject {
         read(
             key,
             expected:
-                "a duration from \(range.lowerBound.written) to \(range.upperBound.written), such as \"10s\" or \"250ms\""
+                "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as \"10s\" or \"250ms\""
         ) { value in
-            if case .text(let text) = value, let span = TimeSpan(written: text), range.contains(span) {
+            if case .text(let text) = value, let span = TimeSpan(text: text), range.contains(span) {
                 span
             } else {
                 nil
@@ -132,14 +132,14 @@ extension ConfigurationObject {
         }
     }
 
-    /// Bytes.
+    /// A size in bytes.
     public func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
         read(
             key,
             expected:
-                "a size from \(writtenByteCount(range.lowerBound)) to \(writtenByteCount(range.upperBound)), such as \"64MiB\""
+                "a size from \(byteCountText(range.lowerBound)) to \(byteCountText(range.upperBound)), such as \"64MiB\""
         ) { value in
-            if case .text(let text) = value, let size = byteCount(written: text), range.contains(size) {
+            if case .text(let text) = value, let size = byteCount(text: text), range.contains(size) {
                 size
             } else {
                 nil
@@ -184,7 +184,7 @@ extension ConfigurationObject {
         return nil
     }
 
-    /// A list, each element read by `element`, which is told its path.
+    /// A list; `element` reads each element and gets its path.
     public func list<Element>(
         _ key: String, of what: String, _ element: (ConfigurationValue, ConfigurationPath) -> Element?
     ) -> [Element]? {
@@ -209,7 +209,7 @@ extension ConfigurationObject {
         }
     }
 
-    /// `keys` nil takes any key.
+    /// `keys` nil accepts any key.
     public func object(_ key: String, keys: [String]?, required: [String] = []) -> ConfigurationObject? {
         members[key].flatMap {
             ConfigurationObject($0, at: place.member(key), keys: keys, required: required, report: report)

@@ -1,9 +1,9 @@
-// The outline of a JSON5 text: finds faults with their line and column, doubled keys and bad nesting, and what is plain.
+// The outline of a JSON5 text: finds faults with line and column, duplicate keys and bad nesting, and reads plain values.
 import WakeModel
 
-/// FoundationEssentials' decoder says of a broken text only that it is broken, keeps one of two equal keys in silence
-/// and follows any nesting; this pass runs first and closes those three holes. It reads what is written plainly as well,
-/// which is nearly every file whole: the decoder takes most of a start, and is left for what JSON5 allows beside that.
+/// FoundationEssentials' decoder does not say where a text is broken, silently keeps one of two equal keys, and follows
+/// any nesting. This pass runs first and closes those three holes. It also reads plainly written values, which is nearly
+/// every file: the decoder would take most of the start, and is used only for the rest of JSON5.
 struct ConfigurationOutline {
     struct Fault: Error {
         var offset: Int
@@ -19,7 +19,7 @@ struct ConfigurationOutline {
     private var valuesSeen = 0
     private var isPlain = true
 
-    /// Throws at the first place where `bytes` stop being one JSON5 value. Nil where some number or text is not plain.
+    /// Throws at the first place where `bytes` are not one JSON5 value. Nil where a number or text is not plain.
     static func read(_ bytes: [UInt8]) throws(Fault) -> ConfigurationValue? {
         var outline = ConfigurationOutline(bytes: bytes)
         try outline.skipSpace()
@@ -34,7 +34,7 @@ struct ConfigurationOutline {
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// How the next character reads in a sentence.
+    /// The next character as a sentence names it.
     private var found: String {
         guard let byte = next else { return "end of file" }
         return byte > 0x20 && byte < 0x7f ? "'\(Character(Unicode.Scalar(byte)))'" : "character 0x\([byte].hexadecimal)"
@@ -113,17 +113,17 @@ struct ConfigurationOutline {
     private mutating func key() throws(Fault) -> ArraySlice<UInt8> {
         if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { return try plainQuoted() }
         let start = position
-        let word = takeWord()
+        let word = readWord()
         guard let first = word.first, !first.isDigit else { throw fault("expected a key, found \(found)") }
         guard !word.contains(where: \.isSignOrPoint) else {
             throw fault("the key \(String(decoding: word, as: UTF8.self)) needs quotes", at: start)
         }
-        // Which letters beyond ASCII may stand in a name is the decoder's to know.
+        // The decoder decides which letters beyond ASCII a name may have.
         if !word.allSatisfy({ $0 < 0x80 }) { isPlain = false }
         return word
     }
 
-    /// Swift 6.0's decoder traps where an escape or a character of a key is malformed. No key of ours needs either.
+    /// Swift 6.0's decoder traps on a malformed escape or character in a key. No key of ours needs either.
     private mutating func plainQuoted() throws(Fault) -> ArraySlice<UInt8> {
         let start = position
         let key = try quoted()
@@ -139,7 +139,7 @@ struct ConfigurationOutline {
         let quote = bytes[start]
         position += 1
         while let byte = next, byte != quote {
-            // The decoder would keep an escaped line end, which JSON5 drops: refused rather than misread.
+            // The decoder would keep an escaped line end, which JSON5 drops, so it is refused.
             if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
                 throw fault("a text runs over the end of its line; close it, or write \\n", at: start)
             }
@@ -153,7 +153,7 @@ struct ConfigurationOutline {
 
     private mutating func bareValue() throws(Fault) -> ConfigurationValue {
         let start = position
-        let word = String(decoding: takeWord(), as: UTF8.self)
+        let word = String(decoding: readWord(), as: UTF8.self)
         switch word {
         case "": throw fault("expected a value, found \(found)", at: start)
         case "true": return .boolean(true)
@@ -169,7 +169,7 @@ struct ConfigurationOutline {
         return .null
     }
 
-    private mutating func takeWord() -> ArraySlice<UInt8> {
+    private mutating func readWord() -> ArraySlice<UInt8> {
         let start = position
         while let byte = next, byte.isWordPart { position += 1 }
         return bytes[start..<position]
@@ -188,7 +188,7 @@ struct ConfigurationOutline {
         }
     }
 
-    /// False where the slash begins no comment.
+    /// False where the slash does not begin a comment.
     private mutating func skipRemark() throws(Fault) -> Bool {
         switch bytes[position + 1] {
         case UInt8(ascii: "/"):
@@ -209,7 +209,7 @@ struct ConfigurationOutline {
 }
 
 extension ConfigurationValue {
-    /// Digits, with a sign and a point where there is one, and no more of them than a Double holds: read alike by everybody.
+    /// Digits with an optional sign and point, and no more than a Double holds exactly: every reader agrees on them.
     fileprivate init?(plainNumber word: String) {
         let digits = word.utf8.drop { $0 == UInt8(ascii: "-") }
         let parts = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -223,7 +223,7 @@ extension ConfigurationValue {
 }
 
 extension UInt8 {
-    /// In a text or a key it stands for itself.
+    /// Whether the character needs no escape in a text or key.
     fileprivate var isPlain: Bool { self >= 0x20 && self != 0x7f && self != UInt8(ascii: "\\") }
     fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     fileprivate var isWordPart: Bool {

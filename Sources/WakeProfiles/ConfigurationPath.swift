@@ -1,7 +1,7 @@
-// Where a value stands in a configuration document, put into words only where something is wrong with it.
+// The path of a value in a configuration document; its text is built only for a fault.
 
 public indirect enum ConfigurationPath: Sendable, CustomStringConvertible {
-    /// The document itself.
+    /// The whole document.
     case document
     case value(of: String, ConfigurationPath)
     case element(ConfigurationPath, Int)

@@ -1,7 +1,7 @@
-// One JSON5 document as a tree: the only place that meets FoundationEssentials' decoder.
+// One JSON5 document as a tree: the only place that uses FoundationEssentials' decoder.
 import FoundationEssentials
 
-/// A value as a person wrote it. Object members have no order: the decoder keeps none.
+/// A value from a file that a person wrote. Object members have no order: the decoder keeps none.
 public enum ConfigurationValue: Hashable, Sendable {
     case null
     case boolean(Bool)
@@ -11,10 +11,10 @@ public enum ConfigurationValue: Hashable, Sendable {
     case list([ConfigurationValue])
     case object(ConfigurationMembers)
 
-    /// Larger files are refused unread.
+    /// Larger files are refused without being read.
     public static let largestFile = 1 << 20
 
-    /// Reads one document. Throws one sentence with line and column for what is not JSON5.
+    /// Reads one document. Throws one sentence, with line and column, where the text is not JSON5.
     public init(parsing text: [UInt8], file: String) throws(ConfigurationError) {
         guard text.count <= Self.largestFile else {
             throw ConfigurationError(file: file, sentence: "the file is larger than 1 MiB; this is not a configuration")
@@ -33,7 +33,7 @@ public enum ConfigurationValue: Hashable, Sendable {
         self = try Self.decoded(text, file)
     }
 
-    /// By FoundationEssentials, which takes what JSON5 allows beside plain numbers and texts.
+    /// Uses FoundationEssentials, which reads what JSON5 allows beside plain numbers and texts.
     static func decoded(_ text: [UInt8], _ file: String) throws(ConfigurationError) -> ConfigurationValue {
         do {
             let decoder = JSONDecoder()
@@ -52,16 +52,16 @@ public enum ConfigurationValue: Hashable, Sendable {
         return "line \(line), column \(String(decoding: before[start...], as: UTF8.self).count + 1)"
     }
 
-    /// What the outline let pass and the decoder refuses: malformed numbers and escapes.
+    /// The faults that the outline accepts and the decoder refuses: malformed numbers and escapes.
     private static func sentence(for error: any Error) -> String {
         guard let error = error as? DecodingError, case .typeMismatch(_, let context) = error else {
-            return "a number or an escape in a text is malformed (JSON5); look for one and mend it"
+            return "a number or an escape in a text is malformed (JSON5); look for one and fix it"
         }
         var path = ""
         for key in context.codingPath {
             path += key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? key.stringValue : ".\(key.stringValue)")
         }
-        return "\(path) is a number that cannot be read; mend it or write a smaller one"
+        return "\(path) is a number that cannot be read; fix it or write a smaller one"
     }
 }
 
@@ -106,7 +106,7 @@ extension ConfigurationValue: Decodable {
 }
 
 extension ConfigurationValue: CustomStringConvertible {
-    /// How the value reads in a sentence.
+    /// The value as a sentence names it.
     public var description: String {
         switch self {
         case .null: "null"

@@ -1,8 +1,8 @@
-// Turns field lists into programs: names become slots, keys become bytes, and what cannot work is refused.
+// Compiles field lists into programs: names become slots, keys become bytes, and faulty fields are refused.
 import WakeModel
 
 struct FieldCompiler {
-    /// What later fields may refer to by name.
+    /// A value that later fields may refer to by name.
     private struct Known {
         var document: FieldDocument
         /// More than one where exclusive fields share a name; they share its slot too.
@@ -10,7 +10,7 @@ struct FieldCompiler {
         var slot: Int?
     }
 
-    /// The bits that a reference such as `flags.wide` means.
+    /// The bits behind a reference such as `flags.wide`.
     private struct Reference {
         var slot: Int
         var shift: Int
@@ -20,11 +20,11 @@ struct FieldCompiler {
 
     private var program = FieldProgram()
     private var names: [String] = []
-    /// A handful: looking through them is quicker than hashing a name.
+    /// Only a few: a linear search is faster than hashing a name.
     private var known: [Known] = []
     private var slotsUsed = 0
 
-    /// Nil where anything was reported.
+    /// Nil where a fault was reported.
     static func compile(_ fields: [ConfigurationObject]) -> FieldProgram? {
         var compiler = FieldCompiler()
         var isWhole = true
@@ -141,7 +141,7 @@ extension FieldCompiler {
         return condition
     }
 
-    /// At the first such byte, if there is one.
+    /// The offset of the first such byte, if there is one.
     private static func cut(_ text: String, at byte: UInt8) -> (head: String, tail: String?) {
         guard let place = text.utf8.firstIndex(of: byte) else { return (text, nil) }
         return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
@@ -156,7 +156,7 @@ extension FieldCompiler {
         return nil
     }
 
-    /// `name` or `name.group` of a whole-number field further up; gives it a slot at its first mention.
+    /// Resolves `name` or `name.group` of an earlier whole-number field, and gives it a slot at the first reference.
     private mutating func resolve(_ text: String, key: String, in object: ConfigurationObject) -> Reference? {
         let (name, part) = Self.cut(text, at: UInt8(ascii: "."))
         guard let place = place(of: name), known[place].document.kind.isWhole, !known[place].document.repeats else {
@@ -167,7 +167,7 @@ extension FieldCompiler {
                 "\(object.path(of: key)) speaks of \"\(name)\", which is no whole-number field above; \(advice)")
             return nil
         }
-        guard let slot = known[place].slot ?? takeSlot(for: place) else {
+        guard let slot = known[place].slot ?? assignSlot(for: place) else {
             object.report.add(
                 "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
             return nil
@@ -186,7 +186,7 @@ extension FieldCompiler {
 
     private func place(of name: String) -> Int? { known.firstIndex { $0.document.name == name } }
 
-    private mutating func takeSlot(for place: Int) -> Int? {
+    private mutating func assignSlot(for place: Int) -> Int? {
         guard slotsUsed < FieldProgram.slotCount else { return nil }
         let slot = slotsUsed
         slotsUsed += 1
@@ -196,7 +196,7 @@ extension FieldCompiler {
     }
 }
 
-/// What no device could satisfy.
+/// Faults that no device's bytes could satisfy.
 extension FieldCompiler {
     private func isPossible(_ step: FieldProgram.Step, named field: FieldDocument) -> Bool {
         for (earlier, name) in zip(program.steps, names) where !areExclusive(earlier, step) {

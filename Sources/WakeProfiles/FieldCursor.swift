@@ -1,4 +1,4 @@
-// One run of a field program: where it stands in the bytes, what it kept, and the JSON written so far.
+// One run of a field program: its place in the bytes, the values it kept, and the JSON written so far.
 import WakeModel
 
 struct FieldCursor {
@@ -6,10 +6,10 @@ struct FieldCursor {
     private var position = 0
     private(set) var slots = FieldProgram.Slots()
     var json: [UInt8] = []
-    /// Where in it the first field stands.
+    /// The offset of the first field.
     private let firstField: Int
 
-    /// Takes `json` over until whoever runs it takes it back: moved and not copied.
+    /// Owns `json` until the caller moves it back: it is moved, not copied.
     init(bytes: [UInt8], appendingTo json: inout [UInt8]) {
         self.bytes = bytes
         firstField = json.count + 1
@@ -25,21 +25,21 @@ struct FieldCursor {
         json.append(contentsOf: program.keys[output.key])
     }
 
-    /// The repeated tail: one element after the other until nothing is left.
-    mutating func takeAll(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
+    /// Reads the repeated tail, element after element, until no bytes are left.
+    mutating func readRepeated(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
         openField(step.output, of: program)
         if step.output != nil { json.append(UInt8(ascii: "[")) }
         var isFirst = true
         while left > 0 {
             if !isFirst, step.output != nil { json.append(UInt8(ascii: ",")) }
             isFirst = false
-            try take(step, of: program)
+            try read(step, of: program)
         }
         if step.output != nil { json.append(UInt8(ascii: "]")) }
     }
 
-    /// Reads one value and writes it, where the step has an output; its key stands already.
-    mutating func take(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
+    /// Reads one value and writes it where the step has an output; its key is written already.
+    mutating func read(_ step: FieldProgram.Step, of program: FieldProgram) throws(DecodeFault) {
         switch step.source {
         case .integer(let width, let isSigned, let isBigEndian):
             let raw = try unsigned(width, isBigEndian: isBigEndian)
@@ -53,8 +53,8 @@ struct FieldCursor {
         case .longFloat(let isBigEndian):
             let raw = try unsigned(4, isBigEndian: isBigEndian)
             write(MedicalFloat(long: UInt32(truncatingIfNeeded: raw)), step.output?.form)
-        case .text(let length): try takeText(length ?? left, isShown: step.output != nil)
-        case .bytes(let length): try takeBytes(length ?? left, isShown: step.output != nil)
+        case .text(let length): try readText(length ?? left, isShown: step.output != nil)
+        case .bytes(let length): try readBytes(length ?? left, isShown: step.output != nil)
         }
     }
 
@@ -110,12 +110,12 @@ struct FieldCursor {
         if shifted.magnitude < 9e15 {
             json.appendShortest(Int64(shifted), pointBefore: decimals)
         } else {
-            // Past the whole numbers a Double holds there are no decimals left to round.
+            // Above the whole numbers that a Double holds exactly there are no decimals to round.
             json.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
         }
     }
 
-    private mutating func takeText(_ length: Int, isShown: Bool) throws(DecodeFault) {
+    private mutating func readText(_ length: Int, isShown: Bool) throws(DecodeFault) {
         let range = try advance(length)
         var text = bytes[range]
         // Peripherals pad names with zeros or end them with one, as in C.
@@ -126,7 +126,7 @@ struct FieldCursor {
         if isShown { json.appendJSONString(string.utf8) }
     }
 
-    private mutating func takeBytes(_ length: Int, isShown: Bool) throws(DecodeFault) {
+    private mutating func readBytes(_ length: Int, isShown: Bool) throws(DecodeFault) {
         let range = try advance(length)
         guard isShown else { return }
         json.append(UInt8(ascii: "\""))

@@ -1,7 +1,7 @@
-// A field list as a person writes it in a profile, before it is compiled: keys, types and their closed lists.
+// A field list as written in a profile, before it is compiled: keys, types and their closed lists.
 import WakeModel
 
-/// What one entry of `fields` says.
+/// One entry of `fields`.
 struct FieldDocument {
     static let keys = [
         "name", "type", "bits", "of", "if", "unless", "scale", "decimals", "values", "endian", "repeat", "length",
@@ -11,7 +11,7 @@ struct FieldDocument {
     enum Kind: String, CaseIterable {
         case uint8, uint16, uint24, uint32, uint48, sint8, sint16, sint24, sint32, sfloat, float, utf8, bytes, bits
 
-        /// Bytes of an integer; nil for what is none.
+        /// The size of an integer in bytes; nil for other types.
         var integerWidth: Int? {
             switch self {
             case .uint8, .sint8: 1
@@ -29,7 +29,7 @@ struct FieldDocument {
             }
         }
         var isNumber: Bool { integerWidth != nil || self == .sfloat || self == .float }
-        /// Whether `values` and conditions can speak of it.
+        /// Whether `values` and conditions can refer to it.
         var isWhole: Bool { integerWidth != nil || self == .bits }
     }
 
@@ -40,7 +40,7 @@ struct FieldDocument {
         var mask: Int64 { Int64(1) << count - 1 }
     }
 
-    /// As written: `1/1024` is kept as a fraction, for it has no exact decimal form.
+    /// As written: `1/1024` is kept as a fraction, because not every fraction has an exact decimal form.
     struct Scale {
         var numerator: Double
         var denominator: Double
@@ -58,7 +58,7 @@ struct FieldDocument {
     var repeats = false
     var isHidden = false
 
-    /// Nil, and reported, where name or type cannot be read.
+    /// Nil, and reported, where the name or type cannot be read.
     init?(_ object: ConfigurationObject) {
         let kind = object.word("type", as: Kind.self)
         guard let name = object.text("name"), let kind else { return nil }
@@ -133,7 +133,7 @@ struct FieldDocument {
         }
     }
 
-    /// A key that means nothing for the type is a slip, and would be one in silence.
+    /// Reports a key that has no meaning for the type: otherwise the mistake would stay unnoticed.
     private func checkKeysFitType() {
         func refuse(_ key: String, unless fits: Bool, _ reason: String) {
             if !fits, object.has(key) {

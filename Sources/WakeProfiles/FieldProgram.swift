@@ -1,23 +1,23 @@
-// A field list compiled to a flat program: steps with integer slots and ready-made key bytes, run once for every event.
+// A field list compiled to a flat program: steps with integer slots and ready key bytes, run once for every event.
 import WakeModel
 
-/// Why bytes are not what a profile's field list says; the event is then delivered raw.
+/// Why bytes do not fit a profile's field list; the event is then delivered raw.
 public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The field that starts at `offset` needs `needed` bytes and finds `found`.
+    /// The field at `offset` needs `needed` bytes and finds `found`.
     case tooShort(offset: Int, needed: Int, found: Int)
-    /// `count` bytes stand after the last field.
+    /// `count` bytes follow the last field.
     case trailing(count: Int)
-    /// The text that starts at `offset` is not UTF-8.
+    /// The text at `offset` is not UTF-8.
     case notText(offset: Int)
-    /// The structure of an advertisement that starts at `offset` says `needed` bytes, and `found` are left.
+    /// The advertisement's structure at `offset` announces `needed` bytes, and `found` are left.
     case cutStructure(offset: Int, needed: Int, found: Int)
-    /// The message is too short for its check, or its check is not where it should be.
+    /// The message is too short for its checksum, or has none at its place.
     case noCheck(String)
-    /// The check that a message carries is not the one that its bytes make.
+    /// The checksum of a message does not match its bytes.
     case wrongCheck(kind: String, found: String, made: String)
-    /// So many bytes are no whole number of input events.
+    /// This many bytes are no whole number of input events.
     case notEvents(count: Int)
-    /// The line's framing has found no whole message.
+    /// The framing of the line has found no whole message.
     case fragment(Fragment)
 
     public var description: String {
@@ -38,7 +38,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 struct FieldProgram: Hashable, Sendable {
-    /// Where values are kept that later steps ask for; a fixed number, so that running allocates nothing for them.
+    /// The slots for values that later steps need; a fixed number, so that a run allocates nothing for them.
     typealias Slots = SIMD16<Int64>
     static let slotCount = 16
 
@@ -47,7 +47,7 @@ struct FieldProgram: Hashable, Sendable {
         var source: Source
         /// Keeps the number read for later steps.
         var slot: Int?
-        /// Nil for fields that only steer others.
+        /// Nil for fields that only control others.
         var output: Output?
         var repeats = false
     }
@@ -56,7 +56,7 @@ struct FieldProgram: Hashable, Sendable {
         var slot: Int
         var shift: Int
         var mask: Int64
-        /// The value asked for; nil asks for anything but zero.
+        /// The required value; nil requires any value but zero.
         var equals: Int64?
         var isNegated: Bool
 
@@ -65,12 +65,12 @@ struct FieldProgram: Hashable, Sendable {
             return (equals.map { value == $0 } ?? (value != 0)) != isNegated
         }
 
-        /// True where never both hold.
+        /// True where both can never hold.
         func excludes(_ other: Condition) -> Bool {
             var opposite = other
             opposite.isNegated.toggle()
             if self == opposite { return true }
-            // Two different values of the same bits.
+            // They require different values of the same bits.
             guard let equals, let theirs = other.equals, equals != theirs, !isNegated, !other.isNegated else {
                 return false
             }
@@ -82,15 +82,15 @@ struct FieldProgram: Hashable, Sendable {
         case integer(width: Int, isSigned: Bool, isBigEndian: Bool)
         case shortFloat(isBigEndian: Bool)
         case longFloat(isBigEndian: Bool)
-        /// `length` nil takes all that is left.
+        /// `length` nil reads to the end.
         case text(length: Int?)
         case bytes(length: Int?)
-        /// Bits of a number kept earlier; reads nothing.
+        /// Bits of a number kept earlier; reads no bytes.
         case bits(slot: Int, shift: Int, mask: Int64)
     }
 
     struct Output: Hashable, Sendable {
-        /// Where `"bpm":` stands among the program's keys.
+        /// The place of `"bpm":` among the program's keys.
         var key: Range<Int>
         var form: Form
     }
@@ -98,31 +98,31 @@ struct FieldProgram: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case plain
         case boolean
-        /// A table of the program's words; a value without a word is written as its number.
+        /// A table of names; a value without a name is written as its number.
         case words(table: Int)
         /// value × `numerator` / `denominator`, rounded to `decimals`, `power` being 10^decimals.
         case scaled(numerator: Double, denominator: Double, decimals: Int, power: Double)
     }
 
-    /// Plain numbers all through, so that running them counts no references; bytes and words stand beside.
+    /// Only plain numbers, so that a run counts no references; bytes and names are kept beside.
     var steps: [Step] = []
-    /// The keys of all outputs, one after the other, each as it stands in the line.
+    /// The keys of all outputs, one after the other, as they appear in the line.
     var keys: [UInt8] = []
-    /// JSON words by value.
+    /// JSON names by value.
     var words: [[Int64: [UInt8]]] = []
 
-    /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; what was appended
-    /// by then stands.
+    /// Appends the object for `bytes` to `json`. Throws where they are too short, too long or not text; the text appended
+    /// by then stays.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) {
         var cursor = FieldCursor(bytes: bytes, appendingTo: &json)
         defer { json = cursor.json }
         // In place: a step is large.
         for index in steps.indices where steps[index].condition?.holds(in: cursor.slots) ?? true {
             if steps[index].repeats {
-                try cursor.takeAll(steps[index], of: self)
+                try cursor.readRepeated(steps[index], of: self)
             } else {
                 cursor.openField(steps[index].output, of: self)
-                try cursor.take(steps[index], of: self)
+                try cursor.read(steps[index], of: self)
             }
         }
         if cursor.left > 0 { throw DecodeFault.trailing(count: cursor.left) }

@@ -1,8 +1,8 @@
-// What a batch of input events becomes without a field list: the numbers of every event, in order.
+// The value of a batch of input events without a field list: the numbers of every event, in order.
 import WakeModel
 
-/// The raw form of a batch is 8 bytes an event, least byte first: type (2), code (2), value (4, signed). The SYN_REPORT
-/// that ends a batch is left out, and so are times: the event that carries a batch has one.
+/// The raw form of a batch is 8 bytes an event, little-endian: type (2), code (2), value (4, signed). The SYN_REPORT
+/// that ends a batch is left out, and so are times: the event of the batch has one.
 enum InputEventList {
     private static let width = 8
 

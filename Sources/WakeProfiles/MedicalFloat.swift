@@ -1,4 +1,4 @@
-// The two floating-point forms of ISO/IEEE 11073-20601: a signed exponent of ten above a signed mantissa.
+// The two floating-point formats of ISO/IEEE 11073-20601: a signed exponent of ten above a signed mantissa.
 
 /// A decimal number, exactly as the device sent it: `mantissa` × 10^`exponent`.
 struct MedicalFloat: Hashable {
@@ -7,7 +7,7 @@ struct MedicalFloat: Hashable {
 
     /// SFLOAT: 4 bits of exponent, 12 of mantissa. Nil for NaN, NRes, ±infinity and the reserved value.
     init?(short bits: UInt16) {
-        // The five special values are those mantissas with exponent 0 only.
+        // The five special values have exponent 0; with another exponent these mantissas are plain numbers.
         if (0x07fe...0x0802).contains(bits) { return nil }
         mantissa = Int64(Int16(bitPattern: bits << 4) >> 4)
         exponent = Int(Int16(bitPattern: bits) >> 12)
@@ -35,7 +35,7 @@ func powerOfTen(_ exponent: Int) -> Double {
 }
 
 extension [UInt8] {
-    /// Appends the number as JSON without rounding: `36.5`, `120`, and `5e-20` where zeros would make it long.
+    /// Appends the number as JSON without rounding: `36.5`, `120`, and `5e-20` where it would need many zeros.
     mutating func append(_ number: MedicalFloat) {
         if number.mantissa == 0 {
             append(UInt8(ascii: "0"))
@@ -51,7 +51,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends `value` / 10^`decimals` with the zeros at its end cut: 832 and 3 give `0.832`, 1500 and 3 give `1.5`.
+    /// Appends `value` / 10^`decimals` without trailing zeros: 832 and 3 give `0.832`, 1500 and 3 give `1.5`.
     mutating func appendShortest(_ value: Int64, pointBefore decimals: Int) {
         var (rest, decimals) = (value, decimals)
         while decimals > 0, rest.isMultiple(of: 10) {

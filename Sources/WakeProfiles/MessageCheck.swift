@@ -1,22 +1,22 @@
-// Checks that devices put at the end of their messages, so that a message that was damaged on its way is told as such.
+// Checksums at the end of messages, by which a message that was damaged on its way is recognised.
 import WakeModel
 
 enum MessageCheck: String, Hashable, Sendable, CaseIterable {
     /// NMEA 0183: `$` or `!`, the text, `*`, and the XOR of the text as two hexadecimal digits.
     case nmea
-    /// One byte: the sum of all before it, modulo 256.
+    /// One byte: the sum of all bytes before it, modulo 256.
     case sum8
-    /// One byte: all before it under XOR.
+    /// One byte: the XOR of all bytes before it.
     case xor8
-    /// CRC-16/IBM-3740 ("CCITT-FALSE"): polynomial 1021, begun with ffff; high byte first.
+    /// CRC-16/IBM-3740 ("CCITT-FALSE"): polynomial 1021, initial value ffff; high byte first.
     case crc16CCITT = "crc16-ccitt"
-    /// CRC-16/MODBUS: polynomial 8005 reflected, begun with ffff; low byte first.
+    /// CRC-16/MODBUS: polynomial 8005 reflected, initial value ffff; low byte first.
     case crc16Modbus = "crc16-modbus"
-    /// CRC-32/ISO-HDLC, of zip and Ethernet: polynomial 04c11db7 reflected, begun and ended with ffffffff; low byte first.
+    /// CRC-32/ISO-HDLC, of zip and Ethernet: polynomial 04c11db7 reflected, initial and final XOR ffffffff; low byte first.
     case crc32
 
-    /// The bytes that the field list is for: all but the check, and with NMEA the whole sentence, which is a text that
-    /// people know. Throws where the check is missing or wrong.
+    /// The bytes for the field list: all but the checksum. With NMEA, the whole sentence, which people recognise as text.
+    /// Throws where the checksum is missing or wrong.
     func verified(_ bytes: [UInt8]) throws(DecodeFault) -> [UInt8] {
         if self == .nmea {
             try verifySentence(bytes)
@@ -34,7 +34,7 @@ enum MessageCheck: String, Hashable, Sendable, CaseIterable {
         return Array(message)
     }
 
-    /// Bytes of a check that stands behind its message.
+    /// The length of a checksum after its message, in bytes.
     private var width: Int {
         switch self {
         case .sum8, .xor8: 1
@@ -44,7 +44,7 @@ enum MessageCheck: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The check as it stands in a message.
+    /// The checksum as a message holds it.
     private func made(of bytes: ArraySlice<UInt8>) -> [UInt8] {
         switch self {
         case .nmea: return []

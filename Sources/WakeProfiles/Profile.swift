@@ -1,7 +1,7 @@
-// One device profile: whom it matches, what to arm and read at connect, and how its bytes become values.
+// One device profile: which devices it matches, what to subscribe to and read at connect, and how bytes become values.
 import WakeModel
 
-/// A profile's place in its library; stable for the library's life.
+/// A profile's place in its library; stable for as long as the library exists.
 public struct ProfileIndex: RawRepresentable, Hashable, Sendable {
     public var rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -12,17 +12,17 @@ struct ChannelProgram: Hashable, Sendable {
     enum Form: Hashable, Sendable {
         case fields
         case inputEvents
-        /// Nothing but the check is looked at.
+        /// Only the checksum is verified.
         case none
     }
 
     var channel: Channel
     var check: MessageCheck?
     var form: Form
-    /// Empty where the form has no fields.
+    /// Empty where the format has no fields.
     var program = FieldProgram()
 
-    /// Appends the object for `bytes` to `json`; false where there is none. Throws where they are not what the profile says.
+    /// Appends the object for `bytes` to `json`; false where there is none. Throws where the bytes do not fit the profile.
     func run(over bytes: [UInt8], into json: inout [UInt8]) throws(DecodeFault) -> Bool {
         let checked = if let check { try check.verified(bytes) } else { bytes }
         switch form {
@@ -35,7 +35,7 @@ struct ChannelProgram: Hashable, Sendable {
 }
 
 public struct Profile: Hashable, Sendable {
-    /// What a device must show. Every part that is set must hold.
+    /// The properties that a device must have. Every part that is set must match.
     public struct Match: Hashable, Sendable {
         public struct Property: Hashable, Sendable {
             public var name: String
@@ -46,7 +46,7 @@ public struct Profile: Hashable, Sendable {
         public var namePrefix: String?
         public var properties: [Property] = []
 
-        /// How much a device must show; of two profiles that match, the more particular one is taken.
+        /// How many properties must match; of two profiles that match, the more specific one is used.
         var weight: Int { services.count + properties.count + (namePrefix == nil ? 0 : 1) }
     }
 
@@ -55,17 +55,17 @@ public struct Profile: Hashable, Sendable {
     public var title: String
     public var mode: DeviceMode
     public var match: Match
-    /// Characteristics whose notifications are armed as soon as the link is up.
+    /// Characteristics that are subscribed to as soon as the link is up.
     public var notify: [BluetoothUUID]
     /// Characteristics read once at connect.
     public var readAtConnect: [BluetoothUUID]
-    /// What is opened of an accessory, and how; nil for a Bluetooth peripheral.
+    /// Which node of an accessory is opened, and how; nil for a Bluetooth peripheral.
     public var accessory: AccessoryPlan?
-    /// Whether its devices are reached by radio, and so can be bonded.
+    /// Whether its devices are reached by radio, and so can have a bond.
     public var isOfBluetooth: Bool { accessory.map { $0.node == .rfcomm } ?? true }
-    /// What the profile calls its channels: `heart_rate_measurement`.
+    /// The profile's names for its channels: `heart_rate_measurement`.
     public var channelNames: [Channel: String]
-    /// A handful: looking through them is quicker than hashing a channel.
+    /// Only a few: a linear search is faster than hashing a channel.
     var programs: [ChannelProgram]
     var advertisement: AdvertisementProgram
 

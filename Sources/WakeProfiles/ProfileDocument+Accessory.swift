@@ -1,11 +1,11 @@
-// The keys of a profile that say which node of an accessory is opened, how, and when it is let go.
+// The keys of a profile that say which node of an accessory is opened, how, and when it is released.
 import WakeModel
 
 extension ProfileDocument {
     static let accessoryKeys = ["node", "serial", "framing", "sharing", "on_suspend", "settle", "replug_grace"]
     static let lineKeys = ["baud", "data_bits", "parity", "stop_bits", "flow", "dtr", "rts"]
 
-    /// Nil, and reported, where nobody can tell which node is meant.
+    /// Nil, and reported, where the node cannot be determined.
     static func accessory(of object: ConfigurationObject) -> AccessoryPlan? {
         let node = node(of: object)
         var plan = AccessoryPlan(node: node ?? .none)
@@ -20,7 +20,7 @@ extension ProfileDocument {
         return plan
     }
 
-    /// The node named, or else the one whose streams are listed.
+    /// The named node, or else the one whose streams are listed.
     private static func node(of object: ConfigurationObject) -> AccessoryNode? {
         let streams = streamNodes(of: object)
         guard object.has("node") else { return node(telling: streams, in: object) }
@@ -53,7 +53,7 @@ extension ProfileDocument {
         return first.node
     }
 
-    /// The keys of `streams`, each with the node it comes from; nil for what is no stream, which was reported.
+    /// The keys of `streams`, each with its node; nil for a name that is no stream, which is reported.
     private static func streamNodes(of object: ConfigurationObject) -> [StreamNode] {
         guard case .object(let members) = object.value("streams") else { return [] }
         return members.keys.sorted().map { key in
@@ -77,7 +77,7 @@ extension ProfileDocument {
         }
     }
 
-    /// A serial port over Bluetooth: bluetoothd announces it, and the bridge calls it.
+    /// A serial port over Bluetooth: bluetoothd announces it, and the bridge connects it.
     static func isCalled(_ object: ConfigurationObject) -> Bool {
         object.value("node") == .text(AccessoryNode.rfcomm.rawValue)
     }
@@ -101,14 +101,14 @@ extension ProfileDocument {
 }
 
 extension AccessoryNode {
-    /// The node whose streams it has.
+    /// The node that has the same streams.
     fileprivate var streams: AccessoryNode { self == .rfcomm ? .serial : self }
 
-    /// Why nobody else is to be thought of.
+    /// Why `sharing` and `on_suspend` do not fit it; nil where they do.
     fileprivate var whyAlone: String? {
         switch self {
         case .serial, .hid, .input: nil
-        case .rfcomm: "which nobody else can open"
+        case .rfcomm: "which no other program can open"
         case .none: "of which nothing is opened"
         }
     }

@@ -11,7 +11,7 @@ extension ProfileDocument {
         case lengthPrefix = "length-prefix"
         case fixed, idle, slip, cobs
 
-        /// What else can be written with it.
+        /// The keys that may stand beside it.
         var keys: [String] {
             switch self {
             case .none, .line, .slip, .cobs: ["limit"]
@@ -22,7 +22,7 @@ extension ProfileDocument {
             }
         }
 
-        /// What cannot be left out.
+        /// The keys that must stand beside it.
         var required: String? {
             switch self {
             case .none, .line, .slip, .cobs: nil
@@ -34,11 +34,11 @@ extension ProfileDocument {
         }
     }
 
-    /// An event holds no longer message.
+    /// The longest message that an event can hold.
     private static let longestMessage = 16_384
     private static let defaultLimit = 4_096
 
-    /// Nil where it is not written, nil and reported where it cannot be read.
+    /// Nil where the key is absent; nil and reported where it cannot be read.
     static func framing(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
         guard let found = object.object("framing", keys: framingKeys, required: ["kind"]),
             let kind = found.word("kind", as: FramingKind.self)
@@ -46,7 +46,7 @@ extension ProfileDocument {
         refuseKeys(that: kind, doesNotKnow: found)
         let limit = found.integer("limit", in: 1...longestMessage) ?? defaultLimit
         guard let framing = framing(kind, of: found, limit: limit) else { return nil }
-        // As long as all of them are is as long as one can be.
+        // All messages have this length, so the longest has it too.
         if case .fixed(let length) = framing { return (framing, length) }
         return (framing, limit)
     }
@@ -85,7 +85,7 @@ extension ProfileDocument {
         }
         let endian = object.word("endian", as: Framing.Endian.self) ?? .little
         guard let size else { return nil }
-        // Where nothing else is said, the length counts what follows it.
+        // By default the length counts the bytes that follow it.
         let extra = object.integer("extra", in: 0...1_024) ?? offset + size
         if limit < offset + size {
             object.report.add("framing.limit is \(limit), expected at least \(offset + size), the end of the length")

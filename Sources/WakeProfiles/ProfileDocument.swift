@@ -1,4 +1,4 @@
-// Reads `Devices/<name>/profile.json5`; the two example folders under `Devices` explain every key to people.
+// Reads `Devices/<name>/profile.json5`; the two example folders under `Devices` explain every key.
 import WakeModel
 
 enum ProfileDocument {
@@ -9,7 +9,7 @@ enum ProfileDocument {
     static let streamKeys = channelKeys + ["check"]
     static let advertisementKeys = ["service_data", "manufacturer_data"]
 
-    /// Throws every fault of the file, each naming its place.
+    /// Throws every fault of the file, each with its place.
     static func read(_ text: [UInt8], folder: String, file: String) throws(ConfigurationErrors) -> Profile {
         let report = ConfigurationReport(file: file)
         let profile = profile(text, folder: folder, report: report)
@@ -43,7 +43,7 @@ enum ProfileDocument {
             advertisement: advertisement)
     }
 
-    /// Keys of the other mode. Channels have a word of their own for it: they are told what to write instead.
+    /// Keys of the other mode. For channels the sentence names the key to write instead.
     private static func refuseMisplaced(in object: ConfigurationObject, mode: DeviceMode) {
         let misplaced =
             switch mode {
@@ -55,7 +55,7 @@ enum ProfileDocument {
         }
     }
 
-    /// Bluetooth tells other things of a device than udev does.
+    /// Bluetooth reports other properties of a device than udev does.
     private static func refuseMisplaced(in match: ConfigurationObject, of object: ConfigurationObject, mode: DeviceMode)
     {
         let isRadio = mode == .bluetoothCentral || isCalled(object)
@@ -152,7 +152,7 @@ extension ProfileDocument {
         return channels
     }
 
-    /// A stream may have no more than a name: its bytes are raw then, but the profile says which node it wants.
+    /// A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
     private static func entry(_ key: String, of list: ConfigurationObject, mode: DeviceMode) -> ConfigurationObject? {
         switch mode {
         case .bluetoothCentral: list.object(key, keys: channelKeys, required: channelKeys)
@@ -186,7 +186,7 @@ extension ProfileDocument {
         switch mode {
         case .bluetoothCentral: return BluetoothUUID(key).map { .characteristic($0) }
         case .externalAccessory:
-            switch Channel(written: key) {
+            switch Channel(wireName: key) {
             case .serial: return .serial
             case .input: return .input
             case .report(let number): return .report(number)

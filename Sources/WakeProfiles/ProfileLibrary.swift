@@ -2,11 +2,11 @@
 import WakeModel
 
 public struct ProfileLibrary: Sendable {
-    /// One profile file, read by whoever does input and output.
+    /// One profile file, read by the caller.
     public struct Source: Sendable {
-        /// The folder's name, which the profile must bear.
+        /// The folder's name, which the profile must have.
         public var name: String
-        /// How errors name the file.
+        /// The file's name in error sentences.
         public var file: String
         public var text: [UInt8]
 
@@ -17,45 +17,45 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// What has changed or gone stays where its index says: a device that is there goes on with it.
+    /// Changed and removed profiles keep their index: devices that are present go on with them.
     private var profiles: [Profile] = []
     private var decoders: [ProfileDecoder] = []
-    /// Those that devices get from now on.
+    /// The profiles that devices get from now on.
     private var byName: [String: ProfileIndex] = [:]
-    /// By name, the text that was read and where: what is read again is known to be the same.
+    /// The text and place of each profile, by name, so that an unchanged file is recognised.
     private var texts: [String: (hash: Int, file: String)] = [:]
     private var alphabetical: [ProfileIndex] = []
-    /// The most particular first; equals by name, so that a device gets the same profile on every machine.
+    /// The most specific first; equals by name, so that a device gets the same profile on every machine.
     private var matchOrder: [ProfileIndex] = []
 
-    /// Knows nothing: every event is delivered raw.
+    /// Has no profiles: every event is delivered raw.
     public init() {}
 
-    /// What a reading brought, by name.
+    /// What loading changed, by name.
     public struct Changes: Sendable {
-        /// New ones, and those that read otherwise.
-        public var taken: [String] = []
+        /// New profiles, and changed ones.
+        public var updated: [String] = []
         public var dropped: [String] = []
         public var errors: [ConfigurationError] = []
 
-        public var isEmpty: Bool { taken.isEmpty && dropped.isEmpty }
+        public var isEmpty: Bool { updated.isEmpty && dropped.isEmpty }
     }
 
-    /// Loads what can be loaded; a profile with a fault is left out and each fault is told.
+    /// Loads the profiles; leaves out one with a fault, and reports each fault.
     public static func load(_ sources: [Source]) -> (library: ProfileLibrary, errors: [ConfigurationError]) {
         var library = ProfileLibrary()
-        let changes = library.take(sources)
+        let changes = library.update(with: sources)
         return (library, changes.errors)
     }
 
-    /// Takes all that there is now in place of what was there. A profile with a fault is told and stays as it was, as do those
-    /// of `kept`; indices that were given hold on.
-    public mutating func take(_ sources: [Source], keeping kept: Set<String> = []) -> Changes {
+    /// Replaces all profiles. One with a fault is reported and stays as it was, and so do those of `kept`.
+    /// Indices that were given stay valid.
+    public mutating func update(with sources: [Source], keeping kept: Set<String> = []) -> Changes {
         var changes = Changes()
         var present = kept
         for source in sources.sorted(by: { $0.name < $1.name }) {
             if present.insert(source.name).inserted {
-                take(source, &changes)
+                load(source, &changes)
             } else {
                 let sentence = "a profile named \"\(source.name)\" is loaded already; rename one of the two"
                 changes.errors.append(ConfigurationError(file: source.file, sentence: sentence))
@@ -70,7 +70,7 @@ public struct ProfileLibrary: Sendable {
         return changes
     }
 
-    private mutating func take(_ source: Source, _ changes: inout Changes) {
+    private mutating func load(_ source: Source, _ changes: inout Changes) {
         let text = (hash: Self.hash(of: source.text), file: source.file)
         guard texts[source.name]?.hash != text.hash else {
             texts[source.name] = text
@@ -79,11 +79,11 @@ public struct ProfileLibrary: Sendable {
         do throws(ConfigurationErrors) {
             add(try ProfileDocument.read(source.text, folder: source.name, file: source.file))
             texts[source.name] = text
-            changes.taken.append(source.name)
+            changes.updated.append(source.name)
         } catch { changes.errors += error.all }
     }
 
-    /// Eight bytes at a time: byte by byte the hashes of all texts would take longer than reading them.
+    /// Hashes eight bytes at a time: byte by byte, hashing would take longer than reading the texts.
     private static func hash(of text: [UInt8]) -> Int {
         var hasher = Hasher()
         hasher.combine(text.count)
@@ -109,20 +109,20 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// The profile at an index that this library gave.
+    /// The profile at an index of this library.
     public subscript(index: ProfileIndex) -> Profile { profiles[index.rawValue] }
 
-    /// In alphabetical order.
+    /// All names, in alphabetical order.
     public var names: [String] { all.map(\.name) }
     public var all: [Profile] { alphabetical.map { self[$0] } }
-    /// Those whose text lay below this folder.
+    /// The profiles whose files are below this folder.
     public func names(below folder: String) -> [String] {
         texts.filter { $0.value.file.hasPrefix(folder + "/") }.keys.sorted()
     }
     public func name(_ index: ProfileIndex) -> String { self[index].name }
     public func index(named name: String) -> ProfileIndex? { byName[name] }
 
-    /// The most particular profile that fits a device; `properties` are those of udev (ID_VENDOR_ID and its like).
+    /// The most specific profile that matches a device; `properties` are udev's (ID_VENDOR_ID and others).
     public func match(
         mode: DeviceMode, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = []
     ) -> ProfileIndex? {
@@ -132,7 +132,7 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// The most particular accessory profile that fits a device of udev and is taken by `isFitting` for it.
+    /// The most specific accessory profile that matches a udev device and that `isFitting` accepts.
     public func matchAccessory(
         properties: [String: String], where isFitting: (Profile) -> Bool
     ) -> ProfileIndex? {
@@ -143,6 +143,6 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
-    /// What makes values of the profile's bytes, for whoever asks with every event.
+    /// The decoder of the profile, for callers that decode every event.
     public func decoder(_ index: ProfileIndex) -> ProfileDecoder { decoders[index.rawValue] }
 }

@@ -11,8 +11,8 @@ private let sizeUnits: [(name: String, bytes: Int)] = [
 ]
 
 extension TimeSpan {
-    /// Reads `10s`, `250ms`, `5m`, `2h`, `7d` or `0`. Nil for anything else, and for what does not fit 292 years.
-    public init?(written text: String) {
+    /// Reads `10s`, `250ms`, `5m`, `2h`, `7d` or `0`. Nil for anything else, and for more than 292 years.
+    public init?(text: String) {
         guard let (count, unit) = split(text) else { return nil }
         if unit.isEmpty, count == 0 {
             self = .zero
@@ -24,8 +24,8 @@ extension TimeSpan {
         self.init(nanoseconds: product)
     }
 
-    /// The shortest form that ``init(written:)`` reads back; below a millisecond it is cut.
-    public var written: String {
+    /// The shortest form that ``init(text:)`` reads back; fractions of a millisecond are cut.
+    public var text: String {
         if nanoseconds == 0 { return "0s" }
         for unit in durationUnits where nanoseconds.isMultiple(of: unit.nanoseconds) {
             return "\(nanoseconds / unit.nanoseconds)\(unit.name)"
@@ -35,7 +35,7 @@ extension TimeSpan {
 }
 
 /// Reads `64MiB`, `16KiB`, `1GiB`, `512B` or `0` into bytes. Nil for anything else.
-public func byteCount(written text: String) -> Int? {
+public func byteCount(text: String) -> Int? {
     guard let (count, unit) = split(text) else { return nil }
     if unit.isEmpty { return count == 0 ? 0 : nil }
     guard let factor = sizeUnits.first(where: { $0.name == unit })?.bytes else { return nil }
@@ -43,15 +43,15 @@ public func byteCount(written text: String) -> Int? {
     return overflow ? nil : product
 }
 
-/// The shortest form that ``byteCount(written:)`` reads back.
-public func writtenByteCount(_ bytes: Int) -> String {
+/// The shortest form that ``byteCount(text:)`` reads back.
+public func byteCountText(_ bytes: Int) -> String {
     for unit in sizeUnits where bytes.isMultiple(of: unit.bytes) && bytes > 0 {
         return "\(bytes / unit.bytes)\(unit.name)"
     }
     return "\(bytes)B"
 }
 
-/// The digits that `text` starts with, and the rest. Nil where there are none or too many.
+/// The leading digits of `text`, and the rest. Nil where there are none or too many.
 private func split(_ text: String) -> (count: Int64, unit: String)? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let count = Int64(digits) else { return nil }

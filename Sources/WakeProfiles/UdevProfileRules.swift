@@ -1,15 +1,15 @@
-// One profile as lines of udev rules: where each property that it names is to be found, for its node and its USB device.
+// One profile as lines of udev rules: where udev finds each property, for the node and for its USB device.
 import WakeModel
 
 struct UdevProfileRules {
-    /// What a node is part of. The attributes that one line asks for are those of one part.
+    /// A parent of a node. All attributes in one line must belong to one parent.
     private enum Part: CaseIterable { case usbDevice, usbInterface, usbSerial, hid, input }
 
-    /// What a node must show.
+    /// The properties that a node must have.
     private struct Demand {
         var own: [String] = []
         var parts: [Part: [String]] = [:]
-        /// What is to be had first, because the node has it not by itself.
+        /// Imports that must come first, because the node itself does not have the property.
         var imports: [String] = []
     }
 
@@ -32,7 +32,7 @@ struct UdevProfileRules {
     }
 
     private var comment: String {
-        // A line break would end the comment, a backslash at its end lengthen it.
+        // A line break would end the comment, and a backslash at its end would continue it.
         let title = String(profile.title.unicodeScalars.map { $0.value < 32 || $0 == "\\" ? " " : Character($0) })
         let what =
             switch node {
@@ -84,13 +84,13 @@ struct UdevProfileRules {
         }
         let value = UdevValue.pattern(property.value)
         let isPath = node == .hid && property.name.hasPrefix("ID_PATH")
-        // The way to the device, or to the interface of it that the node belongs to.
+        // The path to the device, or to its interface that the node belongs to.
         demand.own.append("ENV{\(property.name)}==\"\(isPath ? "\(value)|\(value):*" : value)\"")
         guard let source = missing(property.name) else { return }
         if !demand.imports.contains(source) { demand.imports.append(source) }
     }
 
-    /// From where a property comes that udev's own rules do not give to such a node.
+    /// The source of a property that udev's own rules do not set for such a node.
     private func missing(_ name: String) -> String? {
         if !name.hasPrefix("ID_") {
             return Self.ownNames.contains(name) ? nil : "ENV{\(name)}==\"\", IMPORT{parent}=\"\(name)\""
@@ -99,7 +99,7 @@ struct UdevProfileRules {
         return name.hasPrefix("ID_PATH") ? "IMPORT{builtin}=\"path_id\"" : "IMPORT{builtin}=\"usb_id\""
     }
 
-    /// What every device has by the kernel's word.
+    /// The properties that the kernel gives every device.
     private static let ownNames: Set = ["DEVNAME", "DEVPATH", "MAJOR", "MINOR", "SUBSYSTEM"]
 
     private static func attribute(
@@ -108,7 +108,7 @@ struct UdevProfileRules {
         let value = UdevValue.pattern(property.value)
         switch (property.name, node) {
         case ("USB_SERIAL_PORT", .serial): return (.usbSerial, "ATTRS{port_number}==\"\(value)\"")
-        // The others it has itself.
+        // The device has the others itself.
         case (_, .serial): return nil
         case ("ID_VENDOR_ID", _): return (.usbDevice, "ATTRS{idVendor}==\"\(value)\"")
         case ("ID_MODEL_ID", _): return (.usbDevice, "ATTRS{idProduct}==\"\(value)\"")
@@ -119,7 +119,7 @@ struct UdevProfileRules {
             let bare = UdevValue.pattern(property.value.unquoted)
             return (.input, "ATTRS{\(property.name.lowercased())}==\"\(bare)\"")
         default:
-            // They have no attributes of their own; their lines stand in `uevent` in this order.
+            // They are no attributes of their own; `uevent` lists them in this order.
             guard let next = nextOfHID[property.name] else { return nil }
             return (.hid, "ATTRS{uevent}==\"*\(property.name)=\(value)?\(next)=*\"")
         }
@@ -131,8 +131,8 @@ struct UdevProfileRules {
 
     // MARK: The USB device
 
-    /// Of the properties those that the USB device has too. What is left out only makes the line wider. Of what nothing is
-    /// opened, the device may sleep, and be taken by others.
+    /// The properties that the USB device has too. Leaving one out only makes the line match more. Where no node is opened,
+    /// the device may sleep, and other programs may take it.
     private var usbLines: [String] {
         guard node != .none else { return [] }
         var tokens = profile.match.properties.filter { Self.usbNames.contains($0.name) }
@@ -174,17 +174,17 @@ struct UdevProfileRules {
     }
 }
 
-/// Text as the value of a match in a rule.
+/// A text as the value of a match in a rule.
 enum UdevValue {
-    /// A `|` parts alternatives wherever it stands, and a backslash means one thing or another by what is around it.
+    /// A `|` always separates alternatives, and the meaning of a backslash depends on its neighbours.
     static func isSayable(_ value: String) -> Bool {
         value.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 && $0 != "|" && $0 != "\\" }
     }
 
-    /// Nothing of it is a pattern, and it does not end the value.
+    /// The text with its patterns and quotes escaped.
     static func pattern(_ value: String) -> String {
         var text = String.UnicodeScalarView()
-        // Scalars: what combines with a quote makes another character of it for Swift, and none for udev.
+        // By scalars: a combining mark after a quote makes another character for Swift, but not for udev.
         for scalar in value.unicodeScalars {
             switch scalar {
             case "*", "?", "[": text.append(contentsOf: ["[", scalar, "]"])
@@ -195,7 +195,7 @@ enum UdevValue {
         return String(text)
     }
 
-    /// Of what udev made an underscore of: whitespace, however much, and what is not safe in a name.
+    /// What udev replaces by an underscore: any run of whitespace, and characters that are unsafe in a name.
     static func patternOfUnderscored(_ value: String) -> String {
         value.split(separator: "_", omittingEmptySubsequences: false).map { pattern(String($0)) }
             .joined(separator: "?*")

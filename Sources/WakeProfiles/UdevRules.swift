@@ -1,25 +1,25 @@
 // The udev rules that the accessories of a library's profiles need, as the text of one file.
 import WakeModel
 
-/// Why a profile cannot be said as a rule of udev.
+/// Why no udev rule can express a profile.
 public struct UdevRulesFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
 }
 
 public struct UdevRules: Hashable, Sendable {
-    /// What the shipped file names.
+    /// The group that the shipped file names.
     public static let group = "wakebridge"
-    /// The property that udev keeps of a device, and of its nodes, which a profile fits.
+    /// The udev property of a device, and of its nodes, that names the profile that matches it.
     public static let property = "WAKEBRIDGE_PROFILE"
 
     public let text: String
 
-    /// - Parameter profiles: of any mode; only accessories that udev announces give rules.
+    /// - Parameter profiles: profiles of any mode; only accessories that udev announces need rules.
     public init(_ profiles: [Profile], group: String = Self.group) throws(UdevRulesFault) {
         guard !group.isEmpty, group.utf8.allSatisfy({ $0.isNameByte }) else {
             throw UdevRulesFault(description: "\"\(group)\" cannot be the name of a group")
         }
-        // The last line that fits names the profile, so the most particular one comes last.
+        // The last line that matches names the profile, so the most specific profile comes last.
         let accessories = profiles.filter { $0.mode == .externalAccessory && $0.accessory?.node != .rfcomm }.sorted {
             ($0.match.weight, $1.name) < ($1.match.weight, $0.name)
         }
@@ -37,7 +37,7 @@ public struct UdevRules: Hashable, Sendable {
         # A profile names properties of udev. A serial line and a USB device have them themselves (ENV). A hidraw or input
         # node has not those of the USB device, the interface and the HID device that it is part of: there they are looked
         # for as the attributes that udev makes them of (ATTRS). All ATTRS of one line are those of one such part, so
-        # whoever names several parts gets a line for each, linked by .WAKEBRIDGE_STEP, which udev forgets afterwards.
+        # a profile that names several parts gets a line for each, linked by .WAKEBRIDGE_STEP, which udev forgets afterwards.
 
         # On "bind" and "change" too: what was done on "add" alone would be gone with the "bind" that follows it.
         ACTION=="remove", GOTO="wakebridge_end"
@@ -49,13 +49,13 @@ public struct UdevRules: Hashable, Sendable {
         # No profile knows the others, and nothing is done to them.
         ENV{\(property)}!="?*", GOTO="wakebridge_end"
 
-        # The service runs as root; the group is for who runs 'wakebridge run' or 'wakebridge scan' without. There is no
-        # uaccess: it lets in who sits at the screen, and most machines that do this work have none. A group that does not
-        # exist is left out by udev, with a word in its log.
+        # The service runs as root; the group is for users who run 'wakebridge run' or 'wakebridge scan'. There is no
+        # uaccess: it gives access at the screen, and most machines that do this work have none. Udev ignores a group that
+        # does not exist, and logs that.
         SUBSYSTEM=="tty|hidraw|input", GROUP="\(group)", MODE="0660"
 
-        # ModemManager would ask whether it is a modem, and for ten seconds nobody else would be heard. By the tag all of
-        # them are found: 'udevadm trigger --tag-match=wakebridge'.
+        # ModemManager would ask whether it is a modem, and for ten seconds no other program could use it. The tag
+        # finds all of them: 'udevadm trigger --tag-match=wakebridge'.
         ENV{ID_MM_DEVICE_IGNORE}="1", ENV{ID_MM_PORT_IGNORE}="1", TAG+="wakebridge"
 
         # A USB device that was put to sleep when idle loses what it has to say first.
@@ -67,7 +67,7 @@ public struct UdevRules: Hashable, Sendable {
         """
     }
 
-    /// Of the second file, which no profile changes.
+    /// The text of the second file, which does not depend on profiles.
     public static let braille = """
         # Keeps brltty off the accessories that WakeBridge's profiles know. Made by 'wakebridge udev-rules --braille'.
         #
@@ -89,7 +89,7 @@ public struct UdevRules: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// Of names that may stand in a rule as they are.
+    /// The characters of names that need no escaping in a rule.
     var isNameByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

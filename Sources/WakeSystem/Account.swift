@@ -1,16 +1,16 @@
-// A user as the system's data bases know one, looked up before the clone, because afterwards nothing may allocate.
+// A user of the system's databases, looked up before the clone, because afterwards nothing may allocate.
 import CLinux
 import Glibc
 
-/// Who a handler runs as.
+/// The user, and groups, that a handler runs as.
 public struct Account: Hashable, Sendable {
     public let name: String
     public let user: UInt32
     public let group: UInt32
-    /// The groups that it runs with, its own first. Those that the data base has it in are not among them.
+    /// The groups that it runs with, its own first. The user's groups in the database are not added.
     public private(set) var groups: [UInt32]
     public let home: String
-    /// No data base knows it by its name.
+    /// No database has a name for it.
     public let isUnlisted: Bool
 
     /// Looks up a user by name; `group` names another primary group than the user's own.
@@ -20,7 +20,7 @@ public struct Account: Hashable, Sendable {
         try self.init(found, group: groupName)
     }
 
-    /// The user this process runs as.
+    /// The user that this process runs as.
     public static func current() throws(SystemError) -> Account { try Account(user: geteuid()) }
 
     public init(user: UInt32) throws(SystemError) {
@@ -29,7 +29,7 @@ public struct Account: Hashable, Sendable {
         try self.init(found, group: nil)
     }
 
-    /// A user that no data base knows, with a group of the same number and no other.
+    /// A user that is in no database, with a group of the same number and no other.
     public init(unlisted user: UInt32, called name: String, home: String) {
         self.name = name
         self.home = home
@@ -39,12 +39,12 @@ public struct Account: Hashable, Sendable {
         isUnlisted = true
     }
 
-    /// Whether a user or a group of that number is in a data base.
+    /// Whether a database has a user or a group with that number.
     public static func isListed(_ number: UInt32) -> Bool {
         (try? Account(user: number)) != nil || GroupName.text(of: number) != nil
     }
 
-    /// Whether this process is that user already, and need not switch.
+    /// Whether this process already runs as that user, and need not switch.
     public var isCurrent: Bool { user == geteuid() }
 
     private init(_ found: clinux_account, group groupName: String?) throws(SystemError) {
@@ -67,13 +67,13 @@ public struct Account: Hashable, Sendable {
         return account
     }
 
-    /// Every group that the data base has a user in, `primary` among them. Most users are in a few; for as many as there
-    /// may be, room is taken only where they are needed.
+    /// Every group that the database has the user in, `primary` among them. Most users are in a few, so room for the
+    /// possible maximum is allocated only where it is needed.
     static func groups(of name: String, primary: UInt32, room: Int = 64) throws(SystemError) -> [UInt32] {
         var groups = [UInt32](repeating: 0, count: room)
         var answer = attemptC { clinux_groups_of(name, primary, &groups, groups.count) }
         if case .failure(Errno(code: ERANGE)) = answer {
-            // NGROUPS_MAX, the kernel's own limit.
+            // NGROUPS_MAX, the kernel's limit.
             groups = [UInt32](repeating: 0, count: 65_536)
             answer = attemptC { clinux_groups_of(name, primary, &groups, groups.count) }
         }

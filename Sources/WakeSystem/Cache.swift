@@ -1,14 +1,14 @@
-// Memory that is asked for before it is needed, so that much of it comes at once.
+// Prefetches memory before it is needed, so that several cache lines load at once.
 import CLinux
 
-/// Hints, which return at once and change nothing that can be seen.
+/// Hints that return at once and have no visible effect.
 public enum Cache {
-    /// - Parameter range: places in `bytes`.
+    /// - Parameter range: offsets in `bytes`.
     public static func fetch(_ range: Range<Int>, of bytes: [UInt8]) {
         clinux_fetch(bytes, range.lowerBound, range.count)
     }
 
-    /// - Parameter index: of one element, which may stand on two lines of a cache.
+    /// - Parameter index: the index of one element, which may lie on two cache lines.
     public static func fetch<Element: BitwiseCopyable>(_ index: Int, of elements: [Element]) {
         let stride = MemoryLayout<Element>.stride
         clinux_fetch(elements, index * stride, stride)

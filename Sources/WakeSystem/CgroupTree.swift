@@ -1,16 +1,16 @@
-// Our own corner of the cgroup v2 hierarchy: found below wherever the daemon was put, proved to freeze, swept of an
-// earlier life's survivors. Controllers are taken where they are lent, so any unit with Delegate=yes will do, and so will no unit at all.
+// Our part of the cgroup v2 hierarchy: found below the daemon's own cgroup, tested for freezing, and swept of processes that
+// an earlier daemon left. Uses the controllers that are delegated, so any unit with Delegate=yes works, and so does none.
 import CLinux
 import Glibc
 import WakeModel
 
 public struct CgroupTree: Sendable {
-    /// The directory that holds one leaf a handler process.
+    /// The directory with one leaf for each handler process.
     public let path: String
-    /// Which limits its leaves have.
+    /// The limits of its leaves.
     public private(set) var containment = Containment.none
 
-    /// Makes `<own cgroup>/<name>` where it is missing, and freezes an empty leaf in it to see that this works.
+    /// Makes `<own cgroup>/<name>` where it is missing, and freezes an empty leaf in it as a test.
     public static func open(named name: String) throws(SystemError) -> CgroupTree {
         let own = try ownPath()
         var tree = CgroupTree(path: path(named: name, below: own))
@@ -36,16 +36,16 @@ public struct CgroupTree: Sendable {
 
     private init(path: String) { self.path = path }
 
-    /// A tree that an earlier life left there, to be swept and removed; nil where there is none.
+    /// A tree that an earlier daemon left there, to be swept and removed; nil where there is none.
     public init?(leftAt path: String) {
         guard CgroupTree.isDirectory(path), File.exists(path + "/cgroup.procs") else { return nil }
         self.path = path
     }
 
-    /// A new leaf, frozen before anything can be in it.
+    /// A new leaf, frozen before any process is in it.
     public func makeLeaf(named name: String, limits: LeafLimits = LeafLimits()) throws(SystemError) -> Leaf {
         do { return try limitedLeaf(named: name, limits) } catch {
-            // What an earlier life could not end goes on under its name.
+            // A leaf that an earlier daemon could not end still has its name.
             guard error.errno == .exists else { throw error }
             return try limitedLeaf(named: "\(name)-\(getpid())", limits)
         }
@@ -60,8 +60,8 @@ public struct CgroupTree: Sendable {
         return leaf
     }
 
-    /// Removes a cgroup in which no process is, and those below it, which whoever runs as we do may have made; false while there
-    /// is one.
+    /// Removes a cgroup without processes, and the cgroups below it, which any process of our user may have made. False while
+    /// it has a process.
     static func remove(_ path: String) -> Bool {
         if rmdir(path) == 0 || Errno.last == .noEntry { return true }
         guard Errno.last == .busy else { return false }
@@ -71,8 +71,8 @@ public struct CgroupTree: Sendable {
         return rmdir(path) == 0
     }
 
-    /// Kills and removes whatever an earlier life left in the tree of that name, whether or not anything can be made there
-    /// now. Only for a start, like ``sweep(patience:)``, and for the time after the daemon.
+    /// Kills and removes everything that an earlier daemon left in the tree of that name, whether or not a tree can be made
+    /// now. Only for a start, like ``sweep(patience:)``, and for after the daemon.
     /// - Returns: names of leaves that stayed populated.
     public static func sweep(named name: String) throws(SystemError) -> [String] {
         let own = try ownPath()
@@ -83,7 +83,7 @@ public struct CgroupTree: Sendable {
         return survivors
     }
 
-    /// Kills and removes whatever leaves are here. Only for a start, when nothing of this life is here yet.
+    /// Kills and removes all leaves. Only for a start, before this daemon has made a leaf.
     /// - Returns: names of leaves that stayed populated, because a process in them cannot die; they are left alone.
     public func sweep(patience: TimeSpan = .seconds(1)) throws(SystemError) -> [String] {
         var survivors: [String] = []
@@ -94,7 +94,7 @@ public struct CgroupTree: Sendable {
         return survivors
     }
 
-    /// Removes the tree itself once it is empty; false while something is in it.
+    /// Removes the tree once it is empty; false while something is in it.
     @discardableResult
     public func remove() -> Bool {
         guard rmdir(path) == 0 || Errno.last == .noEntry else { return false }
@@ -113,16 +113,16 @@ public struct CgroupTree: Sendable {
         }
     }
 
-    /// Freezing must work, and so must being born here: for that the kernel wants to write where we are now.
+    /// Tests that freezing works, and that processes can be started here: for that we need write access to our own cgroup.
     private func prove(from own: String) throws(SystemError) {
-        // One that died here under the same number must not turn us to the weaker suspension.
+        // A leftover of a dead process with our number must not make us use the weaker suspension.
         rmdir("\(path)/probe-\(getpid())")
         do throws(SystemError) {
             let probe = try makeLeaf(named: "probe-\(getpid())")
             defer { _ = probe.remove() }
             guard try probe.events().isFrozen else { throw SystemError("freeze", probe.path, .notSupported) }
         } catch {
-            // Nothing can be made at present, which is no reason for weaker means from now on: the files say what will be.
+            // Nothing can be made just now. That may pass, so the files decide instead of the failure.
             guard error.errno.isExhaustion, hasFreezer else { throw error }
         }
         guard access("\(own)/cgroup.procs", W_OK) == 0 else {
@@ -147,7 +147,7 @@ public struct CgroupTree: Sendable {
         return Self.remove(leaf)
     }
 
-    /// Where the daemon itself is, as a path of the file system.
+    /// The daemon's own cgroup, as a path of the file system.
     static func ownPath() throws(SystemError) -> String {
         guard let mount = cgroup2Mount(in: try File.text(at: "/proc/self/mountinfo")) else {
             throw SystemError("find", "a cgroup v2 hierarchy", .noEntry, advice: "mount one at /sys/fs/cgroup")
@@ -162,7 +162,7 @@ public struct CgroupTree: Sendable {
 
     /// The first mount of type cgroup2: `/sys/fs/cgroup`, or `/sys/fs/cgroup/unified` beside version 1.
     static func cgroup2Mount(in mountinfo: String) -> (root: String, point: String)? {
-        // By bytes: by characters it would take as long as all profiles where many file systems are mounted.
+        // By bytes: by characters, many mounts would take as long as reading all profiles.
         for line in mountinfo.utf8.split(separator: UInt8(ascii: "\n")) {
             let fields = line.split(separator: UInt8(ascii: " "))
             guard let dash = fields.firstIndex(where: { $0.elementsEqual("-".utf8) }), dash + 1 < fields.count,
@@ -173,8 +173,8 @@ public struct CgroupTree: Sendable {
         return nil
     }
 
-    /// What systemd runs before and after a service that is delegated to, it runs in a cgroup below the service's; and we may have gone
-    /// one down ourselves.
+    /// Systemd runs the commands before and after a delegated service in a cgroup below the service's. We may also have moved
+    /// one level down ourselves.
     static func service(at path: String) -> String {
         for below in ["/.control", "/\(Containment.daemonGroup)"] where path.hasSuffix(below) {
             return path == below ? "/" : String(path.dropLast(below.count))
@@ -187,7 +187,7 @@ public struct CgroupTree: Sendable {
         return nil
     }
 
-    /// mountinfo writes blanks and backslashes in octal.
+    /// Mountinfo writes blanks and backslashes in octal.
     private static func unescape(_ field: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = field.utf8[...]

@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import WakeModel
 
-/// A process that we started, owned together with the container it was born in. Letting go of this closes the
-/// descriptors; it neither kills the process nor removes the container.
+/// A process that we started, with the container it was started in. Releasing this value closes the descriptors; it
+/// neither kills the process nor removes the container.
 public struct ChildProcess: ~Copyable {
     public let executable: String
     private let workingDirectory: String
@@ -14,20 +14,20 @@ public struct ChildProcess: ~Copyable {
     public let container: ProcessContainer
     /// The child's standard input; nil once closed.
     public private(set) var input: FileDescriptor?
-    /// Our end of the pipe that is the child's descriptor 3. A socket would carry descriptors, and reading it would close them here.
+    /// Our end of the pipe at the child's descriptor 3. A socket could carry descriptors, and reading it would close them here.
     public let replies: FileDescriptor
     public let output: FileDescriptor
     public let errors: FileDescriptor
-    /// Readable when it is known whether the program could be executed: see `startupOutcome()`.
+    /// Readable once it is known whether the program could be executed: see `startupOutcome()`.
     public let startup: FileDescriptor
 
-    /// How much waits for a suspended reader before a write would block; less where the kernel grants less.
+    /// Bytes that a suspended reader may leave unread before a write would block; less where the kernel grants less.
     public static let inputCapacity: Int32 = 256 << 10
-    /// How much the child may say before a write waits for us; less where the kernel grants less.
+    /// Bytes that the child may write before a write waits for us; less where the kernel grants less.
     public static let replyCapacity: Int32 = 256 << 10
 
-    /// Starts the child in `container`, which must be fresh and is kept, or removed if this fails. The child is born
-    /// suspended: it becomes the program when the container is thawed.
+    /// Starts the child in `container`, which must be new; it is kept, or removed if this fails. The child starts suspended:
+    /// it executes the program when the container is thawed.
     public static func spawn(_ request: SpawnRequest, into container: consuming ProcessContainer)
         throws(SystemError) -> ChildProcess
     {
@@ -35,7 +35,8 @@ public struct ChildProcess: ~Copyable {
             let channels = try Channels()
             let (pid, pidfd) = try launch(request, at: container.birthplace(), with: channels)
             container.adopt(pid)
-            return ChildProcess(request, pid: pid, pidfd: pidfd, container: container, channels: channels.takeOurs())
+            return ChildProcess(
+                request, pid: pid, pidfd: pidfd, container: container, channels: channels.releaseOurEnds())
         } catch {
             container.remove()
             throw error
@@ -57,7 +58,7 @@ public struct ChildProcess: ~Copyable {
         startup = FileDescriptor(owning: channels.startup)
     }
 
-    /// Writes to the child's standard input from `offset` on; closed where that is.
+    /// Writes to the child's standard input from `offset` on; `.closed` where the input is closed.
     public borrowing func write(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> WriteResult {
         switch input {
         case .some(let input): try input.write(bytes, from: offset)
@@ -81,11 +82,11 @@ public struct ChildProcess: ~Copyable {
         }
     }
 
-    /// Gives the child end-of-file.
+    /// Closes the child's input, which it reads as end-of-file.
     public mutating func closeInput() { input = nil }
 
-    /// Sends a signal to the main process alone; one that has ended is no error. A suspended one gets it when thawed,
-    /// SIGKILL at once.
+    /// Sends a signal to the main process only; a process that has ended is no error. A suspended process gets it when it is
+    /// thawed, SIGKILL at once.
     public borrowing func signal(_ number: Int32) throws(SystemError) {
         let handle = pidfd.raw
         switch attemptC({ clinux_pidfd_send_signal(handle, number) }) {
@@ -94,7 +95,7 @@ public struct ChildProcess: ~Copyable {
         }
     }
 
-    /// How the main process ended, once; nil while it lives. Never waits.
+    /// How the main process ended, returned once; nil while it runs. Never waits.
     public borrowing func reap() throws(SystemError) -> ExitStatus? {
         var end = clinux_exit()
         let handle = pidfd.raw
@@ -106,8 +107,8 @@ public struct ChildProcess: ~Copyable {
         }
     }
 
-    /// Ends a child that nobody will follow, with its container. It is still suspended, so it has no children, and SIGKILL
-    /// takes it at once, or on a machine that is out of breath when its turn comes: nobody waits for that.
+    /// Kills a child that no one will watch, and removes its container. The child is still suspended, so it has no children,
+    /// and SIGKILL ends it at once, or a little later on a busy machine. Nothing waits for that.
     public borrowing func abandon() {
         try? signal(SIGKILL)
         var end = pollfd(fd: pidfd.raw, events: Int16(POLLIN), revents: 0)
@@ -116,7 +117,7 @@ public struct ChildProcess: ~Copyable {
         _ = container.remove()
     }
 
-    /// What does not go at all is left to the next sweep.
+    /// A container that cannot be removed is left to the next sweep.
     private borrowing func seeOff() {
         let (pid, leaf) = (pid, container.leaf)
         try? WorkThread.begin {
@@ -125,13 +126,13 @@ public struct ChildProcess: ~Copyable {
         }
     }
 
-    /// Whether the program could be executed, as far as is known now.
+    /// Whether the program could be executed, as far as it is known now.
     public borrowing func startupOutcome() throws(SystemError) -> StartupOutcome {
         var bytes: [UInt8] = []
         switch try startup.read(appendingTo: &bytes, limit: MemoryLayout<clinux_startup_failure>.size) {
         case .wouldBlock: return .pending
         case .endOfFile, .closed: return .executed
-        // Shorter than PIPE_BUF, so it comes whole.
+        // Shorter than PIPE_BUF, so it arrives whole.
         case .bytes: break
         }
         let failure = bytes.withUnsafeBytes { $0.loadUnaligned(as: clinux_startup_failure.self) }
@@ -161,7 +162,7 @@ public struct ChildProcess: ~Copyable {
         return (Int32(try answer.get("start", request.executable)), pidfd)
     }
 
-    /// Holds every pointer of the request still for the one call.
+    /// Keeps every pointer of the request valid for the one call.
     private static func clone(
         _ request: SpawnRequest, groups: [UInt32], _ raw: inout clinux_spawn_request, _ pidfd: inout Int32
     ) -> Answer {
@@ -185,7 +186,7 @@ public struct ChildProcess: ~Copyable {
     }
 }
 
-/// The descriptors of ours, on their way to the child process that will own them.
+/// Our ends of the channels, for the child process value that will own them.
 private struct OurEnds {
     let input: Int32
     let replies: Int32
@@ -219,9 +220,9 @@ private struct Channels: ~Copyable {
         (input.readEnd.raw, output.writeEnd.raw, errors.writeEnd.raw, replies.writeEnd.raw)
     }
 
-    consuming func takeOurs() -> OurEnds {
+    consuming func releaseOurEnds() -> OurEnds {
         OurEnds(
-            input: input.takeWriteEnd(), replies: replies.takeReadEnd(), output: output.takeReadEnd(),
-            errors: errors.takeReadEnd(), startup: startup.takeReadEnd())
+            input: input.releaseWriteEnd(), replies: replies.releaseReadEnd(), output: output.releaseReadEnd(),
+            errors: errors.releaseReadEnd(), startup: startup.releaseReadEnd())
     }
 }

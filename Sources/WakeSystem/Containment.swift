@@ -1,7 +1,7 @@
-// Which limits the kernel keeps for a leaf of our cgroup: the controllers that this machine lends, passed down to where leaves are.
+// The limits of a leaf: enables the cgroup controllers that the machine delegates, down to the leaves.
 import Glibc
 
-/// What a leaf may have at most; nil for what is not limited.
+/// The limits of a leaf; nil is unlimited.
 public struct LeafLimits: Hashable, Sendable {
     /// Processes and threads (pids.max).
     public var processes: Int?
@@ -11,7 +11,7 @@ public struct LeafLimits: Hashable, Sendable {
     public init(processes: Int? = nil, memory: Int? = nil) { (self.processes, self.memory) = (processes, memory) }
 }
 
-/// What became of them at the limits, counted since the leaf was made.
+/// The refusals at these limits, counted since the leaf was made.
 public struct LeafRefusals: Hashable, Sendable {
     /// Processes that could not be started.
     public var processes = 0
@@ -23,47 +23,47 @@ public struct Containment: Hashable, Sendable {
     enum Controller: String, CaseIterable, Sendable { case pids, memory }
 
     private(set) var controllers: Set<Controller>
-    /// The cgroup from which this process went one down; nil where it stayed.
+    /// The cgroup from which this process moved one level down; nil where it stayed.
     private var left: String?
-    /// Why there are not all of them, a clause; nil where there are.
-    public private(set) var hindrance: String?
+    /// Why a controller is missing, as a clause; nil where none is.
+    public private(set) var blockingReason: String?
 
-    public static let none = Containment(controllers: [], hindrance: "no cgroup can be made")
+    public static let none = Containment(controllers: [], blockingReason: "no cgroup can be made")
 
     public var limitsProcesses: Bool { controllers.contains(.pids) }
     public var limitsMemory: Bool { controllers.contains(.memory) }
 
-    /// Where this process goes when its own cgroup must be empty: the kernel passes no memory controller below one that has
-    /// processes.
+    /// The cgroup that this process moves to where its own must be empty: the kernel passes no memory controller below a
+    /// cgroup with processes.
     static let daemonGroup = "wakebridge-daemon"
 
-    private init(controllers: Set<Controller>, hindrance: String?) {
+    private init(controllers: Set<Controller>, blockingReason: String?) {
         self.controllers = controllers
-        self.hindrance = hindrance
+        self.blockingReason = blockingReason
     }
 
-    /// Passes what can be had from `own`, the cgroup that we are in, to the leaves of `tree`, which lies directly below it.
+    /// Passes the controllers of `own`, our cgroup, to the leaves of `tree`, directly below it.
     init(passing own: String, to tree: String) {
         let lent = Containment.words(of: "\(own)/cgroup.controllers")
         let wanted = Controller.allCases.filter { lent.contains($0.rawValue) }
-        self.init(controllers: [], hindrance: "\(own) is lent no such controller")
+        self.init(controllers: [], blockingReason: "\(own) is lent no such controller")
         guard !wanted.isEmpty else { return }
         do throws(SystemError) {
             if !Containment.isRoot(own) { try makeWay(in: own) }
             for cgroup in [own, tree] { try Containment.enable(wanted, in: cgroup) }
             controllers = Set(wanted)
-            if wanted.count == Controller.allCases.count { hindrance = nil }
+            if wanted.count == Controller.allCases.count { blockingReason = nil }
         } catch {
-            hindrance = error.description
+            blockingReason = error.description
             withdraw()
             left = nil
         }
     }
 
-    /// Only the root of all may have processes and pass controllers on.
+    /// Only the root cgroup may have processes and pass controllers on.
     private static func isRoot(_ cgroup: String) -> Bool { !File.exists("\(cgroup)/cgroup.type") }
 
-    /// Moves this process one cgroup down, where no other is with it: others are not ours to move.
+    /// Moves this process one level down, where it is the only one: we do not move other programs' processes.
     private mutating func makeWay(in own: String) throws(SystemError) {
         let group = "\(own)/\(Self.daemonGroup)"
         let processes = try File.text(at: "\(own)/cgroup.procs")
@@ -86,14 +86,14 @@ public struct Containment: Hashable, Sendable {
         ((try? File.text(at: path)) ?? "").split { " \n".contains($0) }.map(String.init)
     }
 
-    /// Goes back to where it came from, and passes nothing on there: an init without systemd's care starts the next daemon in the
-    /// same cgroup.
+    /// Moves back to the former cgroup, and stops passing controllers on there: an init other than systemd may start the next
+    /// daemon in the same cgroup.
     func withdraw() {
         guard let left else { return }
         Self.clear(left) { try? Self.put("\(getpid())", into: "\(left)/cgroup.procs") }
     }
 
-    /// The same for a daemon that died, whose group is empty.
+    /// The same for a daemon that has crashed, whose cgroup is empty.
     static func clear(_ own: String, leaving leave: () -> Void = {}) {
         let group = "\(own)/\(daemonGroup)"
         guard File.exists(group) else { return }
@@ -106,12 +106,12 @@ public struct Containment: Hashable, Sendable {
 
     // MARK: Leaves
 
-    /// Writes the limits that the kernel keeps here into a new leaf.
+    /// Writes the limits into a new leaf, where the kernel supports them.
     func set(_ limits: LeafLimits, on leaf: String) throws(SystemError) {
         if limitsProcesses, let most = limits.processes { try Self.put("\(most)", into: "\(leaf)/pids.max") }
         guard limitsMemory, let most = limits.memory else { return }
         try Self.put("\(most)", into: "\(leaf)/memory.max")
-        // Not there where the machine has no swap accounting.
+        // Missing where the machine has no swap accounting.
         if File.exists("\(leaf)/memory.swap.max") { try Self.put("\(most)", into: "\(leaf)/memory.swap.max") }
     }
 

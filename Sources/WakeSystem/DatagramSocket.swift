@@ -1,30 +1,30 @@
-// A Unix datagram socket that one user may write to, each datagram with the kernel's word on who sent it.
+// A Unix datagram socket that one user may write to; the kernel reports the sender of each datagram.
 import CLinux
 import Glibc
 
 public struct Datagram: Sendable {
     public var bytes: [UInt8]
-    /// Longer than what was asked for; the rest is lost when it is dropped.
+    /// Longer than the limit; the rest is lost when the datagram is dropped.
     public var isTruncated: Bool
-    /// Descriptors came with it. What stands behind them decides how long it takes to drop it.
+    /// It carries descriptors. The files behind them decide how long dropping it takes.
     public var carriesDescriptors: Bool
     public var sender: PeerCredentials
 }
 
-/// Owns the socket and its name, which goes with it. Nothing here opens the descriptors that come with datagrams: dropping a
-/// datagram closes them, and for a barrier of sd_notify that closing is the answer.
+/// Owns the socket and its name, which is removed with it. Descriptors that come with datagrams are never opened here:
+/// dropping a datagram closes them, and for a barrier of sd_notify that is the answer.
 public final class DatagramSocket {
     public let path: String
     private let socket: SharedSocket
     private let closings: ForeignClosings
     public var raw: Int32 { socket.descriptor.raw }
 
-    /// The descriptor, alive as long as the socket or a thread that drops one of its datagrams.
+    /// The descriptor, open as long as the socket or a thread that drops one of its datagrams needs it.
     private final class SharedSocket: Sendable {
         let descriptor: FileDescriptor
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-        /// False where nothing was left to drop.
+        /// False where there was no datagram to drop.
         @discardableResult
         func dropNext() -> Bool {
             let number = descriptor.raw
@@ -32,15 +32,15 @@ public final class DatagramSocket {
         }
     }
 
-    /// Binds a fresh name; its owner alone may write to it.
+    /// Binds a new name; only its owner may write to it.
     /// - Parameters:
-    ///   - owner: nil for the user we are.
-    ///   - closings: where descriptors that come with datagrams are closed.
+    ///   - owner: nil for the user of this process.
+    ///   - closings: closes the descriptors that come with datagrams.
     public init(at path: String, owner: Account?, closings: ForeignClosings) throws(SystemError) {
         let socket = SharedSocket(try UnixSocket.bindDatagrams(at: path))
         do {
             let number = socket.descriptor.raw
-            _ = try attemptC { clinux_pass_credentials(number) }.get("ask who sends to", path)
+            _ = try attemptC { clinux_pass_credentials(number) }.get("ask for the senders to", path)
             if let owner { try File.setOwner(of: path, to: owner) }
         } catch {
             unlink(path)
@@ -51,7 +51,7 @@ public final class DatagramSocket {
         self.closings = closings
     }
 
-    /// A socket that is closed with descriptors in its queue closes them too, so the queue is emptied first.
+    /// Closing a socket also closes the descriptors in its queue, so the queue is emptied first.
     deinit {
         unlink(path)
         let number = raw
@@ -66,7 +66,7 @@ public final class DatagramSocket {
         }
     }
 
-    /// The datagram that comes next, at most `limit` bytes of it, which stays until it is dropped; nil when none waits.
+    /// The next datagram, at most `limit` bytes of it; it stays until it is dropped. Nil when none waits.
     public func peek(limit: Int) throws(SystemError) -> Datagram? {
         var bytes = [UInt8](repeating: 0, count: limit)
         var header = clinux_datagram()
@@ -82,11 +82,11 @@ public final class DatagramSocket {
             sender: PeerCredentials(pid: header.pid, user: header.user, group: header.group))
     }
 
-    /// Drops the next datagram, which must carry no descriptors.
+    /// Drops the next datagram, which must not carry descriptors.
     public func drop() { socket.dropNext() }
 
-    /// Drops the next datagram on a thread of its own, and answers when what it carried is closed.
-    public func dropOnThread() throws(SystemError) -> Errand<Void> {
+    /// Drops the next datagram on its own thread; the result says that its descriptors are closed.
+    public func dropOnThread() throws(SystemError) -> BackgroundJob<Void> {
         try closings.begin { [socket] in socket.dropNext() }
     }
 }

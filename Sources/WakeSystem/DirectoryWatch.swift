@@ -1,19 +1,19 @@
-// A folder watched for files that come, change and go (inotify).
+// Watches a folder for files that appear, change and disappear (inotify).
 import Glibc
 
-/// Readable when something happened; which file it was does not matter to those who read the whole folder anew.
+/// Readable when something happened. It does not say to which file: readers read the whole folder again.
 public struct DirectoryWatch: ~Copyable {
     private let descriptor: FileDescriptor
     private let path: String
     private let mask: UInt32
-    /// The kernel's number for the folder that stands at the path now.
+    /// The kernel's watch number for the folder at the path.
     private var folder: Int32
 
     public var raw: Int32 { descriptor.raw }
 
     /// Watches `path`, which must exist, for files that are written, moved or removed.
-    /// - Parameter seesNew: true to hear of a name as soon as it is there, before anything is written: of sockets,
-    ///   which nobody writes to, there is no other word.
+    /// - Parameter seesNew: true to report a name as soon as it appears, before anything is written: for sockets, which are
+    ///   never written to, there is no other report.
     public init(_ path: String, seesNew: Bool = false) throws(SystemError) {
         let raw = inotify_init1(Int32(O_CLOEXEC | O_NONBLOCK))
         guard raw >= 0 else { throw SystemError("watch", path, Errno.last) }
@@ -27,8 +27,8 @@ public struct DirectoryWatch: ~Copyable {
         descriptor = opened
     }
 
-    /// Watches the folder that stands at the path now, where another does.
-    /// - Returns: whether another did.
+    /// Watches the folder that is at the path now, where that is another one.
+    /// - Returns: whether it is another one.
     public mutating func renew() -> Bool {
         let found = inotify_add_watch(raw, path, mask)
         guard found >= 0, found != folder else { return false }
@@ -37,8 +37,8 @@ public struct DirectoryWatch: ~Copyable {
         return true
     }
 
-    /// Forgets what was reported, so that only what happens next is readable.
-    /// - Returns: whether something was more than begun: a file that was only made is written next.
+    /// Drops the reports so far, so that only later ones make it readable.
+    /// - Returns: whether a report was more than a beginning: a file that was only created is written next.
     @discardableResult
     public borrowing func drain() throws(SystemError) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -49,7 +49,7 @@ public struct DirectoryWatch: ~Copyable {
         return isMore
     }
 
-    /// inotify(7): watch, mask, cookie and the length of the name behind them, of four bytes each.
+    /// The layout of inotify(7): watch, mask, cookie and the length of the name that follows, four bytes each.
     private static func hasMore(than begun: UInt32, _ events: ArraySlice<UInt8>) -> Bool {
         var rest = events
         while rest.count >= 16 {

@@ -1,8 +1,8 @@
-// What the environment says that this process was started in.
+// The environment variables of this process.
 import Glibc
 
 public enum Environment {
-    /// Nil for what is unset or empty.
+    /// Nil where the variable is unset or empty.
     public static func value(of name: String) -> String? {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }

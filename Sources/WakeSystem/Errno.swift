@@ -1,4 +1,4 @@
-// The kernel's error numbers, and the one error this layer throws: what was attempted, on what, and why it failed.
+// The kernel's error numbers, and the error that this layer throws: what was attempted, on what, and why it failed.
 import CLinux
 import Glibc
 
@@ -29,10 +29,10 @@ public struct Errno: Hashable, Sendable {
     public static let noSpace = Errno(code: ENOSPC)
     public static let nameTooLong = Errno(code: ENAMETOOLONG)
 
-    /// Nothing can be opened at present, which says nothing of what was to be opened.
+    /// Nothing can be opened at present; this says nothing about the file.
     public var isLackOfDescriptors: Bool { [EMFILE, ENFILE].contains(code) }
 
-    /// The machine is short of something that it may have again later: descriptors, processes, memory, room.
+    /// The machine has run out of something that may be available later: descriptors, processes, memory, disk space.
     public var isExhaustion: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT].contains(code) }
 
     /// `ENOENT`, or `E4095` where the C library knows no name.
@@ -50,14 +50,14 @@ extension Errno: CustomStringConvertible {
     }
 }
 
-/// A system call that failed, told to the person who must act.
+/// A failed system call, described for the person who must act.
 public struct SystemError: Error, Hashable, Sendable {
     /// What was tried, as an infinitive: `open`, `freeze`.
     public let attempted: String
     /// What it was tried on: a path, a process, a descriptor.
     public let subject: String
     public let errno: Errno
-    /// What to do about it, as a sentence without its full stop; nil where there is no better advice than the reason.
+    /// What to do about it, as a sentence without its full stop; nil where the reason is the best advice.
     public let advice: String?
 
     public init(_ attempted: String, _ subject: String, _ errno: Errno, advice: String? = nil) {
@@ -76,7 +76,7 @@ extension SystemError: CustomStringConvertible {
     }
 }
 
-/// What a system call answered, once interruptions are out of the way.
+/// The result of a system call, after retries for interruptions.
 enum Answer {
     case value(Int)
     case failure(Errno)
@@ -90,8 +90,8 @@ enum Answer {
     }
 }
 
-/// Makes a call that answers -1 and `errno`, again for as long as a signal interrupts it. EBADF traps: it means that
-/// somebody closed a descriptor that was not theirs, and the next call could reach a stranger's file.
+/// Makes a call that returns -1 and sets `errno`, and retries it while a signal interrupts it. EBADF traps: some code has
+/// closed a descriptor that it did not own, and the next call could reach another file.
 @inline(__always)
 func attempt(_ call: () -> Int) -> Answer {
     while true {
@@ -104,7 +104,7 @@ func attempt(_ call: () -> Int) -> Answer {
     }
 }
 
-/// The same for CLinux, whose functions answer -errno themselves.
+/// The same for CLinux, whose functions return -errno.
 @inline(__always)
 func attemptC(_ call: () -> Int32) -> Answer {
     while true {

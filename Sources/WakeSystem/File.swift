@@ -1,16 +1,16 @@
-// Whole files and directories by path: read, replaced so that a crash leaves the old or the new, created for their owner only.
+// Files and directories by path: read whole, replaced so that a crash leaves the old or the new, created for their owner only.
 import Glibc
 import WakeModel
 
-/// How a file is to be opened; close-on-exec always.
+/// How a file is opened; always close-on-exec.
 public enum FileAccess: Sendable {
     case read
     case write
     case readWrite
-    /// For reading and writing; made with mode 0600 where it is missing.
+    /// For reading and writing; created with mode 0600 where it is missing.
     case create
     case append
-    /// For writing anew, with mode 0600; what stood there is gone.
+    /// For writing from the start, with mode 0600; the old content is removed.
     case replace
 
     fileprivate var flags: Int32 {
@@ -31,8 +31,8 @@ public enum File {
         return FileDescriptor(owning: Int32(try answer.get("open", path)))
     }
 
-    /// A new file with mode 0600, for writing, in the place of the one at `path`: emptied, the old one would stay open to
-    /// whoever owns it, may read it or has it open. A link, a device or a directory is refused.
+    /// A new file with mode 0600, for writing, that replaces the one at `path`. Emptying the old file instead would leave it
+    /// to its owner, and to every program that has it open. A link, a device or a directory is refused.
     public static func createSecret(_ path: String) throws(SystemError) -> FileDescriptor {
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { try remove(path) }
@@ -51,7 +51,7 @@ public enum File {
         return FileDescriptor(owning: Int32(try answer.get("open", path)))
     }
 
-    /// Opens a name below a directory that is already open; what happens to the path above it meanwhile is no matter.
+    /// Opens a name below an open directory, whatever happens to the path above it meanwhile.
     static func open(_ name: String, in directory: borrowing FileDescriptor, for access: FileAccess)
         throws(SystemError) -> FileDescriptor
     {
@@ -60,7 +60,7 @@ public enum File {
         return FileDescriptor(owning: Int32(try answer.get("open", name)))
     }
 
-    /// Its number in its file system; nil where there is no file. That of /sys gives none a second time.
+    /// Its inode number; nil where there is no file. The file system of /sys never reuses one.
     public static func number(of path: String) -> UInt64? {
         var status = stat()
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
@@ -74,13 +74,13 @@ public enum File {
         return WallTime(microseconds: seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000)
     }
 
-    /// The whole file. Files of /proc and /sys, which tell no size, are read to their end.
-    /// - Parameter limit: more bytes than this are EFBIG, so that no file can eat the memory.
+    /// The whole file. Files of /proc and /sys report no size, so they are read to their end.
+    /// - Parameter limit: more bytes than this are EFBIG, so that no file can exhaust the memory.
     public static func bytes(at path: String, limit: Int = 64 << 20) throws(SystemError) -> [UInt8] {
         try bytes(of: try open(path, for: .read), named: path, limit: limit)
     }
 
-    /// The same of a file that is open already.
+    /// The same for an open file.
     static func bytes(
         of file: borrowing FileDescriptor, named path: String, limit: Int
     ) throws(SystemError) -> [UInt8] {
@@ -96,7 +96,7 @@ public enum File {
         throw SystemError("read", path, Errno(code: EFBIG), advice: "it is larger than \(limit) bytes")
     }
 
-    /// An error of reading names the file, not the number of its descriptor.
+    /// A read error names the file, not the number of its descriptor.
     private static func read(
         _ path: String, _ file: borrowing FileDescriptor, _ bytes: inout [UInt8]
     ) throws(SystemError) -> ReadResult {
@@ -109,8 +109,8 @@ public enum File {
         String(decoding: try bytes(at: path), as: UTF8.self)
     }
 
-    /// Puts `bytes` in the place of the file at `path`: written aside, synced, renamed, directory synced.
-    /// A crash or a full disk leaves the old contents whole.
+    /// Replaces the file at `path` by `bytes`: writes a temporary file, syncs it, renames it, and syncs the directory.
+    /// A crash or a full disk leaves the old content whole.
     public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
         let aside = "\(path).new.\(getpid())"
         do {
@@ -124,12 +124,12 @@ public enum File {
         _ = try attempt { Int(fsync(directory.raw)) }.get("sync the directory of", path)
     }
 
-    /// Under another name from here on; what stood there is gone.
+    /// Renames a file, and replaces a file that has the new name.
     public static func move(_ path: String, to other: String) throws(SystemError) {
         _ = try attempt { Int(rename(path, other)) }.get("move \(path) to", other)
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file; a missing file is no error.
     public static func remove(_ path: String) throws(SystemError) {
         switch attempt({ Int(unlink(path)) }) {
         case .value, .failure(.noEntry): return
@@ -160,7 +160,7 @@ public enum File {
 }
 
 public enum Directory {
-    /// Makes the directory and those above it that are missing, for their owner only; one that is there stays as it is.
+    /// Makes the directory and the missing ones above it, for their owner only; an existing one stays as it is.
     public static func create(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         switch attempt({ Int(mkdir(path, mode_t(mode))) }) {
         case .value: return
@@ -197,7 +197,7 @@ public enum Directory {
         return nil
     }
 
-    /// Removes an empty directory; one that is not there is no error.
+    /// Removes an empty directory; a missing one is no error.
     public static func remove(_ path: String) throws(SystemError) {
         switch attempt({ Int(rmdir(path)) }) {
         case .value, .failure(.noEntry): return

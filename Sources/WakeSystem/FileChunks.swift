@@ -1,6 +1,6 @@
-// A file read piece by piece, for readers that need not hold the whole of it.
+// Reads a file in chunks, for readers that need not hold the whole file.
 
-/// Gives a file's bytes in order, then nil. A read that fails ends it as well; ``failure`` then says why.
+/// Returns a file's bytes in order, then nil. A failed read ends it too; ``failure`` then says why.
 public final class FileChunks {
     public private(set) var failure: SystemError?
     private let file: FileDescriptor

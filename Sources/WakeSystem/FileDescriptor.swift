@@ -1,44 +1,44 @@
-// One open descriptor with one owner: it is closed exactly once, when its owner lets go of it.
+// One open descriptor with one owner: it is closed exactly once, when its owner releases it.
 import CLinux
 import Glibc
 
-/// What a read brought.
+/// The result of a read.
 public enum ReadResult: Hashable, Sendable {
     /// At least one byte.
     case bytes(Int)
-    /// Nothing is there yet; wait for readiness.
+    /// Nothing to read yet; wait for readiness.
     case wouldBlock
     case endOfFile
     /// The other side reset the connection.
     case closed
 }
 
-/// What a write took.
+/// The result of a write.
 public enum WriteResult: Hashable, Sendable {
-    /// So many bytes were taken, perhaps fewer than offered.
+    /// The number of bytes written, perhaps fewer than offered.
     case wrote(Int)
-    /// Nothing was taken; wait for readiness.
+    /// Nothing was written; wait for readiness.
     case wouldBlock
-    /// Nobody will ever read it: the other side has closed.
+    /// The other side has closed: it will never read.
     case closed
 }
 
-/// An open descriptor. It is close-on-exec from birth wherever this layer makes one.
+/// An open descriptor. This layer makes all of them close-on-exec.
 public struct FileDescriptor: ~Copyable, Sendable {
-    /// The number the kernel knows it by; valid only while this value lives, and never to be closed by anybody else.
+    /// The descriptor's number; valid only while this value exists, and never closed by other code.
     public var raw: Int32 { number }
 
-    /// Not `raw` itself: Swift 6.0 crashes at -O where a stored number is read through the local that owns its descriptor,
-    /// as in `pipe.readEnd.raw`.
+    /// Stored apart from `raw`: Swift 6.0 crashes at -O where a stored number is read through the local that owns its
+    /// descriptor, as in `pipe.readEnd.raw`.
     private let number: Int32
 
-    /// It is a device's node: closing it may take long.
+    /// Whether it is a device's node: closing it may take long.
     private let isNode: Bool
 
-    /// Takes over `raw`, which must be open and owned by nobody else.
+    /// Becomes the owner of `raw`, which must be open and have no other owner.
     public init(owning raw: Int32) { self.init(raw, isNode: false) }
 
-    /// The same of a device's node.
+    /// The same for a device's node.
     init(owningNode raw: Int32) { self.init(raw, isNode: true) }
 
     private init(_ raw: Int32, isNode: Bool) {
@@ -48,15 +48,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
     deinit { if isNode { NodeClosing.begin(raw) } else { _ = Glibc.close(raw) } }
 
-    /// Gives the number away; who receives it closes it.
+    /// Gives up the number; the caller must close it.
     public consuming func release() -> Int32 {
         let released = number
         discard self
         return released
     }
 
-    /// Reads once, at most `limit` bytes, into the front of `buffer`, which keeps its size; the bytes after those read are
-    /// left as they were.
+    /// Reads once, at most `limit` bytes, into the front of `buffer`, which keeps its size; later bytes stay as they were.
     public borrowing func read(into buffer: inout [UInt8], limit: Int = .max) throws(SystemError) -> ReadResult {
         let answer = buffer.withUnsafeMutableBytes { space in
             attempt { Glibc.read(raw, space.baseAddress, min(space.count, limit)) }
@@ -69,7 +68,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try readResult(answerOfRead(appendingTo: &bytes, limit: limit))
     }
 
-    /// The same, for those to whom the error numbers mean something else than to a stream.
+    /// The same, for callers that treat error numbers differently from a stream.
     borrowing func answerOfRead(appendingTo bytes: inout [UInt8], limit: Int) -> Answer {
         withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { space in
             let answer = attempt { Glibc.read(raw, space.baseAddress, space.count) }
@@ -78,7 +77,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Reads once from a fixed place of a file, without moving its position; kernel files answer anew from 0 each time.
+    /// Reads once at a fixed offset of a file, without moving its position; kernel files are generated anew at offset 0.
     public borrowing func read(into buffer: inout [UInt8], at offset: Int) throws(SystemError) -> Int {
         let answer = buffer.withUnsafeMutableBytes { space in
             attempt { pread(raw, space.baseAddress, space.count, off_t(offset)) }
@@ -86,7 +85,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try answer.get("read", "descriptor \(raw)")
     }
 
-    /// Writes once what stands in `bytes`. On a pipe whose reader is gone the process must ignore SIGPIPE.
+    /// Writes `bytes` once. For a pipe whose reader may be gone, the process must ignore SIGPIPE.
     public borrowing func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult {
         try writeResult(answerOfWrite(bytes))
     }
@@ -95,12 +94,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
         bytes.withUnsafeBytes { space in attempt { Glibc.write(raw, space.baseAddress, space.count) } }
     }
 
-    /// Writes once what stands in `bytes` from `offset` on.
+    /// Writes `bytes` once, from `offset` on.
     public borrowing func write(_ bytes: [UInt8], from offset: Int = 0) throws(SystemError) -> WriteResult {
         try write(bytes[offset...])
     }
 
-    /// Writes once at a fixed place of a file, without moving its position.
+    /// Writes once at a fixed offset of a file, without moving its position.
     public borrowing func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) -> WriteResult {
         let answer = bytes.withUnsafeBytes { space in
             attempt { pwrite(raw, space.baseAddress, space.count, off_t(offset)) }
@@ -108,7 +107,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try writeResult(answer)
     }
 
-    /// Sends once on a socket; a peer that is gone is `.closed`, and raises no signal.
+    /// Sends once on a socket; a closed peer is `.closed`, and raises no signal.
     public borrowing func send(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult {
         let answer = bytes.withUnsafeBytes { space in
             attempt { Glibc.send(raw, space.baseAddress, space.count, Int32(MSG_NOSIGNAL)) }
@@ -116,13 +115,13 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try writeResult(answer)
     }
 
-    /// Bytes that stand in a stream socket to be read.
+    /// The bytes of a stream socket that wait to be read.
     public borrowing func bytesWaiting() throws(SystemError) -> Int {
         let number = raw
         return try attemptC { clinux_bytes_waiting(number) }.get("ask how much waits in", "descriptor \(number)")
     }
 
-    /// Makes reads and writes answer `.wouldBlock` instead of waiting; this holds for everybody who shares the open file.
+    /// Makes reads and writes return `.wouldBlock` instead of waiting, for every process that shares the open file.
     public borrowing func setNonblocking() throws(SystemError) {
         let flags = try attempt { Int(fcntl(raw, F_GETFL)) }.get("read the flags of", "descriptor \(raw)")
         let answer = attempt { Int(fcntl(raw, F_SETFL, Int32(flags) | O_NONBLOCK)) }
@@ -134,7 +133,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try Self.duplicate(of: raw)
     }
 
-    /// The same of a descriptor that somebody else owns, such as standard output.
+    /// The same for a descriptor with another owner, such as standard output.
     public static func duplicate(of raw: Int32) throws(SystemError) -> FileDescriptor {
         let answer = attempt { Int(fcntl(raw, F_DUPFD_CLOEXEC, 3)) }
         return FileDescriptor(owning: Int32(try answer.get("duplicate", "descriptor \(raw)")))

@@ -1,4 +1,4 @@
-// Whether a set of processes may be suspended: one that holds a file lock stops everybody who wants it.
+// Whether a set of processes may be suspended: a suspended holder of a file lock blocks every process that waits for it.
 import CLinux
 import Glibc
 import WakeModel
@@ -9,33 +9,33 @@ public struct FileLocks: ~Copyable {
 
     public init() throws(SystemError) { table = try File.open("/proc/locks", for: .read) }
 
-    /// How far a look goes.
+    /// How far a search goes.
     public enum Depth: Sendable {
-        /// For the loop: as far as nearly all processes need it.
+        /// For the loop: far enough for nearly all processes.
         case brief
-        /// For a thread of its own.
+        /// For a separate thread.
         case thorough
 
-        /// Processes and descriptors.
+        /// The limit of processes and descriptors.
         var mostLooked: Int { self == .brief ? 1_024 : 16_384 }
-        /// Give or take one descriptor.
+        /// The limit of time, exceeded by at most one descriptor.
         var longest: TimeSpan { self == .brief ? FileLocks.briefLook : .seconds(1) }
-        /// Bytes of the table: some 500 locks, and some 8,000.
+        /// The limit of the table in bytes: about 500 locks, and about 8,000.
         var mostOfTable: Int { self == .brief ? 32 << 10 : 512 << 10 }
     }
 
-    /// How long a brief look goes on at most.
+    /// The longest time of a brief search.
     static let briefLook = TimeSpan.milliseconds(20)
-    /// Bytes that one descriptor's own list of locks may have.
+    /// The limit for one descriptor's list of locks, in bytes.
     private static let mostOfList = 4 << 10
 
-    /// What suspending the members does, or would do, to everybody else. Ask after they have stopped for an answer that holds;
-    /// a process that comes to wait later is seen only by asking again. Who waits for a lock of an open file description is not
-    /// told anywhere, and counts as a stranger. Nil where a brief look does not tell; where a thorough one does not, a lock counts
-    /// as held.
+    /// How suspending the members affects other processes. Ask after they have stopped, so that the answer stays true; a
+    /// process that waits later is found only by asking again. The kernel does not report waiters for a lock of an open file
+    /// description, so these count as other processes. Nil where a brief search is not enough; where a thorough one is not,
+    /// a lock counts as held.
     ///
-    /// The table is read only where a descriptor of theirs shows a lock: to read it, the kernel stops every taker of locks on
-    /// the machine and first waits for a grace period of RCU, which is milliseconds in which no handler is woken.
+    /// The table is read only where one of their descriptors shows a lock. To read it, the kernel stops all locking on the
+    /// machine and first waits for a grace period of RCU: milliseconds in which no handler is woken.
     public borrowing func inspect(_ members: Members, _ depth: Depth) throws(SystemError) -> LockState? {
         let sight = FileLocks.sight(of: members, depth)
         switch (sight, depth) {
@@ -63,8 +63,8 @@ public struct FileLocks: ~Copyable {
         return isWhole ? state : max(state, .held)
     }
 
-    /// A lock whose line does not tell who holds it: that of an open file description, or one that a process took which has
-    /// ended since and left to its children. Only these cost a look at every descriptor of every member.
+    /// A lock whose line does not name its holder: a lock of an open file description, or one of an ended process that its
+    /// children inherited. Only for these is every descriptor of every member searched.
     private static func isOwnerless(_ entry: LockEntry, _ members: Set<Int32>) -> Bool {
         switch entry.kind {
         case .openFileDescription: entry.depth == 0
@@ -73,12 +73,12 @@ public struct FileLocks: ~Copyable {
         }
     }
 
-    /// What the members' descriptors show.
+    /// The result of searching the members' descriptors.
     private enum Sight {
         case none
-        /// A lock, or something that we may not look at.
+        /// A lock, or something that we may not read.
         case some
-        /// No lock as far as the look went, which was not to the end.
+        /// No lock so far, but the search did not finish.
         case exhausted
     }
 
@@ -87,7 +87,7 @@ public struct FileLocks: ~Copyable {
             left: Int64(depth.mostLooked), deadline: (SystemClock.monotonic() + depth.longest).nanoseconds)
         for pid in members.processes {
             switch clinux_shows_lock(pid, &look) {
-            // One that has ended holds nothing any more.
+            // A process that has ended holds no lock.
             case 0, -ENOENT, -ESRCH: continue
             case -ETIME: return .exhausted
             default: return .some
@@ -98,13 +98,13 @@ public struct FileLocks: ~Copyable {
 
     private static func isAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || Errno.last != .noSuchProcess) }
 
-    /// As far as the look goes; nil where a brief one does not go to the end.
+    /// Within the limits of the search; nil where a brief one does not finish.
     private static func locksOfDescriptors(of processes: [Int32], _ depth: Depth) -> Set<LockEntry.Lock>? {
         let end = SystemClock.monotonic() + depth.longest
         var left = depth.mostLooked
         var locks: Set<LockEntry.Lock> = []
         for pid in processes {
-            // A process or a descriptor may vanish at any moment, and its locks with it.
+            // A process or a descriptor can vanish at any moment, with its locks.
             for name in (try? Directory.names(in: "/proc/\(pid)/fdinfo")) ?? [] {
                 left -= 1
                 guard left >= 0, SystemClock.monotonic() < end else { return depth == .brief ? nil : locks }

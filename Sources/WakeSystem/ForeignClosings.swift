@@ -1,31 +1,31 @@
-// Closing what another program sent, on threads: a socket that lingers or a file system of its own can hold a close for ever.
+// Closes, on threads, descriptors that another program sent: a lingering socket or a file system can block a close for ever.
 import Synchronization
 
-/// The closings for one sender, so few at a time that it can occupy no more than ``limit`` threads.
+/// The closings for one sender, which may occupy at most ``limit`` threads.
 public final class ForeignClosings: Sendable {
     public typealias Work = @Sendable () -> Void
 
-    /// Threads at a time for one sender.
+    /// The most threads at a time for one sender.
     public static let limit = 4
 
     private let underWay = Atomic<Int>(0)
-    /// What no thread could be started for; it holds what it would close.
+    /// Work for which no thread could be started; it holds the descriptors that it would close.
     private let waiting = Mutex<[Work]>([])
 
     public init() {}
 
-    /// What it sent before takes up all threads that it may have. Begin nothing for it that may need another.
+    /// Whether the sender occupies all its threads. Begin nothing for it that may need another.
     public var isFull: Bool {
         retry()
         return underWay.load(ordering: .acquiring) + waiting.withLock { $0.count } >= Self.limit
     }
 
-    /// Does the work on a thread of its own; the errand's answer says that it is done. EAGAIN where there are ``limit`` of them.
-    func begin(_ work: @escaping Work) throws(SystemError) -> Errand<Void> {
+    /// Does the work on its own thread; the job's result says that it is done. EAGAIN where there are ``limit`` threads.
+    func begin(_ work: @escaping Work) throws(SystemError) -> BackgroundJob<Void> {
         let count = underWay.add(1, ordering: .relaxed).newValue
         do throws(SystemError) {
             guard count <= Self.limit else { throw SystemError("start", "one more thread for a sender", .wouldBlock) }
-            return try Errand { [self] in
+            return try BackgroundJob { [self] in
                 work()
                 underWay.subtract(1, ordering: .releasing)
             }
@@ -35,7 +35,7 @@ public final class ForeignClosings: Sendable {
         }
     }
 
-    /// The same for an owner that goes: where no thread can be had now, the work waits until the sender is asked for again.
+    /// The same for an owner that ends: where no thread is available, the work waits for the sender's next closing.
     func close(_ work: @escaping Work) {
         waiting.withLock { $0.append(work) }
         retry()

@@ -1,20 +1,20 @@
-// Giving what one user owns below a directory to another user, whatever the former owner put there.
+// Changes the owner of one user's files below a directory, whatever the former owner put there.
 import CLinux
 import Glibc
 
-/// One such gift. It follows no link and enters no other file system, and what a third user owns stays as it is.
+/// One change of owner. It follows no link and enters no other file system; files of a third user stay as they are.
 public struct HandOver: Sendable {
     public struct Outcome: Hashable, Sendable {
         /// Entries that have the new owner now.
         public var given = 0
-        /// Entries that could not be given, and directories that were not entered.
+        /// Entries whose owner could not be changed, and directories that were not entered.
         public var left = 0
     }
 
     private let path: String
     private let former: UInt32
     private let account: Account
-    /// A former owner may have made a tree without end.
+    /// A limit, because the former owner may have made an endless tree.
     private let entryLimit: Int
     private let depthLimit: Int
     private var looked = 0
@@ -30,7 +30,7 @@ public struct HandOver: Sendable {
         self.depthLimit = depthLimit
     }
 
-    /// Gives all below the directory. The directory itself keeps its owner, who tells a later start whose the rest is.
+    /// Changes the owner of everything below the directory. The directory keeps its owner, by which a later start finds the rest.
     public func perform() -> Result<Outcome, SystemError> {
         do throws(SystemError) {
             let directory = try File.openDirectory(path)
@@ -70,7 +70,7 @@ public struct HandOver: Sendable {
         var giving = giving
         switch attemptC({ clinux_give(directory, name, &giving, &inside) }) {
         case .value(let given): outcome.given += given
-        // Its owner may remove it meanwhile.
+        // Its owner may have removed it meanwhile.
         case .failure(.noEntry): return
         case .failure: outcome.left += 1
         }

@@ -1,9 +1,9 @@
-// One cgroup for one handler process and all it starts: frozen, thawed, killed and asked through descriptors kept open.
+// The cgroup of one handler process and everything it starts: frozen, thawed, killed and read through open descriptors.
 import Glibc
 
-/// What `cgroup.events` tells.
+/// The content of `cgroup.events`.
 public struct LeafEvents: Hashable, Sendable {
-    /// A process is in it that is not a zombie.
+    /// It has a process that is not a zombie.
     public var isPopulated = false
     /// Every process in it has stopped.
     public var isFrozen = false
@@ -22,13 +22,13 @@ public struct LeafEvents: Hashable, Sendable {
     }
 }
 
-/// The processes of a container, as far as they were looked for.
+/// The processes of a container, as far as the search went.
 public struct Members: Hashable, Sendable {
     public var processes: [Int32]
-    /// False where there are more than one look goes through.
+    /// False where there are more than one search reads.
     public var isComplete = true
 
-    /// Some 4,000 lines of cgroup.procs.
+    /// About 4,000 lines of cgroup.procs.
     static let mostBytes = 32 << 10
 
     /// Whether the process may be among them.
@@ -46,7 +46,7 @@ public struct Leaf: ~Copyable {
     private static let one = [UInt8(ascii: "1")]
     private static let zero = [UInt8(ascii: "0")]
 
-    /// Makes the cgroup, frozen: what is born in it waits until it is thawed.
+    /// Makes the cgroup, frozen: a process that starts in it waits until it is thawed.
     init(making name: String, in parent: String) throws(SystemError) {
         let path = "\(parent)/\(name)"
         _ = try attempt { Int(mkdir(path, 0o755)) }.get("make cgroup", path)
@@ -65,7 +65,7 @@ public struct Leaf: ~Copyable {
         let killer = try File.open("cgroup.kill", in: directory, for: .write)
         let members = try File.open("cgroup.procs", in: directory, for: .read)
         try Leaf.put(Leaf.one, into: freezer, "freeze", path)
-        // Until it is read once, the file polls as changed.
+        // The file polls as changed until it is read once.
         _ = try changes.front(limit: 128)
         self.path = path
         self.directory = directory
@@ -75,23 +75,23 @@ public struct Leaf: ~Copyable {
         self.members = members
     }
 
-    /// Watch this one for `Readiness.priority`, and read `events()` each time. The kernel tells at most every 10 ms.
+    /// Watch this for `Readiness.priority`, and read `events()` each time. The kernel reports at most every 10 ms.
     public var changesDescriptor: Int32 { changes.raw }
 
-    /// Asks for a stop; it has happened when `events()` says frozen.
+    /// Requests a freeze; it is done when `events()` says frozen.
     public borrowing func freeze() throws(SystemError) { try Leaf.put(Leaf.one, into: freezer, "freeze", path) }
 
     /// Lets everything in it run, at once.
     public borrowing func thaw() throws(SystemError) { try Leaf.put(Leaf.zero, into: freezer, "thaw", path) }
 
-    /// Kills everything in it, frozen or not, and what is being forked just now too.
+    /// Kills everything in it, frozen or not, and processes that are just being forked.
     public borrowing func kill() throws(SystemError) { try Leaf.put(Leaf.one, into: killer, "kill", path) }
 
     public borrowing func events() throws(SystemError) -> LeafEvents {
         LeafEvents(parsing: try changes.front(limit: 128))
     }
 
-    /// The processes in it, unordered; a process that is no thread group of ours shows as 0 and is left out.
+    /// The processes in it, unordered; a process outside our PID namespace shows as 0 and is left out.
     public borrowing func processes() throws(SystemError) -> Members {
         let bytes = try members.contents(ofShortLines: true, limit: Members.mostBytes)
         let processes = bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -100,8 +100,8 @@ public struct Leaf: ~Copyable {
         return Members(processes: processes, isComplete: bytes.count < Members.mostBytes)
     }
 
-    /// By the process's own word for its cgroup, which a zombie still has. The two last names of our path tell a leaf
-    /// from all others; what is above them depends on who looks.
+    /// Reads the process's own cgroup, which a zombie still has. The last two names of our path identify a leaf; the part
+    /// above them depends on the reader's namespace.
     borrowing func membership(of pid: Int32) -> Membership {
         guard let text = try? File.text(at: "/proc/\(pid)/cgroup"), let place = CgroupTree.unifiedPath(in: text) else {
             return .unknown
@@ -112,7 +112,7 @@ public struct Leaf: ~Copyable {
         return isWithin ? .member : .stranger
     }
 
-    /// Processor time of everything that has ever been in it, in microseconds.
+    /// Processor time of all processes that were ever in it, in microseconds.
     public borrowing func cpuUsageMicroseconds() throws(SystemError) -> UInt64 {
         let file = try File.open("cpu.stat", in: directory, for: .read)
         for line in try file.contents().split(separator: UInt8(ascii: "\n")) where line.starts(with: "usage_usec ".utf8)
@@ -122,7 +122,7 @@ public struct Leaf: ~Copyable {
         return 0
     }
 
-    /// Removes the cgroup; false while a process, even a zombie nobody has reaped, is in it.
+    /// Removes the cgroup; false while a process is in it, even a zombie that is not reaped.
     @discardableResult
     public borrowing func remove() -> Bool { CgroupTree.remove(path) }
 
@@ -138,7 +138,7 @@ public struct Leaf: ~Copyable {
 }
 
 extension FileDescriptor {
-    /// The first bytes of a kernel file as they are now.
+    /// The first bytes of a kernel file's current content.
     borrowing func front(limit: Int) throws(SystemError) -> [UInt8] {
         let number = raw
         var answer = Answer.value(0)
@@ -150,8 +150,8 @@ extension FileDescriptor {
         return bytes
     }
 
-    /// The whole of a kernel file as it is now, however long. Of one `ofShortLines` a read that leaves half a page was the last:
-    /// the kernel writes whole records into a page (seq_file). A record of /proc/locks is a lock with all that wait for it.
+    /// The whole current content of a kernel file. With `ofShortLines`, a read that leaves half a page was the last one: the
+    /// kernel writes whole records into a page (seq_file). A record of /proc/locks is a lock with all its waiters.
     /// - Parameter limit: bytes to read at most, in steps of 16 KiB.
     borrowing func contents(ofShortLines: Bool = false, limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -1,16 +1,16 @@
-// The lock of the single instance.
+// The lock that keeps a second daemon from starting.
 import CLinux
 import Glibc
 
-/// A file that one process at a time can hold; the kernel gives it back when that process ends, however it ends.
+/// A file that one process at a time can lock; the kernel releases the lock however that process ends.
 ///
-/// The lock is a POSIX one, because a child does not inherit it: a child that is born frozen keeps copies of all our
-/// descriptors until it is thawed, and would go on holding a flock after the daemon's death. Its price is that the
-/// process must open this file nowhere else.
+/// It is a POSIX lock, because a child does not inherit it. A child that starts frozen keeps copies of all our descriptors
+/// until it is thawed, and would keep an flock after the daemon has ended. In return, the process must not open this file
+/// anywhere else.
 public struct LockFile: ~Copyable {
     private let file: FileDescriptor
 
-    /// Takes the lock, or says who has it. The file is never removed: whoever removed it could let in two.
+    /// Takes the lock, or says which process has it. The file is never removed: removing it could let two processes lock it.
     public init(at path: String) throws(SystemError) {
         let file = try File.open(path, for: .create)
         var holder: Int32 = 0

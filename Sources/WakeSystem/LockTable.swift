@@ -1,15 +1,15 @@
-// The kernel's table of file locks as text: which process holds which, and who waits below it.
+// Parses the kernel's table of file locks: which process holds a lock, and which processes wait for it.
 
 /// One line of /proc/locks, or of a `lock:` line in /proc/PID/fdinfo.
 struct LockEntry: Hashable {
     enum Kind: Hashable { case posix, flock, openFileDescription, other }
 
-    /// 0 for a holder; a waiter stands deeper than what it waits for.
+    /// 0 for a holder; a waiter is one level deeper than the lock it waits for.
     let depth: Int
     let kind: Kind
-    /// Of the process that took it. -1 for a lock of an open file description, which belongs to no process.
+    /// The process that took it. -1 for a lock of an open file description, which belongs to no process.
     let pid: Int32
-    /// Device, inode and range: what tells that two lines mean the same lock.
+    /// Device, inode and range, by which two lines about the same lock are recognised.
     let place: [UInt8]
 
     /// Reads `1: -> FLOCK  ADVISORY  WRITE 4711 fd:01:4242 0 EOF`; nil for what is no such line.
@@ -36,7 +36,7 @@ struct LockEntry: Hashable {
         return .other
     }
 
-    /// What is the same in the table and at a descriptor.
+    /// The parts that are equal in the table and at a descriptor.
     struct Lock: Hashable {
         let kind: Kind
         let place: [UInt8]
@@ -44,13 +44,13 @@ struct LockEntry: Hashable {
     var lock: Lock { Lock(kind: kind, place: place) }
 }
 
-/// What a set of processes does to others by not running.
+/// How a suspended set of processes affects others.
 public enum LockState: Hashable, Sendable, Comparable {
-    /// It holds none.
+    /// It holds no lock.
     case free
-    /// It holds a lock that nobody waits for.
+    /// It holds a lock that no other process waits for.
     case held
-    /// Somebody outside the set waits for it.
+    /// A process outside the set waits for its lock.
     case blocking
 }
 
@@ -61,8 +61,8 @@ struct LockTable {
         entries = bytes.split(separator: UInt8(ascii: "\n")).compactMap(LockEntry.init(parsing:))
     }
 
-    /// Walks holders and, below each, those that wait. A member that waits blocks those below it too: they are let on
-    /// only when it has run again.
+    /// Walks holders and, below each, its waiters. A waiting member blocks the waiters below it too: they continue only
+    /// after it has run again.
     func state(isMember: (LockEntry) -> Bool) -> LockState {
         var state = LockState.free
         var memberDepth: Int?

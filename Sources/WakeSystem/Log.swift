@@ -1,18 +1,18 @@
-// What the daemon says to the person who runs it: one line a fact on stderr, with a topic and a level, and never a wait.
+// The daemon's log: one line for each fact on stderr, with a topic and a level. Writing never blocks.
 import CLinux
 import Glibc
 import Synchronization
 import WakeModel
 
 public enum LogLevel: Int32, Comparable, Sendable {
-    // The numbers are syslog's, as the journal reads them.
+    // Syslog's numbers, as the journal reads them.
     case error = 3
     case warning = 4
     case notice = 5
     case info = 6
     case debug = 7
 
-    /// Less is graver.
+    /// Lower numbers are more severe.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 
     init?(named name: String) {
@@ -27,13 +27,13 @@ public enum LogLevel: Int32, Comparable, Sendable {
     }
 }
 
-/// One topic's voice: `bluetooth: adapter hci0 vanished`.
+/// The log of one topic: `bluetooth: adapter hci0 vanished`.
 public struct Log: Sendable {
     public let topic: String
 
     public init(_ topic: String) { self.topic = topic }
 
-    /// Lines less grave than this are not even built. Settled at start from `WAKEBRIDGE_LOG`; `info` without it.
+    /// Less severe lines are not even built. Set at the start from `WAKEBRIDGE_LOG`; `info` without it.
     public static let threshold: LogLevel = {
         Environment.value(of: "WAKEBRIDGE_LOG").flatMap(LogLevel.init(named:)) ?? .info
     }()
@@ -50,7 +50,7 @@ public struct Log: Sendable {
     }
 }
 
-/// Where lines go: the journal wants a priority in front, a file a time, a person at a terminal neither.
+/// The destination of lines: the journal needs a priority in front, a file needs a time, a terminal neither.
 struct LogOutput: Sendable {
     enum Style: Sendable { case journal, terminal, file }
 
@@ -59,7 +59,7 @@ struct LogOutput: Sendable {
 
     static let standardError = LogOutput(raw: 2, style: detectStyle(2))
 
-    /// Lines that found no room; the next line that finds some tells how many.
+    /// Lines that could not be written; the next line that can be says how many.
     private static let dropped = Atomic<Int>(0)
 
     func write(_ level: LogLevel, topic: String, message: String) {
@@ -71,7 +71,7 @@ struct LogOutput: Sendable {
         }
     }
 
-    /// One line, control characters replaced, so that nothing a device or a handler says can forge a second line.
+    /// One line with control characters replaced, so that text from a device or handler cannot forge a second line.
     func format(_ level: LogLevel, topic: String, message: String) -> [UInt8] {
         var line: [UInt8] = []
         switch style {
@@ -85,8 +85,8 @@ struct LogOutput: Sendable {
         return line
     }
 
-    /// Writes the line whole if it can be taken at once. A pipe that polls writable takes PIPE_BUF bytes, which is more
-    /// than a line ever has; a socket is told not to wait.
+    /// Writes the whole line if it can be written at once. A pipe that polls writable accepts PIPE_BUF bytes, which is more
+    /// than a line ever has; a socket gets a flag not to wait.
     private func put(_ line: [UInt8]) -> Bool {
         line.withUnsafeBytes { clinux_write_without_waiting(raw, $0.baseAddress, $0.count) } >= 0
     }

@@ -1,5 +1,5 @@
-// The kernel's Bluetooth management channel, open for as long as one command takes: whoever keeps it open is woken for all that
-// anybody's commands bring about. Needs CAP_NET_ADMIN.
+// The kernel's Bluetooth management channel, open only for one command: an open channel wakes its owner for the events of
+// every program's commands. Needs CAP_NET_ADMIN.
 import CBluetooth
 import Glibc
 import WakeModel
@@ -7,9 +7,9 @@ import WakeModel
 public struct ManagementSocket: ~Copyable {
     private let descriptor: FileDescriptor
 
-    /// Six bytes of header and the longest answer or event that may stand before ours.
+    /// Six bytes of header and the longest answer or event that may come before ours.
     private static let packetBytes = 6 + 512
-    /// What others bring about meanwhile, and is read over.
+    /// The most events of other programs that are skipped.
     private static let strangersLimit = 64
     private static let subject = "the Bluetooth management channel"
 
@@ -19,16 +19,16 @@ public struct ManagementSocket: ~Copyable {
         self.init(owning: made)
     }
 
-    /// Takes a socket that carries packets of the channel.
+    /// Uses a socket that carries packets of the channel.
     package init(owning descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-    /// Commands, and returns the status that the kernel answers at once: 0 for done; nil where it is still at work, which ends
-    /// well or not without this socket.
+    /// Sends the command and returns the kernel's immediate status: 0 for done; nil where it is still at work, whose end does
+    /// not need this socket.
     public borrowing func command(
         _ opcode: UInt16, of controller: UInt16, _ parameters: [UInt8]
     ) throws(SystemError) -> UInt8? {
         let words = [opcode, controller, UInt16(parameters.count)]
-        // What it says that it took is not to be believed: some kernels say 0.
+        // The returned length is unreliable: some kernels return 0.
         _ = try descriptor.write(words.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } + parameters)
         var packet = [UInt8](repeating: 0, count: Self.packetBytes)
         for _ in 0..<Self.strangersLimit {
@@ -49,7 +49,7 @@ public struct ManagementSocket: ~Copyable {
     private static let busy: UInt8 = 0x0a
     private static let setPowered: UInt16 = 0x0005
 
-    /// Amid the switching off the kernel answers that switching on is done; its settings, which follow, show that it is not.
+    /// While switching off, the kernel answers that switching on is done; the settings that follow show that it is not.
     private static func isPowerOtherwise(_ opcode: UInt16, _ parameters: [UInt8], _ packet: ArraySlice<UInt8>) -> Bool {
         opcode == setPowered && packet[0] == 1 && packet[8] == 0 && packet.count >= 13
             && packet[9] & 1 != parameters.first

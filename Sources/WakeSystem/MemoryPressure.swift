@@ -1,10 +1,10 @@
-// How short the machine is of memory: told by the kernel where it can, looked up where it cannot.
+// Memory pressure of the machine: reported by the kernel where it can, otherwise looked up.
 import CLinux
 import Glibc
 
 public enum MemoryPressure {
-    /// A descriptor that polls `priority` when tasks were stalled for want of memory for `stalledMicroseconds` within
-    /// `windowMicroseconds` (500,000 to 10,000,000). Nil where the kernel keeps no pressure figures, or does not let us ask.
+    /// A descriptor that polls `priority` when tasks waited for memory for `stalledMicroseconds` within `windowMicroseconds`
+    /// (500,000 to 10,000,000). Nil where the kernel keeps no pressure figures, or we may not read them.
     public static func trigger(stalledMicroseconds: Int = 150_000, windowMicroseconds: Int = 2_000_000)
         -> FileDescriptor?
     {
@@ -16,7 +16,7 @@ public enum MemoryPressure {
         return file
     }
 
-    /// What the machine has, and what could be allocated of it without swapping, in bytes.
+    /// The machine's memory, and the part that could be allocated without swapping, in bytes.
     public static func memory() throws(SystemError) -> (total: UInt64, available: UInt64) {
         let text = try File.text(at: "/proc/meminfo")
         guard let total = bytes(of: "MemTotal:", in: text), let available = bytes(of: "MemAvailable:", in: text) else {
@@ -25,11 +25,11 @@ public enum MemoryPressure {
         return (total, available)
     }
 
-    /// Gives back what only the start of this process needed: free heap, and the pages of code touched so far, of which those
-    /// that are still needed come back one by one.
+    /// Gives back memory that only the start needed: free heap, and the pages of code touched so far. Pages that are still
+    /// needed come back one by one.
     public static func releaseStartup() { clinux_release_startup_memory() }
 
-    /// What this process holds in memory, in bytes; 0 where /proc does not tell.
+    /// This process's resident memory in bytes; 0 where /proc cannot be read.
     public static var ownResidentBytes: Int {
         let fields = ((try? File.text(at: "/proc/self/statm")) ?? "").split(separator: " ")
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * Int(getpagesize()) : 0

@@ -1,10 +1,10 @@
-// The kernel's Bluetooth monitor channel: every packet between this machine and its controllers, or those alone that tell of
-// links. Needs CAP_NET_RAW.
+// The kernel's Bluetooth monitor channel: all packets between this machine and its controllers, or only those about links.
+// Needs CAP_NET_RAW.
 import CBluetooth
 import Glibc
 import WakeModel
 
-/// One packet of the monitor channel, with the six bytes of its own header, and when it passed.
+/// One packet of the monitor channel, with its header of six bytes, and its time.
 public struct MonitorRecord: Hashable, Sendable {
     public var bytes: [UInt8]
     public var time: WallTime
@@ -21,14 +21,14 @@ public struct MonitorSocket: ~Copyable {
 
     /// Six bytes of header and the largest HCI packet.
     private static let packetBytes = 6 + 65_540
-    /// An HCI event has two bytes of header and at most 255 more; a new link is told with its advertisement.
+    /// An HCI event has two bytes of header and at most 255 more; the event of a new link includes its advertisement.
     private static let linkPacketBytes = 6 + 512
-    /// What waits unread at most: seconds of a busy air.
+    /// The most bytes that may wait unread: seconds of busy traffic.
     private static let bufferBytes = 4 << 20
 
     public var raw: Int32 { descriptor.raw }
 
-    /// With `linksOnly` the kernel drops all but what tells of links and controllers, so that nobody is woken for the rest.
+    /// With `linksOnly` the kernel drops all packets but those about links and controllers, and does not wake us for the rest.
     public init(linksOnly: Bool) throws(SystemError) {
         let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
         try Self.prepare(made, linksOnly: linksOnly)
@@ -36,13 +36,13 @@ public struct MonitorSocket: ~Copyable {
         self.init(owning: made, packetBytes: linksOnly ? Self.linkPacketBytes : Self.packetBytes)
     }
 
-    /// Takes a socket that carries packets of the channel.
+    /// Uses a socket that carries packets of the channel.
     package init(owning descriptor: consuming FileDescriptor, packetBytes: Int) {
         self.descriptor = descriptor
         space = [UInt8](repeating: 0, count: packetBytes)
     }
 
-    /// The filter comes before the first packet.
+    /// Sets the filter before the first packet can arrive.
     static func prepare(_ descriptor: borrowing FileDescriptor, linksOnly: Bool) throws(SystemError) {
         wake_monitor_prepare(descriptor.raw, Int32(linksOnly ? bufferBytes >> 6 : bufferBytes))
         if linksOnly { _ = try check(wake_monitor_keep_links(descriptor.raw), "filter") }

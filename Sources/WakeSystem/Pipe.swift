@@ -1,4 +1,4 @@
-// Pipes, close-on-exec from birth, our own end non-blocking and the child's end as programs expect it.
+// Pipes: close-on-exec from the start, our end non-blocking, the child's end blocking as programs expect.
 import CLinux
 import Glibc
 
@@ -7,11 +7,11 @@ public struct Pipe: ~Copyable {
     public let readEnd: FileDescriptor
     public let writeEnd: FileDescriptor
 
-    /// Which end stays with us, and is therefore non-blocking; the other one belongs to a program that expects to wait.
+    /// The end that we keep, which is therefore non-blocking; the other belongs to a program that expects to wait.
     public enum Ours: Sendable { case read, write, both }
 
-    /// - Parameter capacity: bytes that may wait to be read; nil for the kernel's default, 64 KiB. It is refused to users whose pipes
-    ///   hold /proc/sys/fs/pipe-user-pages-soft already, for whom the default has to do.
+    /// - Parameter capacity: bytes that may wait to be read; nil for the kernel's default, 64 KiB. Users whose pipes already
+    ///   hold /proc/sys/fs/pipe-user-pages-soft keep the default.
     public init(ours: Ours, capacity: Int32? = nil) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         let flags = ours == .both ? O_CLOEXEC | O_NONBLOCK : O_CLOEXEC
@@ -25,12 +25,12 @@ public struct Pipe: ~Copyable {
         self.writeEnd = writeEnd
     }
 
-    /// Hands out both ends; who takes them owns them.
-    public consuming func take() -> (readEnd: Int32, writeEnd: Int32) {
+    /// Gives up both ends; the caller owns them.
+    public consuming func releaseEnds() -> (readEnd: Int32, writeEnd: Int32) {
         (readEnd.release(), writeEnd.release())
     }
 
-    /// Hands out one end, and closes the other.
-    consuming func takeReadEnd() -> Int32 { readEnd.release() }
-    consuming func takeWriteEnd() -> Int32 { writeEnd.release() }
+    /// Gives up one end, and closes the other.
+    consuming func releaseReadEnd() -> Int32 { readEnd.release() }
+    consuming func releaseWriteEnd() -> Int32 { writeEnd.release() }
 }

@@ -1,10 +1,10 @@
-// Whether the machine draws from its battery, as the kernel's power supplies say.
+// Whether the machine runs on battery, from the kernel's power supplies.
 
 public enum PowerSupplies {
     public static let root = "/sys/class/power_supply"
 
-    /// True where no mains is there and a battery of the machine is being emptied. A machine without a battery never is; nor
-    /// is one whose mains is not told but whose battery is full or being charged.
+    /// True where no mains supply is online and a battery of the machine is discharging. False for a machine without a
+    /// battery, and where the mains is not reported but the battery is full or charging.
     public static func isOnBattery(under root: String = root) -> Bool {
         let supplies = ((try? Directory.names(in: root)) ?? []).map { "\(root)/\($0)" }.filter(isOfMachine)
         if supplies.contains(where: isMains) { return false }

@@ -1,24 +1,24 @@
-// What suspends a handler process: a cgroup, or where none can be had, stop signals to its process group.
+// Suspends a handler process: with a cgroup or, where there is none, with stop signals to its process group.
 import CLinux
 import Glibc
 
-/// How far a suspension can be trusted.
+/// How reliable a suspension is.
 public enum SuspensionStrength: String, Sendable {
-    /// Nothing in it runs, and nothing gets out.
+    /// Nothing in it runs, and nothing can leave it.
     case strong
-    /// A child in a session of its own runs on, and any process may send SIGCONT.
+    /// A child with its own session runs on, and any process may send SIGCONT.
     case weak
 }
 
-/// What can be known of a process that says it belongs to a container.
+/// Whether a process belongs to a container.
 public enum Membership: Sendable {
     case member
     case stranger
-    /// It has ended by now, or the container does not know its members.
+    /// It has ended, or the container does not know its members.
     case unknown
 }
 
-/// The two backends behind one face.
+/// One interface for the two backends.
 public enum ProcessContainer: ~Copyable {
     case cgroup(Leaf)
     case processGroup(ProcessGroup)
@@ -38,7 +38,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Polls `priority` when `events()` has changed; nil where only asking tells.
+    /// Polls `priority` when `events()` has changed; nil where it must be called to find out.
     public var changesDescriptor: Int32? {
         switch self {
         case .cgroup(let leaf): leaf.changesDescriptor
@@ -46,7 +46,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Asks for the suspension; `events()` tells when it is there.
+    /// Requests the suspension; `events()` says when it is done.
     public borrowing func freeze() throws(SystemError) {
         switch self {
         case .cgroup(let leaf): try leaf.freeze()
@@ -84,7 +84,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Whether the process lives, or lived until it became a zombie, in it or in a cgroup below it.
+    /// Whether the process runs, or ran until it became a zombie, in it or in a cgroup below it.
     public borrowing func membership(of pid: Int32) -> Membership {
         switch self {
         case .cgroup(let leaf): leaf.membership(of: pid)
@@ -92,7 +92,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Processor time used so far, in microseconds; nil where nobody adds it up.
+    /// Processor time used so far, in microseconds; nil where it is not counted.
     public borrowing func cpuUsageMicroseconds() throws(SystemError) -> UInt64? {
         switch self {
         case .cgroup(let leaf): return try leaf.cpuUsageMicroseconds()
@@ -100,7 +100,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// What was refused at its limits; nothing where it has none.
+    /// What was refused at its limits; zero where it has none.
     public borrowing func refusals() -> LeafRefusals {
         switch self {
         case .cgroup(let leaf): Containment.refusals(in: leaf.path)
@@ -108,7 +108,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Gives the container back to the kernel; false while something is in it.
+    /// Removes the container; false while something is in it.
     @discardableResult
     public borrowing func remove() -> Bool {
         switch self {
@@ -117,7 +117,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// The path of its cgroup, where it has one.
+    /// The path of its cgroup, if it has one.
     var leaf: String? {
         switch self {
         case .cgroup(let leaf): leaf.path
@@ -125,7 +125,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// Where a child is to be born; -1 where it makes its own group.
+    /// The cgroup that a child starts in; -1 where it makes its own process group.
     borrowing func birthplace() -> Int32 {
         switch self {
         case .cgroup(let leaf): leaf.directory.raw
@@ -140,7 +140,7 @@ public enum ProcessContainer: ~Copyable {
         }
     }
 
-    /// From here on the leader's number may be given to a stranger, so that it must be known now whether the group lives.
+    /// After this the leader's number may be reused, so whether the group still exists must be checked now.
     borrowing func leaderWasReaped() {
         switch self {
         case .cgroup: return

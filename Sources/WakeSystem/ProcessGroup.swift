@@ -1,8 +1,8 @@
-// A process group as the weak container: stop signals instead of a freezer.
+// A process group as the weak container: uses stop signals instead of a freezer.
 import Glibc
 import WakeModel
 
-/// It knows when its group has died out and then never signals that number again: by then it may be somebody else's.
+/// Once its group is empty it never signals that number again, because another group may have it by then.
 public final class ProcessGroup {
     private var leader: Int32?
     private var isGone = false
@@ -20,7 +20,7 @@ public final class ProcessGroup {
         return !isGone
     }
 
-    /// Whether the leader has stopped. Others of the group are sent the same signal and stop about then.
+    /// Whether the leader has stopped. The others of the group get the same signal and stop at about the same time.
     func isStopped() throws(SystemError) -> Bool {
         guard let leader, !isGone else { return false }
         return try ProcessStatus(of: leader)?.isStopped ?? false
@@ -34,7 +34,7 @@ public final class ProcessGroup {
         }
     }
 
-    /// Looks through /proc, for as long as a look at locks may take.
+    /// Searches /proc, for at most the time of a look at locks.
     func processes() throws(SystemError) -> Members {
         guard let leader, !isGone else { return Members(processes: []) }
         let end = SystemClock.monotonic() + FileLocks.briefLook
@@ -51,22 +51,22 @@ public final class ProcessGroup {
     }
 }
 
-/// What /proc tells of one process.
+/// What /proc reports about one process.
 struct ProcessStatus {
     let state: UInt8
     let group: Int32
 
     var isStopped: Bool { state == UInt8(ascii: "T") || state == UInt8(ascii: "t") }
 
-    /// Nil when there is no such process, or none that we are let see.
+    /// Nil when there is no such process, or we may not see it.
     init?(of pid: Int32) throws(SystemError) {
         let bytes: [UInt8]
         do throws(SystemError) { bytes = try File.bytes(at: "/proc/\(pid)/stat") } catch {
-            // Where it ended between the two calls, the kernel says so in its own word.
+            // Where the process ended between the two calls, the kernel answers ESRCH.
             guard [.noEntry, .noSuchProcess, .denied, .notPermitted].contains(error.errno) else { throw error }
             return nil
         }
-        // The name in parentheses may hold anything, parentheses too.
+        // The name in parentheses may contain anything, parentheses too.
         guard let end = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
         guard fields.count > 2, let state = fields[0].first,

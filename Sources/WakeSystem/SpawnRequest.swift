@@ -1,21 +1,21 @@
-// What a child is to become, and what happened to it on the way: everything is settled before the clone.
+// The program, user and limits of a child, and the outcome of its start: everything is decided before the clone.
 import CLinux
 import Glibc
 
 public struct SpawnRequest: Sendable {
-    /// A path with a slash in it; `Executable.find` turns a bare name into one.
+    /// A path with a slash; `Executable.find` makes one of a bare name.
     public var executable: String
-    /// With the program's own name first.
+    /// The arguments, with the program's name first.
     public var arguments: [String]
-    /// The whole environment; nothing of ours is added.
+    /// The whole environment; nothing is added.
     public var environment: [(name: String, value: String)]
-    /// Where it starts; nil for where we are.
+    /// The working directory; nil for ours.
     public var directory: String?
-    /// Who it runs as; nil for who we are.
+    /// The user it runs as; nil for ours.
     public var account: Account?
     public var fileCreationMask: UInt32 = 0o077
     public var limits = ProcessLimits()
-    /// Kills the program when the thread that spawned it ends, so that a daemon's sudden death leaves nothing running.
+    /// Kills the program when the thread that spawned it ends, so that a crash of the daemon leaves nothing running.
     public var diesWithDaemon = true
 
     public init(
@@ -30,10 +30,10 @@ public struct SpawnRequest: Sendable {
     }
 }
 
-/// What one process may have; what is nil stays as we have it ourselves.
+/// The limits of one process; nil keeps our own.
 public struct ProcessLimits: Hashable, Sendable {
     public struct Limit: Hashable, Sendable {
-        /// What holds at first, and what the process may raise it to.
+        /// The soft limit, and the hard limit up to which the process may raise it.
         public var soft: Int
         public var hard: Int
 
@@ -42,7 +42,7 @@ public struct ProcessLimits: Hashable, Sendable {
 
     /// Open descriptors.
     public var openFiles: Limit?
-    /// Processes and threads of its user, on the whole machine (RLIMIT_NPROC).
+    /// Processes and threads of its user on the whole machine (RLIMIT_NPROC).
     public var userProcesses: Limit?
 
     public init() {}
@@ -54,7 +54,7 @@ extension clinux_limit {
     }
 }
 
-/// The step of its preparation at which a child gave up.
+/// The step at which a child's preparation failed.
 public enum StartupStage: Int32, Sendable {
     case session = 1
     case descriptors, signals, limits, parent, user, directory, execute
@@ -73,16 +73,16 @@ public enum StartupStage: Int32, Sendable {
     }
 }
 
-/// What the startup pipe tells. A child in a frozen container is pending for as long as that stays frozen.
+/// The outcome on the startup pipe. A child in a frozen container is pending for as long as that stays frozen.
 public enum StartupOutcome: Hashable, Sendable {
     case pending
-    /// The program runs, or the child was killed before it could fail: how it ended tells them apart.
+    /// The program runs, or the child was killed before it could fail: its exit status shows which.
     case executed
     case failed(stage: StartupStage, error: SystemError)
 }
 
 public enum Executable {
-    /// Where a bare name is found along `path`, colon-separated; a name with a slash is itself.
+    /// Finds a bare name along `path`, colon-separated; a name with a slash is returned as it is.
     public static func find(_ name: String, path: String = "/usr/local/bin:/usr/bin:/bin") throws(SystemError) -> String
     {
         if name.contains("/") { return name }
@@ -96,7 +96,7 @@ public enum Executable {
         throw SystemError("find", "program \"\(name)\" in \(path)", .noEntry, advice: "give its whole path")
     }
 
-    /// Refuses what could not be executed by us, before anything depends on it.
+    /// Refuses a program that we could not execute, before anything depends on it.
     public static func check(_ name: String) throws(SystemError) {
         let file = try find(name)
         guard access(file, X_OK) == 0 else {
@@ -105,7 +105,7 @@ public enum Executable {
     }
 }
 
-/// Strings as execve takes them: one block of bytes, and a NULL-terminated list of pointers into it, for one call.
+/// Strings in the form of execve: one block of bytes, and a NULL-terminated list of pointers into it, for one call.
 func withCStrings<Result>(_ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result)
     -> Result
 {

@@ -1,4 +1,4 @@
-// The kernel's clocks, read through the vDSO without a system call, and what identifies this boot.
+// The kernel's clocks, read through the vDSO without a system call, and the identity of this boot.
 import CLinux
 import Glibc
 import WakeModel
@@ -7,14 +7,14 @@ public enum SystemClock {
     /// CLOCK_MONOTONIC: stops while the system sleeps.
     public static func monotonic() -> Instant { Instant(nanoseconds: clinux_clock_nanoseconds(CLOCK_MONOTONIC)) }
 
-    /// CLOCK_BOOTTIME: goes on while the system sleeps.
+    /// CLOCK_BOOTTIME: continues while the system sleeps.
     public static func boottime() -> Instant { Instant(nanoseconds: clinux_clock_nanoseconds(CLOCK_BOOTTIME)) }
 
     public static func wall() -> WallTime {
         WallTime(microseconds: clinux_clock_nanoseconds(CLOCK_REALTIME) / 1000)
     }
 
-    /// Holds the thread up: only where nothing else is left to do, as at the very end.
+    /// Blocks the thread: only for where nothing else is left to do, as at the very end.
     public static func pause(_ span: TimeSpan) { usleep(UInt32(clamping: span.nanoseconds / 1000)) }
 
     public static func now() -> Moment { Moment(monotonic: monotonic(), boottime: boottime()) }
@@ -32,7 +32,7 @@ public enum SystemClock {
         return String(text.prefix { $0 != "\n" })
     }()
 
-    /// Settled once: the kernel sets the clock from the hardware while it boots, or never.
+    /// Read once: the kernel sets the clock from the hardware while it boots, or never.
     private static let wasSetFromHardware: Bool = {
         guard let text = try? File.text(at: "/sys/class/rtc/rtc0/hctosys") else { return false }
         return text.hasPrefix("1")

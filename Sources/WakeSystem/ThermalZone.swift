@@ -1,4 +1,4 @@
-// What the machine's sensors say of its heat: the thermal zones of sysfs, each with the limit that its firmware names.
+// The machine's temperature: the thermal zones of sysfs, each with the limit that its firmware sets.
 
 public struct ThermalZone: Sendable {
     /// Sensors measure in thousandths of a degree Celsius.
@@ -7,14 +7,14 @@ public struct ThermalZone: Sendable {
     public static let root = "/sys/class/thermal"
 
     private let path: String
-    /// From here on it is hot; nil where neither the firmware nor anybody else says when that is.
+    /// The limit above which it is hot; nil where neither the firmware nor the settings name one.
     public let limit: Millidegrees?
 
-    /// Below a critical limit the machine switches off, so it is hot well before.
+    /// At a critical limit the machine switches off, so it counts as hot well below.
     private static let distanceFromCritical = 5_000
 
-    /// The zones there are. A limit given holds for each; else it is each zone's own lowest "hot" trip, or what is 5 °C
-    /// below its lowest "critical" one.
+    /// All zones. A given limit holds for each; otherwise the limit is the zone's lowest "hot" trip, or 5 °C below its lowest
+    /// "critical" trip.
     public static func all(under root: String = root, limit: Millidegrees? = nil) -> [ThermalZone] {
         let names = (try? Directory.names(in: root)) ?? []
         return names.filter { $0.hasPrefix("thermal_zone") }.map { name in
@@ -31,7 +31,7 @@ public struct ThermalZone: Sendable {
         var critical: Millidegrees?
         var index = 0
         while let kind = try? File.text(at: "\(path)/trip_point_\(index)_type") {
-            // A trip that is switched off stands at zero or below.
+            // A trip that is switched off is zero or below.
             if let trip = number(at: "\(path)/trip_point_\(index)_temp"), trip > 0 {
                 switch kind.firstWord {
                 case "hot": hot = min(hot ?? trip, trip)
@@ -49,20 +49,20 @@ public struct ThermalZone: Sendable {
     }
 }
 
-/// Whether the machine is hot: from a zone's limit on, until every zone is 5 °C below its own again.
+/// Whether the machine is hot: from the limit of one zone on, until every zone is 5 °C below its limit.
 public struct Thermometer: Sendable {
     private let zones: [ThermalZone]
     public private(set) var isHot = false
-    /// So that it does not flutter about the limit.
+    /// The hysteresis, so that it does not switch back and forth at the limit.
     private static let hysteresis = 5_000
 
-    /// Nil where no zone has a limit, so that there is nothing to look at.
+    /// Nil where no zone has a limit, so that there is nothing to watch.
     public init?(_ zones: [ThermalZone]) {
         self.zones = zones.filter { $0.limit != nil }
         if self.zones.isEmpty { return nil }
     }
 
-    /// Reads every sensor. One that cannot be read says neither hot nor cool.
+    /// Reads every sensor. One that cannot be read counts as neither hot nor cool.
     public mutating func look() {
         let margin = isHot ? Self.hysteresis : 0
         let answers = zones.compactMap { zone in

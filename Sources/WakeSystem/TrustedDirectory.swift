@@ -1,15 +1,15 @@
-// Directories that no other user can change: those that configuration lies in, and those that are written to.
+// Directories that no other user can change: those with configuration, and those that are written to.
 import Glibc
 
 public enum TrustedDirectory {
-    /// As ``Directory/names(in:startingWith:)``, of a directory that none but trusted users can change.
+    /// As ``Directory/names(in:startingWith:)``, for a directory that only trusted users can change.
     public static func names(in path: String) throws(SystemError) -> [String] {
         let place = try directory(path, "list")
         try place.require(place.status)
         return try Directory.names(in: place.path)
     }
 
-    /// Throws where another user could change `path`, or what stands above it where that is still to be made.
+    /// Throws where another user could change `path` or, where it does not exist yet, the directories above it.
     public static func require(_ path: String) throws(SystemError) {
         do throws(SystemError) {
             let place = try directory(path, "use")
@@ -19,14 +19,14 @@ public enum TrustedDirectory {
         }
     }
 
-    /// Whether it is this user's own directory, and no other may write to it: what XDG_RUNTIME_DIR must be. `su` and `sudo -E`
-    /// leave the one of another user in the environment.
+    /// Whether this user owns the directory and no other may write to it, as XDG_RUNTIME_DIR must be. `su` and `sudo -E` leave
+    /// another user's directory in the environment.
     public static func isOwn(_ path: String) -> Bool {
         guard let place = safe(path) else { return false }
         return place.status.st_uid == geteuid() && place.status.st_mode & 0o022 == 0
     }
 
-    /// Whether what this user makes in it stays this user's: it is this user's or root's, and sticky where others may write.
+    /// Whether files of this user in it are safe: it is this user's or root's, and sticky where others may write.
     static func isSafe(_ path: String) -> Bool {
         guard let place = safe(path) else { return false }
         return place.status.st_uid == geteuid() || place.status.st_uid == 0

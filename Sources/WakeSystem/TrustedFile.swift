@@ -1,17 +1,17 @@
-// Files whose text decides what runs: read only where none but trusted users could have written them.
+// Files whose text decides what runs: read only where only trusted users could have written them.
 import CLinux
 import Glibc
 
 public enum TrustedFile {
-    /// The whole file, of at most `limit` bytes. Opens nothing but a plain file, and waits for nothing: to open a FIFO
-    /// waits for its writer, and to open some devices does something to them.
-    /// - Parameter user: whose files are trusted beside those of root, of this user and of the program's owner.
+    /// The whole file, at most `limit` bytes. Opens only a plain file: opening a FIFO waits for its writer, and opening some
+    /// devices affects them.
+    /// - Parameter user: a user whose files are trusted too, beside root, this user and the program's owner.
     public static func bytes(
         at path: String, limit: Int, trustingAlso user: UInt32? = nil
     ) throws(SystemError) -> [UInt8] {
         let users = user.map { TrustedPath.trustedUsers.union([$0]) } ?? TrustedPath.trustedUsers
         let place = try TrustedPath(to: path, "read", trusting: users)
-        // A mark in the file system, which opens nothing.
+        // O_PATH opens nothing.
         let mark = try open(place.path, clinux_o_path | O_NOFOLLOW, for: place)
         var found = stat()
         guard fstat(mark.raw, &found) == 0 else { throw place.error(.last) }

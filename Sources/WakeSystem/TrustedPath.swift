@@ -1,29 +1,29 @@
-// A path followed by hand, one component at a time, past nothing that another user could change.
+// Follows a path one component at a time, and refuses components that another user could change.
 import CLinux
 import Glibc
 import WakeModel
 
-/// What stands at a path now, reached through directories and links of trusted users alone. Nothing is opened on the way.
+/// The file at a path, reached only through directories and links of trusted users. Opens nothing on the way.
 struct TrustedPath {
-    /// Without links and dots, from the root.
+    /// The path from the root, without links and dots.
     private(set) var path = "/"
     private(set) var status = stat()
-    /// What the path was asked for, and how; for errors.
+    /// The path as given, and why it was followed; for errors.
     private let attempted: String
     private let subject: String
     private let users: Set<UInt32>
-    /// The components that are still to be followed, the next one last.
+    /// The components still to follow, the next one last.
     private var rest: [Substring] = []
     private var linksLeft = 40
 
-    /// Root, this user, and the owner of this program, who can change what runs anyway.
+    /// Root, this user, and the owner of this program, which can change what runs anyway.
     static var trustedUsers: Set<UInt32> {
         var program = stat()
         let users: Set<UInt32> = [0, geteuid()]
         return stat("/proc/self/exe", &program) == 0 ? users.union([program.st_uid]) : users
     }
 
-    /// Follows `path` to its end, whose own owner and mode are left to ``require(_:)``.
+    /// Follows `path` to its end; ``require(_:)`` checks the owner and mode of the end itself.
     init(
         to path: String, _ attempted: String, trusting users: Set<UInt32> = TrustedPath.trustedUsers
     ) throws(SystemError) {
@@ -35,11 +35,11 @@ struct TrustedPath {
 
     var isDirectory: Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-    /// Throws where another than the trusted users could change what is at the end.
-    /// - Parameter found: the status of what was opened there, which is the one that counts.
+    /// Throws where a user who is not trusted could change the file at the end.
+    /// - Parameter found: the status of the opened file, which decides.
     func require(_ found: stat) throws(SystemError) {
         guard users.contains(found.st_uid) else { throw refusal(itself(path), ownedBy: found.st_uid, "chown") }
-        // In a sticky directory others cannot touch what is not theirs, and whose that is is looked at next.
+        // In a sticky directory users cannot replace files of others; the file's owner is checked next.
         let isSticky = found.st_mode & S_IFMT == S_IFDIR && found.st_mode & S_ISVTX != 0
         guard found.st_mode & 0o022 != 0, !isSticky else { return }
         if found.st_mode & 0o002 != 0 { throw refusal("every user", mayWriteWith: "chmod o-w") }
@@ -96,7 +96,7 @@ struct TrustedPath {
 
     // MARK: Refusing
 
-    /// As the sentence's subject, where the path itself stands before it already.
+    /// The subject of the sentence, where the path comes before it already.
     private func itself(_ path: String) -> String { path == subject ? "it" : path }
 
     private func refusal(

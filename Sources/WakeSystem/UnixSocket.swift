@@ -1,8 +1,8 @@
-// Unix sockets for those who may talk to the daemon: made where nobody answers yet, and each caller known by the kernel's word.
+// Unix sockets for clients of the daemon: made where no daemon answers yet; the kernel identifies each client.
 import CLinux
 import Glibc
 
-/// Who is at the other end of a connected Unix socket, as of when it connected.
+/// The user at the other end of a Unix socket, at the time it connected.
 public struct PeerCredentials: Hashable, Sendable {
     public let pid: Int32
     public let user: UInt32
@@ -14,13 +14,13 @@ public struct PeerCredentials: Hashable, Sendable {
         var user: uid_t = 0
         var group: gid_t = 0
         let answer = attemptC { clinux_peer_credentials(raw, &pid, &user, &group) }
-        _ = try answer.get("ask who is at", "socket \(raw)")
+        _ = try answer.get("identify the client of", "socket \(raw)")
         (self.pid, self.user, self.group) = (pid, user, group)
     }
 
     init(pid: Int32, user: UInt32, group: UInt32) { (self.pid, self.user, self.group) = (pid, user, group) }
 
-    /// Whether the peer's user is in the group, by its own group or by the group data base.
+    /// Whether the peer's user is in the group, by its own group or by the group database.
     public func isMember(of other: UInt32) -> Bool {
         if group == other { return true }
         guard let account = try? Account(user: user) else { return false }
@@ -29,12 +29,12 @@ public struct PeerCredentials: Hashable, Sendable {
 }
 
 public enum UnixSocket {
-    /// Listens at `path`. A socket that is there already is taken over only if nobody answers on it. Sweep the cgroup tree
-    /// before: a child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer.
-    /// Who connects can pass no descriptors, where the kernel has a say in it: to close one may take its sender's time.
+    /// Listens at `path`. An existing socket is replaced only if no process answers on it. Sweep the cgroup tree before: a
+    /// child of an earlier daemon that was never thawed still holds the old socket, and would seem to answer. Where the
+    /// kernel can refuse it, clients cannot pass descriptors: closing one can take as long as its sender likes.
     /// - Parameters:
     ///   - mode: 0o600 for the owner alone, 0o660 with a group.
-    ///   - group: who else may connect; nil leaves the process's own.
+    ///   - group: the group that may connect too; nil keeps the process's own.
     public static func listen(at path: String, mode: UInt32 = 0o600, group: UInt32? = nil)
         throws(SystemError) -> FileDescriptor
     {
@@ -59,7 +59,7 @@ public enum UnixSocket {
         throw SystemError("give to group \(group)", path, errno, advice: advice)
     }
 
-    /// A bound socket, for its owner only: who finds it before it has its mode must find it closed.
+    /// A bound socket, for its owner only: it must not be open to others before it has its mode.
     private static func bind(_ path: String, _ type: __socket_type) throws(SystemError) -> FileDescriptor {
         let socket = try make(path, type)
         let mask = umask(0o177)
@@ -69,10 +69,10 @@ public enum UnixSocket {
         return socket
     }
 
-    /// A socket for datagrams at a name that is not taken, for its owner only.
+    /// A socket for datagrams at an unused name, for its owner only.
     static func bindDatagrams(at path: String) throws(SystemError) -> FileDescriptor { try bind(path, SOCK_DGRAM) }
 
-    /// Whose the socket at `path` is, and whose members may connect too, by its mode; nil where it cannot be seen.
+    /// The owner of the socket at `path`, and the group that may connect by its mode; nil where it cannot be seen.
     public static func audience(of path: String) -> (user: UInt32, group: UInt32?)? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -88,7 +88,7 @@ public enum UnixSocket {
         return socket
     }
 
-    /// The next waiting connection, non-blocking and close-on-exec; nil when none waits, or it has gone again.
+    /// The next waiting connection, non-blocking and close-on-exec; nil when none waits, or it has closed again.
     public static func accept(on listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
         let number = listener.raw
         let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -121,7 +121,7 @@ public enum UnixSocket {
         try File.remove(path)
     }
 
-    /// What sun_path holds, less its closing zero.
+    /// The longest path in sun_path, without its closing zero.
     private static let longestPath = 107
 
     private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Answer) -> Answer {

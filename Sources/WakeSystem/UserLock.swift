@@ -1,19 +1,20 @@
-// The lock that systemd takes on each user's number that it lends out, taken in the same way by us.
+// The lock that systemd takes on each dynamic user's number; we take it in the same way.
 import CLinux
 import Glibc
 
-/// Holds the number for as long as it lives: systemd then gives it to no unit.
+/// Holds the number for as long as this object exists: systemd gives it to no unit meanwhile.
 public final class UserLock: Sendable {
-    /// Where systemd keeps the locks, one file a number.
+    /// The directory of systemd's locks, one file for each number.
     public static let systemDirectory = "/run/systemd/dynamic-uid"
 
     private let file: FileDescriptor
 
     private init(_ file: consuming FileDescriptor) { self.file = file }
 
-    /// Nil where another process has the number.
-    /// - Parameter name: what the user is called, for a person who looks into the file.
-    public static func take(_ user: UInt32, for name: String, in directory: String) throws(SystemError) -> UserLock? {
+    /// Acquires the lock; nil where another process has the number.
+    /// - Parameter name: the user's name, for a person who reads the file.
+    public static func acquire(_ user: UInt32, for name: String, in directory: String) throws(SystemError) -> UserLock?
+    {
         let path = "\(directory)/\(user)"
         switch attemptC({ clinux_lock_user(path) }) {
         case .value(let raw):
@@ -21,7 +22,7 @@ public final class UserLock: Sendable {
             try write(name, to: file, path)
             return UserLock(file)
         case .failure(.wouldBlock): return nil
-        case .failure(Errno(code: ESTALE)): return try take(user, for: name, in: directory)
+        case .failure(Errno(code: ESTALE)): return try acquire(user, for: name, in: directory)
         case .failure(let errno): throw SystemError("lock", path, errno)
         }
     }

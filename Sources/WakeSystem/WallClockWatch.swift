@@ -1,11 +1,11 @@
-// Steps of the wall clock: a Raspberry Pi without a battery learns the time minutes after its start.
+// Steps of the wall clock: a Raspberry Pi without a battery gets the time minutes after its start.
 import CLinux
 import WakeModel
 
-/// Readable when somebody has set the wall clock.
+/// Readable when the wall clock was set.
 public struct WallClockWatch: ~Copyable {
     private let timer: FileDescriptor
-    /// What the wall clock showed when the clock that nobody sets showed zero.
+    /// The wall-clock time at which CLOCK_BOOTTIME was zero.
     private var origin: TimeSpan
 
     public var raw: Int32 { timer.raw }
@@ -16,8 +16,8 @@ public struct WallClockWatch: ~Copyable {
         timer = FileDescriptor(owning: Int32(try made.get("watch", "the wall clock")))
     }
 
-    /// By how much the clock was set since this was last asked, forward being positive; nil where it was not.
-    public mutating func takeStep() throws(SystemError) -> TimeSpan? {
+    /// How far the clock was set since the last call, forward being positive; nil where it was not.
+    public mutating func readStep() throws(SystemError) -> TimeSpan? {
         let raw = timer.raw
         guard try attemptC({ clinux_wall_clock_was_set(raw) }).get("watch", "the wall clock") == 1 else { return nil }
         let before = origin

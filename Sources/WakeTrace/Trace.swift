@@ -1,9 +1,9 @@
-// What a trace holds: the devices it names, and what they did, in order.
+// A trace: the devices that it names, and their events in order.
 import WakeModel
 
-/// A device as a trace names it: enough to match a profile and to make its events.
+/// A device of a trace: enough to match a profile and to make its events.
 public struct TraceDevice: Sendable {
-    /// The number its lines carry; unique in the file, 1 to 65,535.
+    /// The number in its lines; unique in the file, 1 to 65,535.
     public var number: Int
     public var mode: DeviceMode
     /// `C0:F1:F2:F3:F4:01` for Bluetooth; the stable identity of an accessory otherwise.
@@ -11,7 +11,7 @@ public struct TraceDevice: Sendable {
     public var alias: String?
     public var name: String?
     public var services: [BluetoothUUID]
-    /// udev properties, in the order of the file.
+    /// Udev properties, in the order of the file.
     public var properties: [(key: String, value: String)]
 
     public init(
@@ -57,11 +57,11 @@ public struct TraceHeader: Sendable {
 }
 
 public struct TraceOperation: Hashable, Sendable {
-    /// The line it was read from; 0 where it was not read from a trace.
+    /// The line that it was read from; 0 where it was not read from a trace.
     public var line: Int
-    /// Since the header's start; never less than the operation before it.
+    /// The time since the header's start; never less than that of the operation before it.
     public var offset: TimeSpan
-    /// The place of its device in the header's list, not its number.
+    /// The index of its device in the header's list, not the device's number.
     public var device: Int
     public var kind: DeviceEvent.Kind
 
@@ -88,10 +88,10 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "line \(line), column \(column): \(reason)" }
 }
 
-/// The bounds of the format; a file that asks for more is in error, whatever it says.
+/// The limits of the format; a file that exceeds one is in error.
 package enum TraceLimit {
     static let lineBytes = 128 * 1024
-    /// What the writer puts in one line at most: its digits and prefix stay below `lineBytes`.
+    /// The most bytes that the writer puts in one line: their digits and prefix stay below `lineBytes`.
     package static let payloadBytes = 60_000
     static let deviceNumber = 65_535
     /// Ten years of 365 days, from the first operation to the last.

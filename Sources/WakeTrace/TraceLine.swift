@@ -1,7 +1,7 @@
-// A cursor over one line of a trace: the smallest pieces of the grammar, each naming its column when it is wrong.
+// A cursor over one line of a trace: reads the smallest pieces of the grammar, and names the column of a fault.
 import WakeModel
 
-/// Holds the reader's buffer only while its line is read, so that the buffer is never copied.
+/// Holds the reader's buffer only while it reads its line, so that the buffer is never copied.
 struct TraceLine {
     let bytes: [UInt8]
     let start: Int
@@ -57,7 +57,7 @@ struct TraceLine {
         }
     }
 
-    /// What is left of the line, short enough for a message.
+    /// The rest of the line, cut to fit into a message.
     private var rest: String { String(text(position..<min(end, position + 40)).prefix(40)) }
 }
 
@@ -121,7 +121,7 @@ extension TraceLine {
 
 // Bytes and texts.
 extension TraceLine {
-    /// Digits to the end of the line, in groups of whole bytes with spaces between them where the author wanted some.
+    /// Hexadecimal digits to the end of the line; spaces may stand between whole bytes.
     mutating func payload() throws(TraceError) -> [UInt8] {
         skipSpaces()
         var result: [UInt8] = []

@@ -1,10 +1,10 @@
-// The grammar of operation lines: `+0.812 1 data 2a37 1049` and its siblings, each one a `DeviceEvent.Kind`.
+// The grammar of operation lines such as `+0.812 1 data 2a37 1049`; each line is one `DeviceEvent.Kind`.
 import WakeModel
 
 extension TraceLine {
     static let operations = ["connect", "disconnect", "data", "gap", "attention"]
 
-    /// What follows the device number. `now` is the wall clock at this line: a gap ends there.
+    /// Reads the part after the device number. `now` is the wall clock at this line: a gap ends there.
     mutating func kind(now: WallTime) throws(TraceError) -> DeviceEvent.Kind {
         let word = try token("the operation")
         if matches(word, "data") { return .data(try channel(), try payload()) }
@@ -21,14 +21,14 @@ extension TraceLine {
         let range = try token("the channel")
         if let uuid = uuid(range) { return .characteristic(uuid) }
         let name = text(range)
-        if let channel = Channel(written: name) { return channel }
+        if let channel = Channel(wireName: name) { return channel }
         throw error(
             "`\(name)` is no channel: a UUID of 4, 8 or 36 characters, `serial`, `input`, `advertisement`, `report-0` "
                 + "to `report-255`, or a piece of a stream such as `serial-cut-short`",
             at: range.lowerBound)
     }
 
-    /// Read in place: this stands on every data line.
+    /// Reads in place, because every data line has one.
     private func uuid(_ range: Range<Int>) -> BluetoothUUID? {
         switch range.count {
         case 4, 8: return number(range).map { BluetoothUUID(short: UInt32(truncatingIfNeeded: $0)) }

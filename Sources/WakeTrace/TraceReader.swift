@@ -1,24 +1,24 @@
 // Reads a trace from chunks of bytes in constant memory, one operation at a time.
 import WakeModel
 
-/// Gives a header, then operations until the line `end`. A file without that line was cut, and is an error.
-/// After an error the reader stays at its end and throws the same error again.
+/// Returns a header, then operations until the line `end`. A file without that line was cut, and is an error.
+/// After an error, every call throws the same error.
 public struct TraceReader {
     private let supply: () -> [UInt8]?
     private var buffer: [UInt8] = []
-    /// Start of the line to be read; everything before it has been used.
+    /// The start of the next line; the bytes before it are used.
     private var position = 0
     private var line = 0
     private var offset = TimeSpan.zero
     private var parsed: TraceHeader?
-    /// Place in `header.devices` by device number, plus one; device numbers are small and every line looks here.
+    /// The place in `header.devices` plus one, by device number. An array, because every line looks here and numbers are small.
     private var places: [Int] = []
-    /// The line that ended the header and still is to be read as an operation.
+    /// The line that ended the header, to be read as an operation.
     private var pending: TraceLine?
     private var isEnded = false
     private var failure: TraceError?
 
-    /// `supply` gives the file's bytes in pieces of any size, then nil.
+    /// `supply` returns the file's bytes in pieces of any size, then nil.
     public init(supplyingChunks supply: @escaping () -> [UInt8]?) { self.supply = supply }
 
     public init(bytes: [UInt8]) {
@@ -26,7 +26,7 @@ public struct TraceReader {
         buffer = bytes
     }
 
-    /// Reads up to the first operation; cheap to call again.
+    /// Reads up to the first operation; a second call costs little.
     public mutating func header() throws(TraceError) -> TraceHeader {
         if let parsed { return parsed }
         if let failure { throw failure }
@@ -106,7 +106,7 @@ public struct TraceReader {
         return places[number] - 1
     }
 
-    /// Takes the line `end`, after which only blank lines and comments may stand.
+    /// Reads the line `end`, after which only blank lines and comments are allowed.
     private mutating func finish(_ current: inout TraceLine) throws(TraceError) -> TraceOperation? {
         let word = try current.token("a line")
         guard current.matches(word, "end") else { throw unknown(current, word) }
@@ -153,7 +153,7 @@ extension TraceReader {
         return nil
     }
 
-    /// The place of the next line feed. Bytes already searched are not searched again when a chunk is added.
+    /// The place of the next line feed. Does not search bytes again when a chunk is added.
     private mutating func endOfLine() throws(TraceError) -> Int? {
         var searched = position
         while true {

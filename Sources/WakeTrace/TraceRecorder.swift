@@ -1,31 +1,31 @@
-// Event lines, as the control API streams them, become a trace while they come: pure, so that bytes go in and bytes go out.
+// Turns event lines, as the control API streams them, into a trace; pure: bytes go in and bytes come out.
 import WakeModel
 
-/// Gives the bytes to append to the trace: the header, then what each line adds, then the end.
+/// Returns the bytes to append to the trace: the header, then what each line adds, then the end.
 public struct TraceRecorder: Sendable {
     public struct Counts: Hashable, Sendable {
         public var values = 0
         public var connects = 0
         public var disconnects = 0
-        /// Gaps and attentions, which stand in the trace as comments.
+        /// Gaps and attentions, which the trace holds as comments.
         public var remarks = 0
     }
 
     public private(set) var counts = Counts()
-    /// Why the stream says that it ends before its time; what came after is not in the trace.
+    /// Why the stream ended early; the trace holds nothing of what came after.
     public private(set) var cutShort: String?
     private let header: TraceHeader
     private var writer: TraceWriter
     private var isUp: [Bool]
-    /// By what event lines call them.
+    /// By their source in event lines.
     private var places: [String: Int] = [:]
     private var offset = TimeSpan.zero
     private var latest: WallTime?
 
-    /// What differs by more cannot be the time at which a line came.
+    /// A larger difference means that the event's time is not the time at which its line came.
     private static let patience: Int64 = 5_000_000
 
-    /// `isUp` tells, for each device, whether its link is up already: then the trace begins with its connect.
+    /// `isUp` says, for each device, whether its link is already up: then the trace begins with its connect.
     public init(_ devices: [TraceDevice], isUp: [Bool], start: WallTime) {
         header = TraceHeader(start: start, devices: devices)
         writer = TraceWriter(header: header)
@@ -46,8 +46,8 @@ public struct TraceRecorder: Sendable {
         return bytes
     }
 
-    /// A line that is no event of a recorded device adds nothing. `now` is when it came.
-    public mutating func take(_ line: some Collection<UInt8>, at now: WallTime) -> [UInt8] {
+    /// Returns nothing for a line that is no event of a recorded device. `now` is when it came.
+    public mutating func record(_ line: some Collection<UInt8>, at now: WallTime) -> [UInt8] {
         var bytes: [UInt8] = []
         guard let event = try? JSONValue(parsing: line) else { return bytes }
         if let gap = event["gap"] {
@@ -70,8 +70,8 @@ public struct TraceRecorder: Sendable {
         return bytes
     }
 
-    /// The first event stands where it came; every other one so long after it as their times say. A daemon that plays a
-    /// trace tells that trace's times. A clock that is set meanwhile stands still once.
+    /// The first event has the time at which it came; each later one follows by the difference of the events' times.
+    /// A daemon that plays a trace uses that trace's times. Where the clock was set, time stands still once.
     private mutating func advance(to wall: WallTime, at now: WallTime) {
         guard let latest else {
             latest = wall
@@ -96,7 +96,7 @@ public struct TraceRecorder: Sendable {
             counts.disconnects += 1
         case .data(.advertisement, _): counts.values += 1
         case .data:
-            // It came up between the question whether it is up and the first line of the stream.
+            // The link came up between the question whether it is up and the first line of the stream.
             if !isUp[place] { add(.connected(folded: 0), of: place, to: &bytes) }
             counts.values += 1
         case .gap, .attention: return
@@ -112,7 +112,7 @@ public struct TraceRecorder: Sendable {
             return .disconnected(reason: data["reason"]?.string ?? "unspecified", folded: folded)
         case "wakebridge.device.data":
             guard let name = data["characteristic"]?.string ?? data["stream"]?.string,
-                let channel = Channel(written: data["fragment"]?.string.map { "\(name)-\($0)" } ?? name),
+                let channel = Channel(wireName: data["fragment"]?.string.map { "\(name)-\($0)" } ?? name),
                 let bytes = data["raw"]?.string.flatMap({ [UInt8](hexadecimal: $0) })
             else { return nil }
             return .data(channel, bytes)
@@ -123,7 +123,7 @@ public struct TraceRecorder: Sendable {
     private static func remark(_ type: String, _ data: JSONValue) -> String? {
         switch type {
         case "wakebridge.device.gap":
-            let count = data["count"]?.integer.map { "\($0)" } ?? "nobody knows how many"
+            let count = data["count"]?.integer.map { "\($0)" } ?? "an unknown number"
             return "lost events: \(count), cause \(data["cause"]?.string ?? "unknown")"
         case "wakebridge.device.attention":
             let detail = data["detail"]?.string.map { ": \($0)" } ?? ""

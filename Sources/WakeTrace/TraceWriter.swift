@@ -1,7 +1,7 @@
-// Writes a trace in its canonical form: what the reader reads, and the only form that two equal traces share.
+// Writes a trace in its canonical form, in which equal traces are equal byte for byte.
 import WakeModel
 
-/// Appends to bytes that the caller owns and writes out: first the header, then operations in order of time, then `end`.
+/// Appends to the caller's bytes: first the header, then operations in order of time, then `end`.
 public struct TraceWriter: Sendable {
     private let header: TraceHeader
     private var offset = TimeSpan.zero
@@ -13,8 +13,8 @@ public struct TraceWriter: Sendable {
         for device in header.devices { write(device, to: &bytes) }
     }
 
-    /// An operation earlier than the one before it is written at that one's time. Data too long for a line becomes
-    /// several lines at one time. An operation of a device that is not in the header is not written.
+    /// An operation earlier than the one before it gets that one's time. Data too long for a line becomes several lines
+    /// with one time. An operation of a device that is not in the header is not written.
     public mutating func write(_ operation: TraceOperation, to bytes: inout [UInt8]) {
         guard header.devices.indices.contains(operation.device) else { return }
         guard case .data(let channel, let payload) = operation.kind, payload.count > TraceLimit.payloadBytes else {
@@ -27,7 +27,7 @@ public struct TraceWriter: Sendable {
         }
     }
 
-    /// A sentence for people, which readers pass over. Whatever would end the line becomes a space.
+    /// A sentence for people, which the reader skips. Characters that would end the line become spaces.
     public func writeComment(_ sentence: String, to bytes: inout [UInt8]) {
         let text = sentence.utf8.prefix(TraceLimit.payloadBytes).map { $0 < 0x20 ? UInt8(ascii: " ") : $0 }
         bytes.append(contentsOf: "# ".utf8 + text + [UInt8(ascii: "\n")])
@@ -56,7 +56,7 @@ public struct TraceWriter: Sendable {
             bytes.appendValue(reason)
             writeFolded(folded, to: &bytes)
         case .data(let channel, let payload):
-            bytes.append(contentsOf: "data \(channel.written.text)".utf8)
+            bytes.append(contentsOf: "data \(channel.wireName.text)".utf8)
             if !payload.isEmpty { bytes.append(UInt8(ascii: " ")) }
             bytes.appendHexadecimal(payload)
         case .gap(let gap): write(gap, to: &bytes)
@@ -70,7 +70,7 @@ public struct TraceWriter: Sendable {
         if folded > 0 { bytes.append(contentsOf: " folded=\(folded)".utf8) }
     }
 
-    /// The journal's numbers are not written: they mean nothing in another journal.
+    /// The journal's numbers are not written: they have no meaning in another journal.
     private func write(_ gap: Gap, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: "gap \(gap.cause.rawValue)".utf8)
         if let count = gap.count { bytes.append(contentsOf: " count=\(count)".utf8) }
@@ -99,7 +99,7 @@ public struct TraceWriter: Sendable {
 }
 
 extension [UInt8] {
-    /// Six digits after the point; nine where there is less than a microsecond to tell.
+    /// Six digits after the point; nine where the time is no whole number of microseconds.
     fileprivate mutating func appendSeconds(_ span: TimeSpan) {
         let (seconds, fraction) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         append(contentsOf: "\(seconds).".utf8)

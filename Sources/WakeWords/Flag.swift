@@ -1,10 +1,10 @@
-// What the words of a command line may be, and how a wrong one is refused; the tool and the daemon share it.
+// The options of a command line, and the errors for wrong ones; the tool and the daemon share them.
 
 /// One option of a verb.
 public struct Flag: Hashable, Sendable {
     public let name: String
     public let short: Character?
-    /// What stands for its value in the help; nil for an option that takes none.
+    /// The placeholder for its value in the help; nil for an option without a value.
     public let value: String?
     public let help: String
 
@@ -16,11 +16,11 @@ public struct Flag: Hashable, Sendable {
     }
 }
 
-/// Why a verb did not do what it was asked, as one sentence for the person who asked.
+/// Why a verb failed, as one sentence for the user.
 public enum Complaint: Error, Hashable {
-    /// The words were wrong: exit 2.
+    /// The command line was wrong: exit 2.
     case usage(String)
-    /// The words were right and it did not work: exit 1.
+    /// The command line was right and the verb failed: exit 1.
     case failure(String)
 
     public var sentence: String {

@@ -1,17 +1,17 @@
-// The command line's words after getopt_long: the edge to the C library's parser, whose state is the process's own.
+// The command line as getopt_long parses it: the edge to the C library's parser, whose state is global.
 import CWords
 import Glibc
 import WakeModel
 
 /// A verb's options and operands.
 public struct ParsedWords {
-    /// In the order given; a later one of the same name counts.
+    /// In the order given; of equal names the later one counts.
     public private(set) var options: [(name: String, value: String?)] = []
     public private(set) var operands: [String] = []
-    /// What follows `--`; nil where there is none.
+    /// The words after `--`; nil where there is none.
     public private(set) var trailing: [String]?
 
-    /// `stopsAtOperand` leaves everything from the first operand on untouched.
+    /// `stopsAtOperand` leaves everything from the first operand on unparsed.
     public init(_ words: [String], options flags: [Flag], stopsAtOperand: Bool = false) throws(Complaint) {
         let cut = stopsAtOperand ? nil : words.firstIndex(of: "--")
         trailing = cut.map { Array(words[($0 + 1)...]) }
@@ -21,7 +21,7 @@ public struct ParsedWords {
     public func has(_ name: String) -> Bool { options.contains { $0.name == name } }
     public func value(_ name: String) -> String? { options.last { $0.name == name }?.value }
 
-    /// The same with the options that stood before the verb, which those after it override.
+    /// The same, with the options before the verb added; options after the verb override them.
     public func adding(_ earlier: ParsedWords) -> ParsedWords {
         var both = self
         both.options = earlier.options + options
@@ -29,7 +29,7 @@ public struct ParsedWords {
     }
 
     private mutating func parse(_ words: [String], _ flags: [Flag], _ stopsAtOperand: Bool) throws(Complaint) {
-        // getopt_long reorders what it is given and keeps pointers into it, so it works on copies of ours.
+        // getopt_long reorders its arguments and keeps pointers into them, so it gets copies.
         var vector: [UnsafeMutablePointer<CChar>?] = (["wakebridge"] + words).map { strdup($0) } + [nil]
         let names = flags.map { strdup($0.name) }
         let texts = vector + names
@@ -84,14 +84,14 @@ extension Flag {
 }
 
 extension ParsedWords {
-    /// The one operand that a verb needs.
+    /// The single operand that a verb requires.
     public func only(_ what: String) throws(Complaint) -> String {
         guard let first = operands.first else { throw .usage("a \(what) must be named") }
         try atMost(1)
         return first
     }
 
-    /// The one operand that a verb may have.
+    /// The single operand that a verb accepts.
     public func optional() throws(Complaint) -> String? {
         try atMost(1)
         return operands.first
@@ -102,7 +102,7 @@ extension ParsedWords {
         if !takesProgram, let word = trailing?.first { throw .usage("'-- \(word)' has no meaning here") }
     }
 
-    /// A whole number from `range`; nil where the option is not given.
+    /// A whole number in `range`; nil where the option is absent.
     public func number(_ name: String, in range: ClosedRange<Int>) throws(Complaint) -> Int? {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {

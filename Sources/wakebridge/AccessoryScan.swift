@@ -1,4 +1,4 @@
-// One look of the tool at what udev announces: what is attached, and what came and went since it was asked last.
+// The tool's view of udev: the attached accessories, and changes since the last call.
 import WakeDaemon
 import WakeLoop
 import WakeModel
@@ -7,7 +7,7 @@ import WakeSources
 import WakeSystem
 import WakeWords
 
-/// One node of what is attached, with the profile that knows it.
+/// One attached node, with the profile that matches it.
 struct AttachedRow: Hashable {
     var record: UdevRecord
     var profile: String?
@@ -21,26 +21,26 @@ final class AccessoryScan {
     private let profiles: ProfileLibrary
     private var feed: UdevFeed?
     private var attached = AttachedDevices()
-    /// As they were told last, by their places in /sys.
+    /// The rows reported last, by their paths in /sys.
     private var told: [String: AttachedRow] = [:]
 
-    /// What is attached already is known when this comes back.
+    /// Already attached nodes are known when this returns.
     init(on loop: EventLoop, _ profiles: ProfileLibrary) throws(Complaint) {
         self.profiles = profiles
         do throws(SystemError) {
-            feed = try UdevFeed(on: loop, hearing: UdevRecord.accessorySubsystems) { [unowned self] in take($0) }
+            feed = try UdevFeed(on: loop, hearing: UdevRecord.accessorySubsystems) { [unowned self] in apply($0) }
         } catch {
             throw .failure("\(error.description); try again, or look at Bluetooth only with --adapter")
         }
     }
 
-    /// Sorted by their places in /sys, so that what belongs to one device stands together.
+    /// Sorted by their paths in /sys, so that the nodes of one device stand together.
     var rows: [AttachedRow] {
         attached.records.map { AttachedRow(record: $0, profile: profiles.profile(of: $0)?.name) }
     }
 
-    /// Those that are new or changed, and those that are gone, since this was asked last.
-    func takeNews() -> [AttachedRow] {
+    /// The rows that are new, changed or gone since the last call.
+    func removeChanges() -> [AttachedRow] {
         let now = Dictionary(uniqueKeysWithValues: rows.map { ($0.record.path, $0) })
         let gone = told.values.filter { now[$0.record.path] == nil }
             .map { AttachedRow(record: $0.record, profile: $0.profile, isAttached: false) }
@@ -49,7 +49,7 @@ final class AccessoryScan {
         return (gone + news).sorted { $0.record.path < $1.record.path }
     }
 
-    private func take(_ event: UdevFeed.Event) {
+    private func apply(_ event: UdevFeed.Event) {
         let changes =
             switch event {
             case .record(let record): attached.take(record)
@@ -60,13 +60,13 @@ final class AccessoryScan {
 }
 
 extension AttachedRow {
-    /// Nothing of it changed that people are shown; udev announces the same several times.
+    /// Whether nothing visible has changed; udev announces the same several times.
     fileprivate func looks(like other: AttachedRow?) -> Bool {
         guard let other else { return false }
         return profile == other.profile && record.node == other.record.node && properties == other.properties
     }
 
-    /// Those that a profile may ask for: what the device is, not how this machine keeps it.
+    /// The properties that a profile may match: those of the device, not of this machine.
     var properties: [String: String] {
         record.properties.filter { name, _ in
             let isWhatItIs =
@@ -82,11 +82,11 @@ extension AttachedRow {
         return name.isEmpty ? String(record.path.split(separator: "/").last ?? "") : name
     }
 
-    /// Its node, or its place in /sys where it has none.
+    /// Its node, or its path in /sys where it has none.
     var place: String { record.node ?? record.path }
 }
 
-/// Attached accessories beside the peripherals: the same columns, and JSON with what a profile's `match` is written from.
+/// Attached accessories as output: the columns of peripherals, and JSON with the properties for a profile's `match`.
 enum AccessoryText {
     static func cells(_ row: AttachedRow) -> [String] {
         [

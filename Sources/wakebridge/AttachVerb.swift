@@ -1,4 +1,4 @@
-// wakebridge attach: holds a handler awake from this terminal and shows its log; the connection is the lease.
+// wakebridge attach: keeps a handler awake from this terminal and shows its log, for as long as the connection is open.
 import WakeWords
 
 extension Verb {
@@ -6,14 +6,14 @@ extension Verb {
         Verb(
             name: "attach", summary: "keep a handler awake without budget or penalty, with its log here",
             synopsis: ["[--json] HANDLER"],
-            detail: "While this runs the handler is not suspended and no budget counts. Ctrl-C lets it go again.",
+            detail: "While this runs the handler is not suspended and no budget counts. Ctrl-C ends that.",
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             let ending = try words.client.follow(
                 .post, path(ofHandler: id, "attach"), LogText.printer(words, namesHandler: false))
             return try finish(
-                ending, "the daemon let go of \(id.printable); 'wakebridge why \(id.printable)' tells why")
+                ending, "the daemon detached \(id.printable); 'wakebridge why \(id.printable)' tells why")
         }
     }
 }

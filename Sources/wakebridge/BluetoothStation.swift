@@ -1,4 +1,4 @@
-// The tool's own way to bluetoothd: opened, waited for, and where something is missing, a sentence with what mends it.
+// The tool's connection to bluetoothd: opens it and waits for it. Where something is missing, a sentence says how to fix it.
 import Glibc
 import WakeDaemon
 import WakeLoop
@@ -20,12 +20,12 @@ final class BluetoothStation {
 
     convenience init() throws(Complaint) { try self.init(on: try ToolLoop(), .known()) }
 
-    /// Comes back when bluetoothd's objects are known.
+    /// Returns when bluetoothd's objects are known.
     init(on turns: ToolLoop, _ profiles: ProfileLibrary) throws(Complaint) {
         self.turns = turns
         self.profiles = profiles
         do {
-            // One that is let go of again: it tells at once what SystemBus would wait for.
+            // A temporary connection: it fails at once where SystemBus would wait.
             _ = try BusConnection(on: turns.loop)
             bus = SystemBus(on: turns.loop)
             client = BluezClient(bus)
@@ -42,7 +42,7 @@ final class BluetoothStation {
         -> Bool
     { try turns.turn(until: deadline, stopsAtInterrupt: stopsAtInterrupt, condition) }
 
-    /// Bluetoothd is started by the first who asks for it, where the system is set up that way.
+    /// The first request starts bluetoothd, where the system is set up that way.
     private func findBluetoothd() throws(Complaint) {
         var refusal: BusError?
         bus.connection?.call(.ofBus("NameHasOwner", [.string(BluezInterface.service)]), within: .seconds(5)) {
@@ -72,7 +72,7 @@ final class BluetoothStation {
         profiles.profile(of: peripheral)?.name
     }
 
-    /// Why an adapter went: an end of bluetoothd takes them all along.
+    /// Why an adapter disappeared: when bluetoothd ends, all do.
     var lossOfAdapter: String {
         client.isThere
             ? "the adapter is gone; plug it in again"
@@ -96,10 +96,10 @@ extension BluetoothStation {
     static let adapterFlag = Flag(
         "adapter", value: "ADDRESS", "use this adapter only, by its address; all of them if not given")
 
-    /// The paths of the powered adapters that may be used; of all, where `words` names none.
+    /// The paths of the named adapters that are powered; of all, where `words` names none.
     func adapters(_ words: ParsedWords) throws(Complaint) -> Set<String> {
         let wanted = try words.value("adapter").map { text throws(Complaint) in try Self.address(text) }
-        // A bluetoothd that has just been started finds its adapters a moment later.
+        // A bluetoothd that has just started finds its adapters a moment later.
         try turn(until: SystemClock.monotonic() + .seconds(2)) { !client.mirror.adapters.isEmpty }
         let all = client.mirror.adapters
         if all.isEmpty { throw Self.noAdapter }
@@ -122,7 +122,7 @@ extension BluetoothStation {
     }
 
     private static var noAdapter: Complaint {
-        switch RadioSwitch.look() {
+        switch RfkillState.look() {
         case .blockedByHardware:
             .failure("Bluetooth is switched off on the machine itself; use its wireless switch or key")
         case .blockedBySoftware: .failure("Bluetooth is blocked; unblock it with 'rfkill unblock bluetooth'")
@@ -132,7 +132,7 @@ extension BluetoothStation {
     }
 
     private static func unpowered(_ adapter: BluezAdapter) -> Complaint {
-        switch RadioSwitch.look() {
+        switch RfkillState.look() {
         case .blockedByHardware:
             return .failure(
                 "adapter \(adapter.address) is switched off on the machine itself; use its wireless switch or key")
@@ -148,13 +148,13 @@ extension BluetoothStation {
     }
 }
 
-/// Lines that somebody types, read on the loop.
+/// Reads typed lines on the loop.
 final class Keyboard {
     private let input: FileDescriptor
     private var watch: Watch?
     private var typed: [UInt8] = []
 
-    /// A terminal on both sides: one to type at and one that shows the question.
+    /// Whether both standard input and the output of questions are terminals.
     static var isThere: Bool { isatty(0) == 1 && isatty(2) == 1 }
 
     /// Calls `body` with each line, and with nil at the end.

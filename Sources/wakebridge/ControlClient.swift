@@ -1,4 +1,4 @@
-// The tool's side of the control socket: the edge to libcurl. One request at a time; bytes are copied out at once.
+// The tool's client of the control socket, and the edge to libcurl. One request at a time; bytes are copied out at once.
 import CCurl
 import Glibc
 import WakeControl
@@ -7,15 +7,15 @@ import WakeModel
 import WakeSystem
 import WakeWords
 
-/// A daemon's control socket, as this tool was told to find it.
+/// A daemon's control socket.
 struct ControlClient {
     let socketPath: String
-    /// Where it was looked for too, if neither is there.
+    /// The other place that was searched, if neither socket exists.
     var otherSocket: String?
 
-    /// The one that systemd runs, or would.
+    /// Whether it is the socket of the system's daemon.
     var isOfSystem: Bool { socketPath == BridgePlaces.machine.controlSocket || otherSocket != nil }
-    /// What follows a sentence that there is no such socket.
+    /// The advice after a sentence that there is no such socket.
     var norOther: String { otherSocket.map { ", nor \($0)" } ?? "" }
 
     enum Method: String {
@@ -23,10 +23,10 @@ struct ControlClient {
         case post = "POST"
     }
 
-    /// How a stream came to its end.
+    /// How a stream ended.
     enum Ending { case closed, interrupted, enough }
 
-    /// Asks and waits for the whole answer. One that refuses is thrown as its own sentence.
+    /// Sends a request and waits for the whole answer. A refusal is thrown with the daemon's sentence.
     func ask(
         _ method: Method, _ path: String, body: [UInt8] = [], within time: TimeSpan = .seconds(30)
     ) throws(Complaint) -> ControlAnswer {
@@ -39,7 +39,7 @@ struct ControlClient {
             case WAKE_CURL_GOES_ON, WAKE_CURL_INTERRUPTED:
                 if !hasToldOfWaiting, SystemClock.now().monotonic - start > .seconds(1) {
                     hasToldOfWaiting = true
-                    Console.tell("waiting for wakebridged at \(socketPath) …")
+                    Console.inform("waiting for wakebridged at \(socketPath) …")
                 }
             case WAKE_CURL_DONE: return try transfer.answer(from: socketPath)
             default: throw transfer.failure(of: self)
@@ -47,8 +47,8 @@ struct ControlClient {
         }
     }
 
-    /// Calls `line` with each line of an answer that goes on, without its line end, until either side ends it. `pace` is
-    /// called after every wait and says how long the next may be; nil is enough of it.
+    /// Calls `line` with each line of a streamed answer, without its line end, until either side ends it. `pace` is called
+    /// after every wait and returns the length of the next; nil ends the stream.
     func follow(
         _ method: Method, _ path: String, pace: () -> TimeSpan? = { .seconds(60) },
         _ line: @escaping (ArraySlice<UInt8>) -> Void
@@ -71,7 +71,7 @@ struct ControlClient {
     }
 }
 
-/// A whole answer: its bytes as they came, and what they say.
+/// A whole answer: its bytes, and the parsed JSON.
 struct ControlAnswer {
     let bytes: [UInt8]
     let json: JSONValue
@@ -83,7 +83,7 @@ private final class Transfer {
     private let multi: UnsafeMutableRawPointer
     private let headers: UnsafeMutablePointer<curl_slist>?
     private let error: UnsafeMutablePointer<CChar>
-    /// libcurl reads it while it sends.
+    /// Libcurl reads it while it sends.
     private let body: UnsafeMutableBufferPointer<UInt8>
     private var received: [UInt8] = []
     var onLine: ((ArraySlice<UInt8>) -> Void)?
@@ -111,7 +111,7 @@ private final class Transfer {
             { bytes, _, count, owner in
                 guard let bytes, let owner else { return 0 }
                 let arrived = UnsafeRawBufferPointer(start: bytes, count: count)
-                Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue().take(Array(arrived))
+                Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue().receive(Array(arrived))
                 return count
             }, Unmanaged.passUnretained(self).toOpaque())
         guard isPrepared, curl_multi_add_handle(multi, easy) == CURLM_OK else {
@@ -132,7 +132,7 @@ private final class Transfer {
         wake_curl_turn(multi, interrupt, waitMilliseconds)
     }
 
-    private func take(_ bytes: [UInt8]) {
+    private func receive(_ bytes: [UInt8]) {
         received += bytes
         guard let onLine, wake_curl_status(easy) == 200 else { return }
         while let end = received.firstIndex(of: UInt8(ascii: "\n")) {
@@ -141,7 +141,7 @@ private final class Transfer {
         }
     }
 
-    /// The answer, or the sentence of the one who refused.
+    /// The answer, or the sentence of the refusal.
     func answer(from socketPath: String) throws(Complaint) -> ControlAnswer {
         let status = wake_curl_status(easy)
         let json = (try? JSONValue(parsing: received)) ?? .null
@@ -153,7 +153,7 @@ private final class Transfer {
         throw .failure((message + advice).printable)
     }
 
-    /// The socket's mode refuses: the daemon's own sentence, which never got to say it.
+    /// The socket's mode refuses the connection: the sentence that the daemon itself would answer.
     private func denial(at socketPath: String) -> Complaint {
         guard let audience = UnixSocket.audience(of: socketPath) else {
             return .failure("cannot reach wakebridged at \(socketPath): permission denied; use sudo")
@@ -170,7 +170,8 @@ private final class Transfer {
         case ENOENT:
             let absence = "there is no such socket\(client.norOther)"
             return .failure("cannot reach wakebridged at \(socketPath): \(absence); \(advice)")
-        case ECONNREFUSED: return .failure("cannot reach wakebridged at \(socketPath): nobody listens there; \(advice)")
+        case ECONNREFUSED:
+            return .failure("cannot reach wakebridged at \(socketPath): no process listens there; \(advice)")
         case EACCES: return denial(at: socketPath)
         default:
             let reason = error.pointee == 0 ? "the connection ended" : String(cString: error)

@@ -1,4 +1,4 @@
-// wakebridge dead-letters: the events that no attempt could deliver; seen, tried again, or given up.
+// wakebridge dead-letters: the events that no attempt could deliver: lists, replays or drops them.
 import WakeControl
 import WakeModel
 import WakeWords

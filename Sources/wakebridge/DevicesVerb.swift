@@ -1,4 +1,4 @@
-// wakebridge devices: the peripherals that bluetoothd keeps and the accessories that the daemon knows, and how they are.
+// wakebridge devices: the peripherals of bluetoothd and the accessories of the daemon, with their state.
 import WakeModel
 import WakePairing
 import WakeSources
@@ -86,7 +86,7 @@ private struct KnownDevices {
         let reasons = entries.map { ($0.alias.printable, $0.heard?.why?.printable ?? "") }
         let table = entries.isEmpty ? "" : Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text
         let questions = doubts.map { "\n" + $0.text }.joined()
-        return table + Hindrances(reasons).text + questions
+        return table + BlockingReasons(reasons).text + questions
     }
 
     private func cells(_ entry: Entry) -> [String] {
@@ -147,7 +147,7 @@ private struct KnownDevices {
     }
 }
 
-/// What the daemon tells of a device.
+/// The daemon's data about a device.
 private struct Heard {
     let source: String
     let alias: String
@@ -176,7 +176,7 @@ private struct Heard {
     var state: String { isConnected ? "connected" : node == nil ? "not attached" : "attached" }
 }
 
-/// An accessory that may be any of several, or a node that is left alone.
+/// An accessory that may be any of several, or a node that is not watched.
 private struct Doubt {
     let json: JSONValue
 

@@ -1,4 +1,4 @@
-// wakebridge doctor: what is wrong with Bluetooth, accessories and the bridge on this machine, and the command that mends each.
+// wakebridge doctor: what is wrong with Bluetooth, accessories and the bridge on this machine, and the command that fixes each.
 import Glibc
 import WakeDaemon
 import WakeDoctor
@@ -11,11 +11,11 @@ extension Verb {
     static var doctor: Verb {
         Verb(
             name: "doctor",
-            summary: "what is wrong with Bluetooth, accessories and the bridge, and the command that mends it",
+            summary: "what is wrong with Bluetooth, accessories and the bridge, and the command that fixes it",
             synopsis: ["[--root DIR] [--json]"],
             detail: """
                 Looks at the kernel, the message bus, bluetoothd, udev and the daemon, and changes nothing. The worst comes
-                first, each with what it means and what mends it. Whatever hangs is told after 5 s. Root sees more. Exit
+                first, each with what it means and how to fix it. Whatever hangs is told after 5 s. Root sees more. Exit
                 status 0 where nothing is worse than a note, else 1.
                 """,
             flags: [
@@ -34,7 +34,7 @@ extension Verb {
 }
 
 extension Facts {
-    /// Asks whoever knows, each with a deadline.
+    /// Asks every part of the system, each with a deadline.
     fileprivate init(_ words: ParsedWords) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
@@ -90,7 +90,7 @@ extension ControlClient {
             case .noEntry: return .absent(socket: socketPath + norOther)
             case .connectionRefused: return .dead(socket: socketPath)
             case .denied, .notPermitted: return .denied(socket: socketPath)
-            // Nobody takes the calls that wait there.
+            // A socket exists, but its daemon accepts no connections.
             case .wouldBlock: return .silent(socket: socketPath)
             default: return .refused(error.description)
             }
@@ -129,14 +129,14 @@ extension Findings {
 extension Finding {
     private static let margin = String(repeating: " ", count: 9)
 
-    /// What others called themselves is in it, so nothing of it may steer the terminal.
+    /// It contains names from other devices, so nothing in it may steer the terminal.
     fileprivate var text: String {
         let padding = Self.margin.dropFirst(level.name.count)
         var lines = [Console.styled(level.name, level.style) + padding + what.printable]
         if !why.isEmpty { lines.append(Self.margin + why.printable) }
         switch remedy {
-        case .run(let command): lines.append(Self.margin + "mend it: " + Console.styled(command.printable, .bold))
-        case .act(let advice): lines.append(Self.margin + "mend it: " + advice.printable)
+        case .run(let command): lines.append(Self.margin + "fix: " + Console.styled(command.printable, .bold))
+        case .act(let advice): lines.append(Self.margin + "fix: " + advice.printable)
         case nil: break
         }
         return lines.joined(separator: "\n") + "\n"

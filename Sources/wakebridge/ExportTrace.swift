@@ -1,4 +1,4 @@
-// Where the export verb meets the engine: a trace is read whole, a capture written, and what was left out is told.
+// The export verb's work: reads a whole trace, writes a capture, and reports what is left out.
 import WakeCapture
 import WakeModel
 import WakeSystem
@@ -15,7 +15,7 @@ func exportTrace(_ options: ExportOptions) -> Int32 {
         let result = try BtsnoopExport.run(header, operations)
         try File.replace(options.output, with: result.capture)
         for warning in result.warnings { Console.say("warning: \(warning.printable)") }
-        tell(result.counts, options)
+        printSummary(of: result.counts, options)
         return 0
     } catch {
         Console.say("failed: cannot export \(options.trace): \(error)")
@@ -23,7 +23,7 @@ func exportTrace(_ options: ExportOptions) -> Int32 {
     }
 }
 
-private func tell(_ counts: ExportResult.Counts, _ options: ExportOptions) {
+private func printSummary(of counts: ExportResult.Counts, _ options: ExportOptions) {
     guard options.printsJSON else {
         return Console.say(
             "\(options.output): \(counts.records) records, \(counts.links.counted("link")), "

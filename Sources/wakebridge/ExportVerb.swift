@@ -1,10 +1,10 @@
-// wakebridge export: its words; the making of captures is called from Engine+Export.swift.
+// wakebridge export: its options; Engine+Export.swift writes the capture.
 import WakeWords
 
 struct ExportOptions: Hashable {
     var trace: String
     var output: String
-    /// What was written is told as JSON.
+    /// Whether to print the result as JSON.
     var printsJSON = false
 }
 

@@ -38,7 +38,7 @@ extension Verb {
             } else {
                 Console.print(undone(found, faces))
             }
-            // An adapter that is off forgets nothing, and one that was not meant shall not.
+            // An adapter that is off cannot remove a peripheral, and one that was not named must not.
             for adapter in others {
                 let advice = words.has("adapter") ? "" : ", because it is off; power it on, and forget it there too"
                 Console.say("adapter \(adapter) still keeps it\(advice)")
@@ -73,7 +73,7 @@ extension BluetoothStation {
                 + suggestion(for: word, among: names).printable)
     }
 
-    /// From the adapter that `found` is of.
+    /// Removes it from the adapter of `found`.
     fileprivate func remove(_ found: Neighbour) throws(Complaint) {
         let name = found.label.oneCell
         guard let adapter = client.mirror.adapters.first(where: { $0.value.address == found.adapter })?.key else {

@@ -1,27 +1,28 @@
-// Which user the verbs run and replay start a handler as: what --user says, else its manifest, else sudo.
+// The user that the verbs run and replay start a handler as: from --user, then its manifest, then sudo.
 import Glibc
 import WakeDaemon
 import WakeSystem
 import WakeWords
 
-let userFlag = Flag("user", value: "USER", "run the handler as this user; under sudo, the one who called it")
+let userFlag = Flag(
+    "user", value: "USER", "run the handler as this user; under sudo, the default is the user that called it")
 
 struct RefusedUser: Error, CustomStringConvertible {
     let description: String
 }
 
 extension HandlerManifest {
-    /// - Parameter name: what stands behind --user; nil where that is left out.
+    /// - Parameter name: the value of --user; nil where it is absent.
     func running(asUser name: String?) throws -> HandlerManifest {
         if let name { return try replacingUser(with: name) }
         guard user == nil, geteuid() == 0, let caller = try Self.callerOfSudo() else { return self }
         var manifest = self
         manifest.user = caller.name
-        Console.say("the handler runs as \(caller.name), who called sudo; with --user root it runs as root")
+        Console.say("the handler runs as \(caller.name), the user that called sudo; with --user root it runs as root")
         return manifest
     }
 
-    /// The groups of the manifest were for its own user.
+    /// The groups of the manifest belong to the manifest's user.
     private func replacingUser(with name: String) throws -> HandlerManifest {
         guard let account = try? Account(named: name) else {
             throw RefusedUser(description: "--user is \"\(name)\", which this machine does not have; correct the name")
@@ -38,7 +39,7 @@ extension HandlerManifest {
         return manifest
     }
 
-    /// Nil where root did, or where there is no sudo. A handler works on data of strangers: it is root only if told.
+    /// Nil where root called sudo, or without sudo. A handler processes foreign data, so it runs as root only on request.
     static func callerOfSudo() throws -> Account? {
         guard let text = Environment.value(of: "SUDO_UID"), text != "0" else { return nil }
         guard text.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains), let number = UInt32(text),

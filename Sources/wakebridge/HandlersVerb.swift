@@ -1,4 +1,4 @@
-// wakebridge handlers: the table of handlers, or all that is known of one.
+// wakebridge handlers: the table of handlers, or all details of one.
 import WakeModel
 import WakeWords
 

@@ -1,4 +1,4 @@
-// Numbers as people say them: spans of time, sizes in memory, times of day.
+// Numbers as people read them: spans of time, sizes in memory, times of day.
 import WakeModel
 import WakeProfiles
 import WakeWords
@@ -32,17 +32,17 @@ func spokenBytes(_ count: Int64) -> String {
     return "\(count) B"
 }
 
-/// `07:42:46.727` of an RFC 3339 time; the text itself where it is something else.
+/// `07:42:46.727` of an RFC 3339 time; any other text unchanged.
 func spokenTimeOfDay(_ text: String) -> String {
     guard WallTime(rfc3339: text) != nil else { return text }
     return String(text.dropFirst(11).prefix { $0 != "Z" }.prefix(12))
 }
 
 extension ParsedWords {
-    /// A span such as `500ms`, `10s`, `2m` or `1h`, as manifests have it; nil where the option is not given.
+    /// A span such as `500ms`, `10s`, `2m` or `1h`, as in manifests; nil where the option is absent.
     func time(_ name: String) throws(Complaint) -> TimeSpan? {
         guard let text = value(name) else { return nil }
-        guard let span = TimeSpan(written: text), span > .zero else {
+        guard let span = TimeSpan(text: text), span > .zero else {
             throw .usage("--\(name) '\(text)' is no time such as 500ms, 10s, 2m or 1h")
         }
         return span

@@ -1,4 +1,4 @@
-// Where the import verb meets the engine: a capture's bytes become a trace, and what was found is told.
+// The import verb's work: makes a trace from a capture, and reports the result.
 import WakeCapture
 import WakeModel
 import WakeSystem
@@ -17,7 +17,7 @@ func importCapture(_ options: ImportOptions) -> Int32 {
             return 0
         }
         try File.replace(output, with: result.trace)
-        tell(result, options)
+        printSummary(of: result, options)
         return 0
     } catch {
         return fail(options, error)
@@ -25,12 +25,12 @@ func importCapture(_ options: ImportOptions) -> Int32 {
 }
 
 private func fail(_ options: ImportOptions, _ error: any Error) -> Int32 {
-    let advice = error is ImportError && !options.keepsPart ? "; --partial keeps what stands before the damage" : ""
+    let advice = error is ImportError && !options.keepsPart ? "; --partial keeps the part before the damage" : ""
     Console.say("failed: cannot import \(options.capture): \(error)\(advice)")
     return 1
 }
 
-private func tell(_ result: ImportResult, _ options: ImportOptions) {
+private func printSummary(of result: ImportResult, _ options: ImportOptions) {
     let counts = result.counts
     guard options.printsJSON else {
         return Console.say(

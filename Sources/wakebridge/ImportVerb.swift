@@ -1,13 +1,13 @@
-// wakebridge import: its words; the reading of captures is called from Engine+Import.swift.
+// wakebridge import: its options; Engine+Import.swift reads the captures.
 import WakeWords
 
 struct ImportOptions: Hashable {
     var capture: String
-    /// Standard output where nil.
+    /// Nil for standard output.
     var output: String?
-    /// True to keep what stands before the place where a capture is damaged.
+    /// Whether to keep the part of a capture before its damage.
     var keepsPart = false
-    /// What was found is told as JSON; only with an output file, for else standard output is the trace.
+    /// Whether to print the result as JSON; only with an output file, because otherwise standard output is the trace.
     var printsJSON = false
 }
 

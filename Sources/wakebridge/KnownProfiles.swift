@@ -1,9 +1,9 @@
-// The profiles that every verb knows: those that a daemon of this user would know too.
+// The profiles for all verbs: the same that a daemon of this user would load.
 import WakeDaemon
 import WakeProfiles
 
 extension ProfileLibrary {
-    /// Of those that cannot be read the faults are told.
+    /// Prints the faults of profiles that cannot be read.
     static func known() -> ProfileLibrary {
         let (library, errors) = ProfileFolder.load(ProfileFolder.known())
         for error in errors { Console.say("warning: \(error.description)") }

@@ -1,4 +1,4 @@
-// Lines on their way into a file, gathered, because a trace at full speed makes a million of them a second.
+// Writes lines to a file, buffered, because a trace at full speed makes a million lines a second.
 import WakeSystem
 
 final class LineFile {
@@ -7,7 +7,7 @@ final class LineFile {
     private var gathered: [UInt8] = []
     private static let chunk = 64 << 10
 
-    /// Writes to `path`, which is made or emptied.
+    /// Writes to `path`, which is created or emptied.
     convenience init(_ path: String) throws(SystemError) {
         self.init(try File.open(path, for: .replace), called: path)
     }
@@ -17,7 +17,7 @@ final class LineFile {
         self.name = name
     }
 
-    /// Standard output; the tool writes to it through one of these or through ``Console``, not both at a time.
+    /// Standard output; the tool writes to it through one of these or through ``Console``, never through both.
     static func standardOutput() throws(SystemError) -> LineFile {
         LineFile(try FileDescriptor.duplicate(of: 1), called: Output.standard)
     }
@@ -27,13 +27,13 @@ final class LineFile {
         if gathered.count >= Self.chunk { close() }
     }
 
-    /// For lines that somebody may be waiting to see.
+    /// Writes a line without buffering, for a reader that waits for it.
     func writeNow(_ lines: [UInt8]) {
         gathered.append(contentsOf: lines)
         close()
     }
 
-    /// Brings everything out; more may be written afterwards.
+    /// Writes all buffered lines; more may be written afterwards.
     func close() {
         Output.write(gathered, to: file.raw, called: name)
         gathered.removeAll(keepingCapacity: true)

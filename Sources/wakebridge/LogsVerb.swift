@@ -1,4 +1,4 @@
-// wakebridge logs: what handlers wrote to their standard output and error, and what the bridge has to say about them.
+// wakebridge logs: the standard output and error of handlers, and the bridge's lines about them.
 import WakeModel
 import WakeWords
 
@@ -29,7 +29,7 @@ extension Verb {
 
 /// One line of a log stream: `07:42:46.727 strap: text`.
 enum LogText {
-    /// What prints each line as it comes, by what the person asked for.
+    /// The function that prints each line, by the options.
     static func printer(_ words: ParsedWords, namesHandler: Bool) -> (ArraySlice<UInt8>) -> Void {
         let isJSON = words.has("json")
         return { line in

@@ -1,4 +1,4 @@
-// The help texts, made from the verbs' own descriptions so that they cannot differ.
+// The help texts, generated from the verbs' own descriptions so that they cannot differ.
 import WakeWords
 
 enum Manual {
@@ -13,7 +13,7 @@ enum Manual {
             options before or after every verb that talks to the daemon:
             \(options(Verb.globalOptions))
             The control socket is, without these, $WAKEBRIDGE_SOCKET, else /run/wakebridge/control.sock for root
-            and $XDG_RUNTIME_DIR/wakebridge/control.sock for anybody else.
+            and $XDG_RUNTIME_DIR/wakebridge/control.sock for other users.
             Exit status: 0 done, 1 failed, 2 wrong usage.
 
             """

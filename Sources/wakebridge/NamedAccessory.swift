@@ -1,14 +1,14 @@
-// pair and forget for accessories: what people say of them is told to the daemon, which keeps it.
+// The verbs pair and forget for accessories: send the operator's names to the daemon, which keeps them.
 import WakeModel
 import WakePairing
 import WakeWords
 
-/// Who a command line is about.
+/// The device that a command line names.
 enum NamedDevice {
     case accessory(NamedAccessory)
-    /// A Bluetooth peripheral, or nobody in particular.
+    /// A Bluetooth peripheral, or no particular device.
     case other
-    /// The daemon could not be asked for accessories, and why.
+    /// The daemon could not be asked for accessories; the value says why.
     case unknown(String)
 
     init(_ words: ParsedWords) throws(Complaint) {
@@ -36,7 +36,7 @@ enum NamedDevice {
         self = .other
     }
 
-    /// What is not found by `search` may be an accessory of a daemon that could not be asked.
+    /// A device that `search` does not find may be an accessory of a daemon that could not be asked.
     func explain<Found>(_ search: () throws(Complaint) -> Found) throws(Complaint) -> Found {
         do throws(Complaint) { return try search() } catch {
             guard case .unknown(let reason) = self, case .failure(let sentence) = error else { throw error }
@@ -46,7 +46,7 @@ enum NamedDevice {
     }
 }
 
-/// The accessory that a command line is about.
+/// The accessory that a command line names.
 struct NamedAccessory {
     private let words: ParsedWords
     private let word: String

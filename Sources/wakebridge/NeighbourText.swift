@@ -1,4 +1,4 @@
-// Bluetooth peripherals as people and programs read them: tables, lines and JSON.
+// Bluetooth peripherals as output: tables, lines and JSON.
 import WakeModel
 import WakePairing
 import WakeSources
@@ -20,7 +20,7 @@ enum NeighbourText {
         rows.isEmpty ? "" : Table(rows: [head] + rows, numeric: [2]).text
     }
 
-    /// One row by itself, with nothing to line up with.
+    /// A single row, without alignment.
     static func line(_ row: Neighbour) -> String { cells(row).joined(separator: "  ") + "\n" }
 
     static func state(_ peripheral: BluezPeripheral) -> String {
@@ -31,7 +31,7 @@ enum NeighbourText {
         return words.isEmpty ? "new" : words.joined(separator: ", ")
     }
 
-    /// Nil of one that was never adopted.
+    /// Nil for a peripheral that was never adopted.
     private static func bond(_ peripheral: BluezPeripheral) -> String? {
         if peripheral.isBonded { return "bonded" }
         if peripheral.isPaired { return "paired without a bond" }
@@ -51,7 +51,7 @@ enum NeighbourText {
 }
 
 extension JSONWriter {
-    /// What tells one peripheral from another, and how it stands with us.
+    /// The members that identify a peripheral, and its state.
     mutating func identity(of row: Neighbour) {
         field("address", row.peripheral.address)
         field("source", row.peripheral.source)
@@ -69,6 +69,6 @@ extension JSONWriter {
 }
 
 extension String {
-    /// Printable, and without the tabs that would move the cells behind it.
+    /// Printable, and without tabs, which would shift the next cells.
     var oneCell: String { String(printable.map { $0 == "\t" ? "\u{fffd}" : $0 }) }
 }

@@ -1,13 +1,13 @@
-// Bytes on their way out of the tool: all of them come out, or the tool ends and says why.
+// Output of the tool: writes all bytes, or ends the tool and says why.
 import Glibc
 import WakeSystem
 
 enum Output {
     static let standard = "standard output"
 
-    /// Unbuffered, so that a line of a stream is seen when it comes; a reader that is slow is waited for. One that is gone ends the
-    /// process by SIGPIPE, as it does other tools.
-    /// - Parameter name: what a person calls it; nil where nobody could be told.
+    /// Unbuffered, so that a line of a stream is seen at once; waits for a slow reader. A closed reader ends the process by
+    /// SIGPIPE, as in other tools.
+    /// - Parameter name: its name in an error; nil where no error can be shown.
     static func write(_ bytes: [UInt8], to descriptor: Int32, called name: String?) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -18,7 +18,7 @@ enum Output {
             }
             switch errno {
             case EINTR: continue
-            // Whoever gave us the descriptor, or shares it with us, wants to be spared waiting itself.
+            // The descriptor is non-blocking for another process that shares it, so wait here.
             case EAGAIN: awaitRoom(in: descriptor)
             default: return end(name, Errno.last)
             }
@@ -35,7 +35,7 @@ enum Output {
         if error != .brokenPipe {
             Console.say("failed: cannot write \(name): \(error); what was printed is not whole")
         }
-        // A bridge in the foreground, which alone ignores SIGPIPE, lets its handler end in order first.
+        // A bridge in the foreground, the only mode that ignores SIGPIPE, ends its handler in order first.
         if Signals.isIgnored(SIGPIPE) { kill(getpid(), SIGTERM) } else { exit(1) }
     }
 }

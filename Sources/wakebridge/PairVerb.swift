@@ -1,4 +1,4 @@
-// wakebridge pair: bonds, trusts and names one peripheral, with the operator at the keyboard or in the options.
+// wakebridge pair: bonds, trusts and names one peripheral; the operator answers at the keyboard or by options.
 import WakeModel
 import WakePairing
 import WakeSources
@@ -41,7 +41,7 @@ extension Verb {
     }
 }
 
-/// What the words of the command line ask for.
+/// The options of the command line.
 struct PairingOrder {
     let words: ParsedWords
     let device: String?
@@ -69,7 +69,7 @@ struct PairingOrder {
     }
 }
 
-/// One run of the verb, from finding the peripheral to the last word.
+/// One run of the verb, from finding the peripheral to the result.
 private final class PairingRun {
     private let order: PairingOrder
     private let station: BluetoothStation
@@ -190,15 +190,15 @@ private final class PairingRun {
 
 private enum PairedText {
     static func sentence(_ paired: Neighbour, _ outcome: PairingOutcome) -> String {
-        let who =
+        let name =
             "\(paired.peripheral.alias.oneCell) (\(paired.peripheral.address), \(paired.profile ?? "no profile"))"
         let told = outcome.isTold ? "" : "; this bluetoothd, older than 5.66, does not tell whether it keeps the bond"
         switch outcome.bond {
-        case .new: return "paired \(who): bonded and trusted; proof: \(outcome.proof.word)\(told)"
-        case .kept(isProved: true): return "\(who) was bonded already, and the bond holds; it is trusted"
+        case .new: return "paired \(name): bonded and trusted; proof: \(outcome.proof.word)\(told)"
+        case .kept(isProved: true): return "\(name) was bonded already, and the bond holds; it is trusted"
         case .kept(isProved: false):
-            return "\(who) was bonded already; it is trusted, but not near now, so the bond was not tried"
-        case .none: return "\(who) is trusted and named, without a bond"
+            return "\(name) was bonded already; it is trusted, but not near now, so the bond was not tried"
+        case .none: return "\(name) is trusted and named, without a bond"
         }
     }
 

@@ -1,4 +1,4 @@
-// Finding the one peripheral that a verb is about: among what bluetoothd knows, by a scan, or by the operator's choice.
+// Finds the peripheral for a verb: among those that bluetoothd knows, by a scan, or by the operator's choice.
 import WakeModel
 import WakePairing
 import WakeSources
@@ -11,11 +11,11 @@ final class PeripheralSearch {
     private let progress = ProgressLine.onTerminal()
     private let scan: RadioScan
 
-    /// The first scan after bluetoothd's start may take 10 s to hear anything.
+    /// The first scan after bluetoothd's start may take 10 s to receive anything.
     private static let patience = TimeSpan.seconds(20)
-    /// Others are waited for so long once one was heard.
+    /// How long to wait for others once one was found.
     private static let courtesy = TimeSpan.seconds(3)
-    /// With only what is paired already near by, hardly anything else follows.
+    /// How long to wait where only paired peripherals are near: hardly another one follows.
     private static let adoptedPatience = TimeSpan.seconds(12)
     private static let nameCourtesy = TimeSpan.seconds(1)
 
@@ -36,7 +36,7 @@ final class PeripheralSearch {
             guard heard(word) != .none else { return false }
             let now = SystemClock.monotonic()
             firstHeard = firstHeard ?? now
-            // Two may bear one name, and nobody guesses between them; an address is one's own.
+            // Two may have one name, and the tool does not guess; an address is unique.
             return word.isAddress || now >= (firstHeard ?? now) + Self.nameCourtesy
         }
         switch try listen(for: [], "looking for \(word) …", until: start + Self.patience, isHeard, { heard(word) }) {
@@ -50,7 +50,7 @@ final class PeripheralSearch {
                 + suggestion(for: word, among: Array(Set(known))).printable)
     }
 
-    /// Among those that bluetoothd knows, wherever they are.
+    /// Searches the peripherals that bluetoothd knows, near or not.
     func known(_ word: String) throws(Complaint) -> String? {
         switch NeighbourSearch.find(word, in: peripherals) {
         case .one(let path): return path
@@ -86,10 +86,10 @@ final class PeripheralSearch {
 
     // MARK: By choice
 
-    /// One of those that a profile knows and nobody has paired yet.
+    /// Lets the operator choose one that a profile knows and that is not paired yet.
     func choose(takesOnly: Bool) throws(Complaint) -> String {
         guard takesOnly || Keyboard.isThere else {
-            throw .failure("nobody is at a terminal to choose; name a DEVICE, or take the only one near by with --yes")
+            throw .failure("there is no terminal to choose at; name a DEVICE, or take the only one near by with --yes")
         }
         let start = SystemClock.monotonic()
         var firstFound: Instant?
@@ -99,7 +99,7 @@ final class PeripheralSearch {
             firstFound = firstFound ?? now
             return now >= (firstFound ?? now) + Self.courtesy
         }
-        // Chosen while the scan goes on: bluetoothd drops what is new 30 s after it was last heard.
+        // The scan goes on during the choice: bluetoothd drops a new peripheral 30 s after its last advertisement.
         let hope = "looking for peripherals that a profile knows …"
         return try listen(for: services, hope, until: start + Self.patience, isEnough) { () throws(Complaint) in
             try choose(among: candidates, takesOnly: takesOnly)
@@ -129,7 +129,7 @@ final class PeripheralSearch {
     private var candidates: [Neighbour] { scan.rows.filter { $0.profile != nil && !$0.peripheral.isBonded } }
     private var adopted: [Neighbour] { scan.rows.filter { $0.profile != nil && $0.peripheral.isBonded } }
 
-    /// None where some profile is told by a name: bluetoothd could not filter for it.
+    /// Empty where some profile matches by name: bluetoothd cannot filter for that.
     private var services: [BluetoothUUID] {
         let matches = station.profiles.all.filter { $0.mode == .bluetoothCentral }.map(\.match)
         if matches.contains(where: \.services.isEmpty) { return [] }
@@ -169,7 +169,7 @@ final class PeripheralSearch {
 
     // MARK: Listening
 
-    /// Scans until it is enough, and on while `choice` is made.
+    /// Scans until enough is found, and continues while `choice` is made.
     private func listen<Choice>(
         for services: [BluetoothUUID], _ hope: String, until end: Instant, _ isEnough: () -> Bool,
         _ choice: () throws(Complaint) -> Choice

@@ -1,9 +1,9 @@
-// One line at the foot of a terminal that is drawn anew while something goes on; in a pipe nothing of it is seen.
+// One line at the bottom of a terminal, redrawn during work; a pipe gets nothing of it.
 import WakeDaemon
 import WakeModel
 
 final class ProgressLine {
-    /// Nil where nobody watches, or the terminal cannot redraw.
+    /// Nil where standard error is no terminal, or one that cannot redraw.
     static func onTerminal() -> ProgressLine? { Console.canRedraw(on: 2) ? ProgressLine() : nil }
 
     private var shown: String?
@@ -14,7 +14,7 @@ final class ProgressLine {
         shown = text
     }
 
-    /// Before anything else is printed, so that it stands on a line of its own.
+    /// Call it before other output, so that that starts on a new line.
     func clear() {
         guard shown != nil else { return }
         shown = nil
@@ -23,7 +23,7 @@ final class ProgressLine {
 }
 
 extension ForegroundBridge.Progress {
-    /// How far it is and what the handler is doing, with the sentence that `why` would give.
+    /// The progress and the handler's state, with the sentence of `why`.
     var sentence: String {
         "\(length.spoken): \(acknowledged) of \(events.counted("event")) acknowledged, awake \(share(awake, of: length)): \(why)"
     }

@@ -1,4 +1,4 @@
-// One scan of the tool: discovery on its adapters, what was heard by it, and its end before anything else uses the radio.
+// One scan of the tool: discovery on its adapters, its results, and its end before anything else uses the radio.
 import WakeModel
 import WakePairing
 import WakeSources
@@ -20,14 +20,14 @@ final class RadioScan {
         self.adapters = adapters
     }
 
-    /// With `services` named, bluetoothd itself need not tell of those that offer none of them.
+    /// With `services`, bluetoothd need only report peripherals that offer one of them.
     func begin(for services: [BluetoothUUID]) {
         let discovery = Discovery(of: services, on: Array(adapters), over: station.client, on: station.loop)
         self.discovery = discovery
         asked = SystemClock.monotonic()
         discovery.didFail = { [unowned self] in failure = $0 }
         station.didChange = { [unowned self] change in
-            note(change)
+            apply(change)
             discovery.note(change)
         }
         discovery.begin()
@@ -39,13 +39,13 @@ final class RadioScan {
         try station.turn(until: SystemClock.monotonic() + .seconds(5), stopsAtInterrupt: false) { isOver }
     }
 
-    /// How long the radio has kept waiting, so far: whoever listens for a time has all of it only after this.
+    /// The delay before the radio began to scan, so far: a timed scan has its full time only after this.
     var delay: TimeSpan {
         guard let asked, failure == nil else { return .zero }
         return (discovery?.begun ?? SystemClock.monotonic()) - asked
     }
 
-    /// Why nothing is heard yet; nil where nothing is in the way.
+    /// Why nothing can be received yet; nil where nothing prevents it.
     var refusal: String? { failure == nil ? discovery?.refusal : nil }
 
     func isThere(_ path: String) -> Bool { station.client.mirror.peripherals[path] != nil }
@@ -56,7 +56,7 @@ final class RadioScan {
         neighbourhood.rows(of: station.client.mirror, on: adapters) { station.profile(of: $0) }
     }
 
-    private func note(_ change: BluezChange) {
+    private func apply(_ change: BluezChange) {
         switch change {
         case .peripheral(let path, _):
             if station.client.mirror.peripherals[path]?.signal != nil { neighbourhood.hear(path) }

@@ -1,4 +1,4 @@
-// Where record --air meets the kernel: every packet of the monitor channel goes into a btsnoop file, as btmon writes it.
+// The work of record --air: writes every packet of the kernel's monitor channel into a btsnoop file, as btmon does.
 import CCurl
 import Glibc
 import WakeCapture
@@ -10,7 +10,7 @@ import WakeWords
 func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
     do {
         var socket = try MonitorSocket(linksOnly: false)
-        // Only now, so that a refusal leaves an older capture as it is.
+        // Opened only now, so that a refusal leaves an older capture unchanged.
         let file = try RecordingFile(options.output, for: options.span, isSecret: true)
         file.write(AirCapture.header)
         var count = 0
@@ -31,7 +31,7 @@ func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
     }
 }
 
-/// Writes what is there now, so much at a time that Ctrl-C and the terminal have their turn; returns how many it were.
+/// Writes the waiting packets, in portions, so that Ctrl-C and the terminal get a turn; returns their number.
 private func drain(_ socket: inout MonitorSocket, into file: RecordingFile) throws(SystemError) -> Int {
     var count = 0
     while count < 256, let record = try socket.receive() {

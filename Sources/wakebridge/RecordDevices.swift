@@ -1,4 +1,4 @@
-// Where the record verb meets the daemon: its stream of events goes through the recorder into a file, line by line.
+// The record verb's work: passes the daemon's stream of events through the recorder into a file, line by line.
 import WakeModel
 import WakeSystem
 import WakeTrace
@@ -17,13 +17,13 @@ func recordDevices(
     let query = chosen.count == 1 ? "?device=" + (chosen[0]["source"]?.string ?? "").percentEncoded : ""
     let ending = try recording.followed {
         () throws(Complaint) in
-        try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.take($0) }
+        try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.record($0) }
     }
     try recording.finish()
     return try Verb.finish(ending, "the daemon ended the stream of events; what came before is in \(options.output)")
 }
 
-/// The one that is meant: an alias first, then a source or an address, as the daemon itself looks for it.
+/// The named device: an alias first, then a source or an address, in the daemon's order.
 private func device(_ name: String, among known: [JSONValue]) throws(Complaint) -> JSONValue {
     if let device = known.first(where: { $0["alias"]?.string == name }) { return device }
     let isMeant = { (device: JSONValue) in
@@ -35,7 +35,7 @@ private func device(_ name: String, among known: [JSONValue]) throws(Complaint) 
     throw .failure("there is no device '\(name)'; see which there are with 'wakebridge status'.\(near)")
 }
 
-/// One recording on its way into its file: after every line the file is a trace that only lacks its end.
+/// One recording: after every line the file is a trace that only lacks its end.
 private final class Recording {
     private let file: RecordingFile
     private var recorder: TraceRecorder
@@ -50,12 +50,12 @@ private final class Recording {
         file.write(recorder.begin())
     }
 
-    func take(_ line: ArraySlice<UInt8>) { file.write(recorder.take(line, at: SystemClock.wall())) }
+    func record(_ line: ArraySlice<UInt8>) { file.write(recorder.record(line, at: SystemClock.wall())) }
 
-    /// Nil once the time is over, or nothing more can come.
+    /// Nil once the time is over, or nothing more can be recorded.
     func pace() -> TimeSpan? { recorder.cutShort == nil ? file.pace(summary) : nil }
 
-    /// However the stream breaks, the trace gets its last line.
+    /// Writes the last line of the trace, however the stream ended.
     func followed(
         _ follow: () throws(Complaint) -> ControlClient.Ending
     ) throws(Complaint) -> ControlClient.Ending {
@@ -81,7 +81,7 @@ private final class Recording {
 }
 
 extension TraceDevice {
-    /// A device as the control API tells it.
+    /// A device in the form of the control API.
     fileprivate init?(_ status: JSONValue, number: Int) {
         guard let source = status["source"]?.string, let mode = DeviceMode(rawValue: status.text("mode")) else {
             return nil

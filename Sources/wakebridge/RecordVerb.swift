@@ -1,18 +1,18 @@
-// wakebridge record: its words; what it records with is called from Engine+Record.swift.
+// wakebridge record: its options; Engine+Record.swift does the recording.
 import WakeModel
 import WakeWords
 
 struct RecordOptions: Hashable {
     enum Subject: Hashable {
-        /// By alias, source or address, as the daemon hears them.
+        /// Devices by alias, source or address, as the daemon receives their events.
         case devices([String])
-        /// All that the controllers hear and say.
+        /// All packets of the controllers.
         case air
     }
 
     var subject: Subject
     var output: String
-    /// Until Ctrl-C where nil.
+    /// Nil to record until Ctrl-C.
     var span: TimeSpan?
 }
 

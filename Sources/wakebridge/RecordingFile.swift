@@ -1,4 +1,4 @@
-// The file that a recording grows in, for as long as it was asked for: written at once, told of at the terminal's foot.
+// The file of a recording: written at once, for the requested time, with a progress line on the terminal.
 import WakeModel
 import WakeSystem
 import WakeWords
@@ -11,8 +11,8 @@ final class RecordingFile {
     private let progress = ProgressLine.onTerminal()
     private var failure: Complaint?
 
-    /// What stands at `path` is replaced. Without a `span` only the person ends it. A secret is for its owner alone,
-    /// whoever might read what stood there.
+    /// Replaces the file at `path`. Without a `span` only Ctrl-C ends it. A secret recording is readable only by its owner,
+    /// whatever mode the old file had.
     init(_ path: String, for span: TimeSpan?, isSecret: Bool = false) throws(Complaint) {
         self.path = path
         end = span.map { [begun] in begun + $0 }
@@ -21,7 +21,7 @@ final class RecordingFile {
         } catch { throw .failure("cannot record: \(error)") }
     }
 
-    /// What cannot be written any more ends the recording with ``pace(_:)``.
+    /// A failed write makes the next ``pace(_:)`` end the recording.
     func write(_ bytes: [UInt8]) {
         var written = 0
         while written < bytes.count, failure == nil {
@@ -44,7 +44,7 @@ final class RecordingFile {
         return now < end ? min(wait, end - now + .milliseconds(1)) : nil
     }
 
-    /// Tells what was recorded, or why it could not be written.
+    /// Prints a summary of the recording, or why it could not be written.
     func finish(_ summary: String) throws(Complaint) {
         progress?.clear()
         if let failure { throw failure }

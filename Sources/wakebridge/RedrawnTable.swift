@@ -1,4 +1,4 @@
-// Lines that are drawn over themselves on a terminal, for what changes while somebody looks.
+// Lines that are redrawn in place on a terminal, for live output.
 
 final class RedrawnTable {
     /// Nil where standard output is no terminal, or one that cannot redraw.
@@ -6,7 +6,7 @@ final class RedrawnTable {
 
     private var height = 0
 
-    /// Clipped to the terminal, because what wraps or scrolls cannot be drawn over.
+    /// Clips the lines to the terminal, because lines that wrap or scroll cannot be redrawn.
     func draw(_ text: String) {
         let (columns, rows) = Console.space(on: 1)
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {

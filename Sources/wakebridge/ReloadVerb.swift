@@ -1,4 +1,4 @@
-// wakebridge reload: has the daemon read its profiles, manifests and settings now.
+// wakebridge reload: makes the daemon read its profiles, manifests and settings now.
 import WakeModel
 import WakeWords
 

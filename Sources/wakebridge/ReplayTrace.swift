@@ -1,4 +1,4 @@
-// Where the verbs replay and run meet the engine: virtual without a handler, live with one.
+// The work of the verbs replay and run: virtual without a handler, live with one.
 import Glibc
 import WakeCore
 import WakeDaemon
@@ -28,7 +28,7 @@ func replay(_ options: ReplayOptions) -> Int32 {
     }
 }
 
-/// Bridge and one handler in the foreground, woken for real devices, or for a trace in their place.
+/// Runs the bridge and one handler in the foreground, with real devices, or with a trace instead.
 func run(_ options: RunOptions) -> Int32 {
     do {
         var settings = HandlerSettings.forWholeTrace(durability: .run)
@@ -49,7 +49,7 @@ func run(_ options: RunOptions) -> Int32 {
     }
 }
 
-/// The manifest's settings with the command line's program, which counts where both are given.
+/// The manifest's settings, with the command line's program where both name one.
 private func handlerManifest(
     _ file: String?, _ command: [String], _ settings: HandlerSettings
 ) throws -> HandlerManifest {
@@ -58,7 +58,7 @@ private func handlerManifest(
     }
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
-    // Named on the command line, it may belong to the person who typed that, under sudo too.
+    // A file named on the command line may belong to the user that typed it, under sudo too.
     let caller = geteuid() == 0 ? try HandlerManifest.callerOfSudo()?.user : nil
     var manifest = try HandlerManifest(
         id: id, file: file, text: try TrustedFile.bytes(at: file, limit: 1 << 20, trustingAlso: caller), isRoot: false)
@@ -76,7 +76,7 @@ private func folder(of file: String) throws -> String {
 }
 
 extension HandlerManifest {
-    /// A program that stands on the command line runs where the person is, so that its path and arguments mean what they say.
+    /// A program on the command line runs in the current directory, so that its path and arguments stay valid.
     fileprivate func running(_ command: [String]) throws -> HandlerManifest {
         var manifest = self
         manifest.exec = command
@@ -89,7 +89,7 @@ private func playVirtually(_ reader: TraceReader, _ options: ReplayOptions, _ de
     let replay = try VirtualReplay(reader, profiles: .known())
     if let decisions { replay.logDecisions { decisions.write($0) } }
     let printer = try LineFile.standardOutput()
-    // Also what stands before a broken line is shown.
+    // The part before a broken line is shown too.
     defer { printer.close() }
     let outcome = try replay.play { printer.write($0) }
     return outcome.deadLetters + outcome.quarantines == 0 ? 0 : 1
@@ -107,7 +107,7 @@ private func playLive(
     }
 }
 
-/// A trace proves no bond, so a handler that requires one would be given nothing of it.
+/// A trace proves no bond, so a handler that requires one would get no event of it.
 private struct RequiredBond: Error, CustomStringConvertible {
     var file: String
 
@@ -116,7 +116,7 @@ private struct RequiredBond: Error, CustomStringConvertible {
     }
 }
 
-/// Bridge and handler with what a person at the terminal sees of them.
+/// Bridge and handler, with their output on the terminal.
 private func live(
     _ manifest: HandlerManifest, wokenBy source: ForegroundBridge.Source, printsJSON: Bool, _ decisions: LineFile?,
     _ body: (ForegroundBridge) throws -> ForegroundBridge.Outcome
@@ -144,7 +144,7 @@ private func live(
     return outcome.isFailure ? 1 : 0
 }
 
-/// A profile that nobody knows matches nothing, and its handler would sleep without end.
+/// An unknown profile matches nothing, and its handler would sleep for ever.
 private func check(_ manifest: HandlerManifest, against profiles: ProfileLibrary) throws {
     guard manifest.settings.subscriptions.map(\.profile) != [Subscription.anyProfile] else { return }
     let faults = manifest.faults(against: profiles)
@@ -161,7 +161,7 @@ private func jsonLine(_ text: String) -> [UInt8] {
 }
 
 extension ForegroundBridge.Outcome {
-    /// What a person wants to know at the end.
+    /// The summary at the end.
     fileprivate var sentence: String {
         var text = "\(events.counted("event")), \(acknowledged) acknowledged; "
         text += suspensions == 0 ? "never frozen" : "frozen \(suspensions.counted("time"))"

@@ -1,4 +1,4 @@
-// wakebridge replay: its words; the engine that plays a trace is called from Engine+Replay.swift.
+// wakebridge replay: its options; Engine+Replay.swift calls the engine that plays a trace.
 import WakeDaemon
 import WakeSources
 import WakeWords
@@ -6,15 +6,15 @@ import WakeWords
 struct ReplayOptions: Hashable {
     var trace: String
     var speed = ReplaySpeed.times(1)
-    /// A manifest for the handler that is played to; nil for the default settings.
+    /// The manifest of the handler; nil for the default settings.
     var manifest: String?
-    /// Where the decision log goes.
+    /// The file for the decision log.
     var decisions: String?
     /// A handler's program and its arguments; empty for the model handler, which acknowledges at once.
     var handler: [String] = []
-    /// The handler runs as this one.
+    /// The user that the handler runs as.
     var user: String?
-    /// What is printed beside event lines is JSON too.
+    /// Whether the output beside event lines is JSON too.
     var printsJSON = false
 }
 

@@ -1,4 +1,4 @@
-// wakebridge run: its words; the engine that runs bridge and handler is called from Engine+Replay.swift.
+// wakebridge run: its options; Engine+Replay.swift calls the engine that runs bridge and handler.
 import WakeDaemon
 import WakeSources
 import WakeWords
@@ -7,15 +7,15 @@ struct RunOptions: Hashable {
     /// A handler's program and its arguments.
     var handler: [String]
     var manifest: String?
-    /// What to watch where no manifest says it.
+    /// The profiles to watch where no manifest says it.
     var profile: String?
     var device: String?
-    /// A trace in place of real devices.
+    /// A trace instead of real devices.
     var replay: String?
     var speed = ReplaySpeed.times(1)
-    /// The handler runs as this one.
+    /// The user that the handler runs as.
     var user: String?
-    /// Log lines are printed as JSON.
+    /// Whether log lines are printed as JSON.
     var printsJSON = false
 }
 

@@ -1,4 +1,4 @@
-// wakebridge scan: Bluetooth LE peripherals near by and accessories that are attached, live on a terminal, line by line elsewhere.
+// wakebridge scan: Bluetooth LE peripherals near by and attached accessories, live on a terminal, line by line elsewhere.
 import Glibc
 import WakeModel
 import WakePairing
@@ -32,13 +32,13 @@ private final class Scan {
     private let words: ParsedWords
     private let turns: ToolLoop
     private let profiles = ProfileLibrary.known()
-    /// The one that is asked for.
+    /// The requested profile.
     private let profile: Profile?
-    /// Nil where no Bluetooth is asked for, or none is there, and until it is found.
+    /// Nil where Bluetooth is not requested or not available, and until it is found.
     private var radio: RadioScan?
-    private var isAbsenceTold = false
-    private var toldRefusal: String?
-    /// Nil where no accessories are asked for, or nobody announces them.
+    private var isAbsenceReported = false
+    private var reportedRefusal: String?
+    /// Nil where accessories are not requested, or udev does not announce them.
     private let accessories: AccessoryScan?
     private let length: TimeSpan?
     private var printed = PrintedRows()
@@ -78,7 +78,7 @@ private final class Scan {
     func run() throws(Complaint) -> Int32 {
         if profile?.mode != .externalAccessory { try findRadio() }
         let end = length ?? (drawing != nil ? nil : .seconds(10))
-        // With a profile named, bluetoothd itself need not tell of the others.
+        // With a profile named, bluetoothd need not report other peripherals.
         radio?.begin(for: profile?.match.services ?? [])
         try look(until: end.map { SystemClock.monotonic() + $0 })
         try radio?.end()
@@ -86,7 +86,7 @@ private final class Scan {
         return 0
     }
 
-    /// Whether there is Bluetooth may take a while to know; what is attached is shown at once, and as it changes.
+    /// It may take a while to find out whether there is Bluetooth; attached accessories are shown at once, and as they change.
     private func findRadio() throws(Complaint) {
         turns.meanwhile = { [unowned self] in showNews() }
         showNews()
@@ -96,23 +96,23 @@ private final class Scan {
             radio = RadioScan(station, on: try station.adapters(words))
         } catch {
             guard case .failure(let sentence) = error, accessories != nil else { throw error }
-            if !turns.isInterrupted { tellAbsence(sentence) }
+            if !turns.isInterrupted { reportAbsence(sentence) }
         }
     }
 
-    /// Once, in full: what is drawn is clipped to the terminal, and follows below.
-    private func tellAbsence(_ sentence: String) {
-        guard !isAbsenceTold else { return }
-        isAbsenceTold = true
+    /// Prints the sentence once, in full; the drawn table is clipped to the terminal, and follows below.
+    private func reportAbsence(_ sentence: String) {
+        guard !isAbsenceReported else { return }
+        isAbsenceReported = true
         drawing?.draw("")
         Console.say("no Bluetooth: \(sentence)")
         if drawing != nil { show() }
     }
 
-    /// A radio that makes wait is not taken for an empty room: told once, or below the table as long as it lasts.
-    private func tellRefusal() {
-        guard let radio, radio.refusal != toldRefusal else { return }
-        toldRefusal = radio.refusal
+    /// Says that the radio does not scan yet, so that you do not think nothing is near: once, or below the table meanwhile.
+    private func reportRefusal() {
+        guard let radio, radio.refusal != reportedRefusal else { return }
+        reportedRefusal = radio.refusal
         if drawing != nil { return show() }
         if let refusal = radio.refusal { Console.say(refusal) }
     }
@@ -124,14 +124,14 @@ private final class Scan {
             let left = end.map { $0 + (radio?.delay ?? .zero) - now } ?? ToolLoop.pace
             if left <= .zero { break }
             showNews()
-            tellRefusal()
-            if accessories != nil, let failure = radio?.failure { tellAbsence(failure) }
+            reportRefusal()
+            if accessories != nil, let failure = radio?.failure { reportAbsence(failure) }
             try turns.turn(until: now + min(left, ToolLoop.pace), isOver)
         }
         show(isLast: true)
         if let failure = radio?.failure {
             guard accessories != nil else { throw .failure(failure) }
-            tellAbsence(failure)
+            reportAbsence(failure)
         }
     }
 
@@ -155,20 +155,20 @@ private final class Scan {
         showAccessories()
     }
 
-    /// A line is printed once, so it waits for the signal, which follows what was known before.
+    /// A line is printed once, so it waits for the signal strength, which comes later.
     private func showPeripherals(isLast: Bool) {
         guard let radio else { return }
         let isJSON = words.has("json")
         for row in peripherals where isJSON || isLast || radio.hasHeard(row.path) {
             let text = isJSON ? NeighbourText.json(row) : Array(NeighbourText.line(row).utf8)
-            if printed.take(row, text, isOnce: !isJSON) { Console.print(text) }
+            if printed.record(row, text, isOnce: !isJSON) { Console.print(text) }
         }
         printed.keep(radio.rows) { radio.isThere($0) }
     }
 
     private func showAccessories() {
         guard let accessories else { return }
-        for row in accessories.takeNews() where isWanted(row.profile) {
+        for row in accessories.removeChanges() where isWanted(row.profile) {
             Console.print(words.has("json") ? AccessoryText.json(row) : Array(AccessoryText.line(row).utf8))
         }
     }
@@ -202,13 +202,13 @@ private final class Scan {
     }
 }
 
-/// What was printed of whom, so that only news follow; only of what is still there, or it would grow with every stranger.
+/// The rows printed so far, so that only changes follow. Rows of absent peripherals are removed, so that it cannot grow.
 private struct PrintedRows {
     private var texts: [String: [UInt8]] = [:]
     private var paths: Set<String> = []
 
-    /// Whether `text` is to be printed; where `isOnce`, not for one that was, however its looks have changed since.
-    mutating func take(_ row: Neighbour, _ text: [UInt8], isOnce: Bool) -> Bool {
+    /// Records the row and returns whether to print `text`. With `isOnce`, a peripheral is printed only once.
+    mutating func record(_ row: Neighbour, _ text: [UInt8], isOnce: Bool) -> Bool {
         let isKnown = isOnce ? texts[row.key] != nil || paths.contains(row.path) : texts[row.key] == text
         texts[row.key] = text
         paths.insert(row.path)

@@ -1,4 +1,4 @@
-// wakebridge session: the user's switch of a device's session, kept over restarts.
+// wakebridge session: opens, pauses or closes a device's session; the daemon keeps that over restarts.
 import WakeModel
 import WakeWords
 

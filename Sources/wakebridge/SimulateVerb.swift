@@ -1,4 +1,4 @@
-// wakebridge simulate: makes happen, for a test, what otherwise happens when it likes.
+// wakebridge simulate: causes, for a test, events that otherwise happen by chance.
 import WakeControl
 import WakeModel
 import WakeWords
@@ -15,7 +15,7 @@ extension Verb {
             detail:
                 "For tests of handlers: what is simulated has the same consequences as the real thing. Sleep, heat "
                 + "and battery power last until they are switched off: \"sleep on\" is the announcement, 4 s ahead, that "
-                + "the machine goes to sleep, and nobody is woken until \"sleep off\".",
+                + "the machine goes to sleep, and no handler is woken until \"sleep off\".",
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
             ]

@@ -1,4 +1,4 @@
-// Where the daemon's control socket is: what the person said, then the environment, then where a daemon answers this user.
+// Finds the daemon's control socket: the option, then the environment, then the place where a daemon answers this user.
 import WakeDaemon
 import WakeSystem
 import WakeWords
@@ -10,9 +10,9 @@ extension ParsedWords {
         return ControlClient(socketPath: places.controlSocket, otherSocket: places.otherSocket)
     }
 
-    /// Nil where nobody said. `environment` gives nil for what is unset or empty.
+    /// Nil where no option or variable names one. `environment` returns nil for an unset or empty variable.
     func socketSaid(environment: (String) -> String?) -> String? {
-        // The nearest to the verb wins, whichever of the two it is.
+        // The option nearest to the verb wins, whichever of the two it is.
         if let said = options.last(where: { $0.name == "socket" || $0.name == "runtime" }), let value = said.value {
             return said.name == "socket" ? value : value + "/control.sock"
         }

@@ -1,4 +1,4 @@
-// wakebridge start: lets a handler run again, whatever kept it from running.
+// wakebridge start: lets a handler run again, after a stop, a quarantine or a hold.
 import WakeWords
 
 extension Verb {

@@ -46,9 +46,10 @@ struct StatusText {
                 Console.styled("suspends weakly", .yellow)
                     + ": by SIGSTOP, for want of a delegated cgroup; run wakebridged as root or as a systemd service")
         }
-        let hindrance = bridge.text("uncontained")
-        if !hindrance.isEmpty {
-            lines.append("limits.memory is not held, and limits.processes only by user, on this machine: \(hindrance)")
+        let blockingReason = bridge.text("uncontained")
+        if !blockingReason.isEmpty {
+            lines.append(
+                "limits.memory is not held, and limits.processes only by user, on this machine: \(blockingReason)")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -97,18 +98,18 @@ struct DeviceTable {
             ]
         }
         let table = Table(rows: [["DEVICE", "LINK", "PROFILE", "LAST DATA", "SOURCE"]] + rows).text
-        return table + Hindrances(devices.map { ($0.text("alias"), $0.text("why")) }).text
+        return table + BlockingReasons(devices.map { ($0.text("alias"), $0.text("why")) }).text
     }
 
-    /// A session that is switched off says more than the link that it has not.
+    /// A closed or paused session is shown instead of the missing link.
     private func link(of device: JSONValue) -> String {
         let session = device.text("session")
         return session.isEmpty || session == LinkSession.open.rawValue ? device.text("link") : session
     }
 }
 
-/// What keeps devices from being connected, below their table; nothing where nothing does.
-struct Hindrances {
+/// The reasons why devices are not connected, below their table; nothing where there are none.
+struct BlockingReasons {
     let text: String
 
     init(_ reasons: [(alias: String, why: String)]) {

@@ -1,4 +1,4 @@
-// wakebridge stop: force-quits a handler, until it is started again.
+// wakebridge stop: stops a handler until it is started again.
 import WakeWords
 
 extension Verb {

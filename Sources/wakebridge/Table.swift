@@ -1,12 +1,12 @@
-// Columns that line up, whatever is in them.
+// A table with aligned columns.
 
 /// Rows of cells; the last cell of a row is never padded.
 struct Table {
     var rows: [[String]]
-    /// Columns whose cells end, rather than begin, under one another.
+    /// The right-aligned columns.
     var numeric: Set<Int> = []
 
-    /// Each row with its line end.
+    /// The rows with their line ends.
     var text: String {
         var widths: [Int] = []
         for row in rows {

@@ -1,4 +1,4 @@
-// From the words of the command line to a verb's exit status: 0 done, 1 failed, 2 wrong usage.
+// Runs a verb from the command line and returns its exit status: 0 done, 1 failed, 2 wrong usage.
 import WakeDaemon
 import WakeWords
 

@@ -1,4 +1,4 @@
-// The loop of the verbs that look at devices themselves, which a person ends by Ctrl-C.
+// The event loop of verbs that use devices themselves; Ctrl-C ends it.
 import Glibc
 import WakeLoop
 import WakeModel
@@ -8,7 +8,7 @@ import WakeWords
 final class ToolLoop {
     let loop: EventLoop
     private(set) var isInterrupted = false
-    /// Called every so often while the loop turns, for what is to be shown while something else is waited for.
+    /// Called regularly while the loop runs, to update the output during a wait.
     var meanwhile: (() -> Void)?
     private var meanwhileDue = SystemClock.monotonic()
     private var didInterrupt: () -> Void = {}
@@ -33,7 +33,7 @@ final class ToolLoop {
     /// Calls `body` at Ctrl-C while `work` goes on.
     func onInterrupt(_ body: @escaping () -> Void) { didInterrupt = body }
 
-    /// Turns the loop until `condition` holds or `deadline` has come; false for the latter, and where it was interrupted.
+    /// Runs the loop until `condition` holds or `deadline` has come; false for the latter, and where it was interrupted.
     @discardableResult
     func turn(until deadline: Instant? = nil, stopsAtInterrupt: Bool = true, _ condition: () -> Bool) throws(Complaint)
         -> Bool
@@ -53,7 +53,7 @@ final class ToolLoop {
         return true
     }
 
-    /// What changes in between is shown together: nobody reads faster.
+    /// The interval of output: changes within it are shown together.
     static let pace = TimeSpan.milliseconds(250)
 
     private func showMeanwhile() {

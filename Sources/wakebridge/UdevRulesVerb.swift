@@ -1,4 +1,4 @@
-// wakebridge udev-rules: the udev rules that the known accessories need, printed to be put where udev reads them.
+// wakebridge udev-rules: prints the udev rules that the known accessories need.
 import WakeModel
 import WakeProfiles
 import WakeWords
@@ -19,7 +19,8 @@ extension Verb {
                 """,
             flags: [
                 Flag("profile", short: "p", value: "PROFILE", "of this one only; of several, given several times"),
-                Flag("group", short: "g", value: "GROUP", "who may open the accessories (\(UdevRules.group))"),
+                Flag(
+                    "group", short: "g", value: "GROUP", "the group that may open the accessories (\(UdevRules.group))"),
                 Flag("braille", "the file that keeps brltty off, and comes after brltty's own rules"),
                 Flag("json", "print the rules, the group and the profiles as JSON"),
             ]
@@ -61,7 +62,7 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
     Console.print(writer.bytes)
 }
 
-/// Those that were named, or all.
+/// The named profiles, or all.
 private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
     let all = ProfileLibrary.known().all.filter { $0.mode == .externalAccessory }
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)

@@ -1,9 +1,9 @@
-// What most verbs have in common: a question to the daemon, and an order to it about one handler.
+// Shared by most verbs: a question to the daemon, and an order to it about one handler.
 import WakeModel
 import WakeWords
 
 extension Verb {
-    /// Asks and prints: the daemon's own bytes with `--json`, else what `show` makes of them.
+    /// Asks and prints: the daemon's own bytes with `--json`, otherwise the text that `show` makes.
     static func report(
         _ words: ParsedWords, _ path: String, _ show: (JSONValue) -> String
     ) throws(Complaint) -> Int32 {
@@ -12,7 +12,7 @@ extension Verb {
         return 0
     }
 
-    /// Orders something and says that it is done: JSON with `--json`, else `sentence`.
+    /// Sends an order and prints that it is done: JSON with `--json`, otherwise `sentence`.
     static func order(
         _ words: ParsedWords, _ path: String, body: [UInt8] = [], _ sentence: (JSONValue) -> String
     ) throws(Complaint) -> Int32 {
@@ -36,7 +36,7 @@ extension Verb {
 }
 
 extension JSONValue {
-    /// The text at `name`, made harmless to a terminal; empty where there is none.
+    /// The text at `name`, made safe for a terminal; empty where there is none.
     func text(_ name: String) -> String { (self[name]?.string ?? "").printable }
     func count(_ name: String) -> Int64 { self[name]?.integer ?? 0 }
     func list(_ name: String) -> [JSONValue] { self[name]?.array ?? [] }

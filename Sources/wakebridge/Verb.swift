@@ -1,4 +1,4 @@
-// What a verb is: its name, its words, its options and what it does. Each verb has a file of its own.
+// A verb: its name, operands, options and action. Each verb has a file of its own.
 import WakeModel
 import WakeWords
 
@@ -6,9 +6,9 @@ struct Verb {
     let name: String
     /// One line for the list of verbs.
     let summary: String
-    /// What follows the verb's name, a line for each way to use it.
+    /// The text after the verb's name, a line for each way to use it.
     let synopsis: [String]
-    /// What the person at the keyboard must know, in whole sentences.
+    /// What you must know to use it, in whole sentences.
     let detail: String
     let flags: [Flag]
     let perform: (ParsedWords) throws(Complaint) -> Int32

@@ -1,4 +1,4 @@
-// wakebridge watch: events as they come, for people, or as the exact lines that handlers get.
+// wakebridge watch: live events, as text for people or as the exact lines that handlers get.
 import WakeModel
 import WakeWords
 
@@ -20,7 +20,7 @@ extension Verb {
         }
     }
 
-    /// Ctrl-C is how a stream is meant to end; the daemon's ending it is not.
+    /// Ctrl-C is the normal end of a stream; an end by the daemon is a failure.
     static func finish(_ ending: ControlClient.Ending, _ sentence: String) throws(Complaint) -> Int32 {
         switch ending {
         case .interrupted, .enough: return 0
@@ -52,7 +52,7 @@ struct EventText {
         }
     }
 
-    /// The members that tell something; what stands elsewhere in the line is left out.
+    /// The members worth showing; those that the line shows elsewhere are left out.
     private func summary(_ data: JSONValue) -> String {
         guard case .object(let members) = data else { return "" }
         let value = members.first { $0.name == "value" }?.value

@@ -1,4 +1,4 @@
-// wakebridge why: the one sentence on why a handler is, or is not, awake, and the wakes that did not happen.
+// wakebridge why: one sentence on why a handler is, or is not, awake, and the wakes that did not happen.
 import WakeModel
 import WakeWords
 

@@ -1,17 +1,17 @@
-// What a handler made of its wakes, in words: how it judged them and what they cost.
+// A handler's wakes as text: how the handler judged them, and what they cost.
 import WakeModel
 
 struct WorkText {
     /// The member `work` of a handler.
     let work: JSONValue
 
-    /// `90 %` of the wakes it judged; a dash where it judged none.
+    /// `90 %` of the judged wakes; a dash where it judged none.
     var usefulShare: String {
         let judged = work.count("judged_wakes")
         return judged == 0 ? "-" : "\(work.count("useful_wakes") * 100 / judged) %"
     }
 
-    /// Each line with its end; nothing before the first acknowledgement.
+    /// Lines with their ends; nothing before the first acknowledgement.
     var lines: String {
         let words = ["useful", "nothing", "failed", "unsaid"].map { (word: $0, count: work.count($0)) }
         let total = words.reduce(0) { $0 + $1.count }

@@ -1,4 +1,4 @@
-// The operator's tool: finds the verb, runs it, and turns what went wrong into a sentence and an exit status.
+// The operator's tool: finds the verb, runs it, and turns a failure into a sentence and an exit status.
 import Glibc
 import WakeSystem
 

@@ -1,4 +1,4 @@
-// The daemon's program: reads its words, runs, and says in one sentence what stopped it from running.
+// The daemon's program: parses its command line, runs the daemon, and prints one sentence where it cannot.
 import Glibc
 import WakeDaemon
 

@@ -45,10 +45,10 @@ struct PagesTests {
         }
     }
 
-    @Test("what the page on security says that holds is shown by tests that are there, by the names that it gives them")
-    func defences() throws {
-        let rows = try Document("docs/security.md").text.split(separator: "\n").filter { $0.hasPrefix("| to ") }
-        #expect(rows.count >= 10)
+    /// The tests that the last cell of each row names, which must be there under exactly that name.
+    private func expectProofs(in page: String, ofRows prefix: String, atLeast count: Int) throws {
+        let rows = try Document(page).text.split(separator: "\n").filter { $0.hasPrefix(prefix) }
+        #expect(rows.count >= count)
         let written = SourceTree.tests.map(\.text).joined()
         for row in rows {
             let cell: Substring = row.split(separator: "|").last ?? ""
@@ -58,9 +58,15 @@ struct PagesTests {
                 let isThere = written.contains("\"\(name)\"")
                 #expect(isThere, "there is no test called: \(name)")
             }
-            #expect(!names.isEmpty, "nothing shows: \(row)")
+            #expect(!names.isEmpty, "no test is named for: \(row)")
         }
     }
+
+    @Test("each defence that the page on security claims names tests that exist")
+    func defences() throws { try expectProofs(in: "docs/security.md", ofRows: "| to ", atLeast: 10) }
+
+    @Test("each of the thirteen invariants in docs/dev/invariants.md names tests that exist")
+    func invariants() throws { try expectProofs(in: "docs/dev/invariants.md", ofRows: "| I", atLeast: 13) }
 
     @Test("every suite of tests that a page names as proof is there")
     func suites() throws {
@@ -109,9 +115,11 @@ struct PagesTests {
     @Test("docs/README.md names every page, and each manual page once")
     func index() throws {
         let linked = Set(try Document("docs/README.md").linkedPaths)
-        for name in names(in: "\(packageFolder)/docs") where name != "README.md" {
-            guard [".md", ".1", ".8"].contains(where: name.hasSuffix) else { continue }
-            #expect(linked.contains("docs/\(name)"), "\(name)")
+        for folder in ["docs", "docs/dev"] {
+            for name in names(in: "\(packageFolder)/\(folder)") where name != "README.md" {
+                guard [".md", ".1", ".8"].contains(where: name.hasSuffix) else { continue }
+                #expect(linked.contains("\(folder)/\(name)"), "\(name)")
+            }
         }
     }
 

@@ -8,7 +8,10 @@ import WakeSystem
 struct ReadmeTests {
     private let readme: Document
     static let pages =
-        ["README.md"] + TestBench.names(in: "\(packageFolder)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+        ["README.md"]
+        + ["docs", "docs/dev"].flatMap { folder in
+            TestBench.names(in: "\(packageFolder)/\(folder)").filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
+        }
 
     init() throws { readme = try Document("README.md") }
 

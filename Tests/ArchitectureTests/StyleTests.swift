@@ -5,7 +5,7 @@ import Testing
 private let edges: [String: String] = [
     "Sources/WakeSystem/Account.swift": "getpwnam_r fills a buffer of ours",
     "Sources/WakeSystem/ChildProcess.swift": "hands C the strings of a spawn",
-    "Sources/WakeSystem/Errand.swift": "hands a thread its work",
+    "Sources/WakeSystem/BackgroundJob.swift": "hands a thread its work",
     "Sources/WakeSystem/File.swift": "readdir's name is a C array",
     "Sources/WakeSystem/DatagramSocket.swift": "recvmsg",
     "Sources/WakeSystem/FileDescriptor.swift": "read and write",

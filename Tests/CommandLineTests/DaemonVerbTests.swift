@@ -213,7 +213,7 @@ import WakeSystem
         #expect(child.talk == "")
     }
 
-    @Test("attach holds its lease for as long as the tool lives, even when it is killed")
+    @Test("attach keeps the handler awake for as long as the tool runs, even when it is killed")
     func attach() throws {
         var leases = 0
         let fixture = try fixture { call in
@@ -276,7 +276,7 @@ import WakeSystem
     }
 
     @Test(
-        "a user who may not connect is told who may, and as which group's member where the socket has one",
+        "a user without access is told which users and which group have it",
         .enabled(if: Machine.isRoot, "to become another user"), arguments: [nil, 4242])
     func stranger(group: UInt32?) throws {
         let fixture = try Fixture(group: group) { _ in .json(status: 200, []) }

@@ -55,7 +55,7 @@ import WakeSystem
         #expect(bridge?["level"]?.string == "ok" && bridge?["command"] == .null && bridge?["advice"] == .null)
     }
 
-    @Test("what is wrong is told worst first, with the command that mends it, and exits 1")
+    @Test("what is wrong is told worst first, with the command that fixes it, and exits 1")
     func wrong() throws {
         defer { Directory.removeTree(root) }
         let bluetooth = try ScriptedBluetooth(#"{"adapters": [{"powered": false}]}"#)
@@ -75,10 +75,10 @@ import WakeSystem
                 """
                 fault    Bluetooth is blocked by a command or a setting
                          No adapter can be switched on until it is unblocked.
-                         mend it: sudo rfkill unblock bluetooth
+                         fix: sudo rfkill unblock bluetooth
                 fault    handler a b is quarantined
                          It crashed 5 times \u{fffd}[2J; start or change its manifest. 'wakebridge logs' has what it said.
-                         mend it: wakebridge start 'a b'
+                         fix: wakebridge start 'a b'
 
                 """), "\(output)")
         let json = try finish(try bluetooth.start(words + ["--json"]), daemon)
@@ -107,9 +107,9 @@ import WakeSystem
             "/nonexistent/control.sock",
         ]).finish()
         #expect(outcome.exit == 1 && outcome.talk == "")
-        #expect(outcome.output.contains("mend it: sudo systemctl start dbus"))
+        #expect(outcome.output.contains("fix: sudo systemctl start dbus"))
         #expect(outcome.output.contains("wakebridged is not running: there is no /nonexistent/control.sock"))
-        #expect(outcome.output.contains("mend it: wakebridged\n"))
+        #expect(outcome.output.contains("fix: wakebridged\n"))
         #expect(SystemClock.monotonic() - start < .seconds(5))
     }
 
@@ -142,7 +142,7 @@ import WakeSystem
                 ]
             ).finish()
             #expect(outcome.output.contains(told), "\(outcome.output)\(outcome.talk)")
-            #expect(outcome.output.contains("mend it: sudo usermod -aG dialout") == (mode == 0o060))
+            #expect(outcome.output.contains("fix: sudo usermod -aG dialout") == (mode == 0o060))
         }
     }
 

@@ -58,7 +58,7 @@ final class HandlerUserTests {
             ["env", "-C", folder, "SUDO_UID=1", Built.tool] + words + ["--", "/bin/sh", "look.sh"]
         ).finish()
         #expect(outcome.exit == 0 && outcome.output == seen(1, 1), "\(outcome)")
-        let notice = "the handler runs as daemon, who called sudo; with --user root it runs as root\n"
+        let notice = "the handler runs as daemon, the user that called sudo; with --user root it runs as root\n"
         #expect(outcome.talk.hasPrefix(notice), "\(outcome.talk)")
     }
 

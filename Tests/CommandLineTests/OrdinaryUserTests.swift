@@ -1,14 +1,14 @@
-// The tool as somebody who is not root runs it: whose daemon it asks, and which profiles it knows.
+// The tool of a user who is not root: which daemon it asks, and which profiles it knows.
 import Glibc
 import TestBench
 import Testing
 import WakeSystem
 
-@Suite("An ordinary user's tool", .enabled(if: Machine.isRoot, "to be somebody else"))
+@Suite("An ordinary user's tool", .enabled(if: Machine.isRoot, "to become another user"))
 final class OrdinaryUserTests {
     private let home: String
     /// Before a command.
-    private var somebody: [String] {
+    private var ordinaryUser: [String] {
         ["setpriv", "--reuid=65534", "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin", "HOME=\(home)"]
     }
 
@@ -49,9 +49,9 @@ final class OrdinaryUserTests {
             end
 
             """, at: home + "/strap.trace")
-        let replay = try Child(somebody + [Built.tool, "replay", home + "/strap.trace", "--speed", "max"]).finish()
+        let replay = try Child(ordinaryUser + [Built.tool, "replay", home + "/strap.trace", "--speed", "max"]).finish()
         #expect(replay.exit == 0 && replay.output.contains(#""value":{"mine":18438}"#), "\(replay)")
-        let rules = try Child(somebody + [Built.tool, "udev-rules"]).finish()
+        let rules = try Child(ordinaryUser + [Built.tool, "udev-rules"]).finish()
         #expect(rules.exit == 0 && rules.output.contains("# scale: My scale"), "\(rules)")
     }
 
@@ -63,11 +63,11 @@ final class OrdinaryUserTests {
             exec 9<"$0" && mount -t tmpfs tmpfs /run && \(prepare) &&
             mkdir -p "$0" && mount --no-canonicalize --bind /proc/self/fd/9 "$0" && exec 9<&- && exec "$@"
             """
-        let command = somebody + setting + [program] + words
+        let command = ordinaryUser + setting + [program] + words
         return try Child(["unshare", "--mount", "--net", "sh", "-c", script, packageFolder] + command).finish()
     }
 
-    /// The system's daemon, as far as a socket goes: it lets nobody in.
+    /// A socket in place of the system's daemon: it admits no user.
     private let refusing =
         "mkdir -m 755 /run/wakebridge && python3 -c 'import socket; socket.socket(socket.AF_UNIX)"
         + ".bind(\"/run/wakebridge/control.sock\")' && chmod 600 /run/wakebridge/control.sock"
@@ -86,12 +86,12 @@ final class OrdinaryUserTests {
         #expect(
             doctor.output.contains("this user may not speak to wakebridged at /run/wakebridge/control.sock"),
             "\(doctor)")
-        #expect(doctor.output.contains("mend it: sudo wakebridge doctor"))
+        #expect(doctor.output.contains("fix: sudo wakebridge doctor"))
         #expect(!doctor.output.contains("restart wakebridged"))
     }
 
     @Test(
-        "a place in /tmp that somebody else has made is refused by tool, doctor and daemon, with his name and what to do",
+        "a directory in /tmp that another user has made is refused by tool, doctor and daemon, with its owner and what to do",
         .enabled(if: Machine.makesNamespaces), arguments: ["mkdir -m 777", "ln -s /run"])
     func foreignPlace(make: String) throws {
         let place = "/tmp/wakebridge-65534"
@@ -109,19 +109,19 @@ final class OrdinaryUserTests {
         ] {
             #expect(daemon.exit == 1 && daemon.talk.contains("cannot s") && daemon.talk.contains(sentence), "\(daemon)")
         }
-        // As it is for who has no home either.
+        // The same without a home.
         let rules = try tool("udev-rules", saying: "XDG_CONFIG_HOME=\(place)", after: prepare)
         #expect(rules.talk.contains(sentence), "\(rules)")
     }
 
     @Test(
-        "a place in /tmp that is his own is used, and the home of his account where nobody says one",
+        "a directory in /tmp of the user's own is used, and the home of the account where HOME is unset",
         .enabled(if: Machine.makesNamespaces))
     func ownPlace() throws {
         let prepare = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/wakebridge-65534 && chown 65534 /tmp/wakebridge-65534"
         let status = try tool("status", after: prepare)
         #expect(status.talk.contains("/tmp/wakebridge-65534/wakebridge/control.sock: there is no such"), "\(status)")
-        let help = try Child(somebody + ["HOME=", Built.daemon, "--help"]).finish()
+        let help = try Child(ordinaryUser + ["HOME=", Built.daemon, "--help"]).finish()
         let home = getpwuid(65534).map { String(cString: $0.pointee.pw_dir) } ?? "none"
         #expect(help.output.contains("--config     \(home)/.config/wakebridge\n"), "\(help)")
     }

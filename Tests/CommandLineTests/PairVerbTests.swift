@@ -19,19 +19,20 @@ import WakeModel
         let bluetooth = try ScriptedBluetooth(world(strap(#""breaks": 1"#)))
         let outcome = try bluetooth.tool("pair", "Lab Strap")
         #expect(outcome.exit == 0, "\(outcome.talk)")
-        let who = "heart-rate-monitor-0010"
+        let name = "heart-rate-monitor-0010"
         #expect(
-            outcome.output == "paired \(who) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted; proof: none\n"
+            outcome.output
+                == "paired \(name) (C0:DE:00:00:00:10, heart-rate-monitor): bonded and trusted; proof: none\n"
         )
-        #expect(outcome.talk == "next: wakebridge watch \(who)\n")
+        #expect(outcome.talk == "next: wakebridge watch \(name)\n")
         let path = "/org/bluez/hci0/dev_C0_DE_00_00_00_10"
         #expect(
             bluetooth.calls == [
                 "StopDiscovery", "SetDiscoveryFilter DuplicateData=0 Transport=le", "UUIDs", "StartDiscovery",
                 "StopDiscovery", "RegisterAgent KeyboardDisplay", "Connect", "Connect",
-                "Pair resolved", "Set \(path) Trusted 1", "Set \(path) Alias \(who)", "UnregisterAgent",
+                "Pair resolved", "Set \(path) Trusted 1", "Set \(path) Alias \(name)", "UnregisterAgent",
             ])
-        let again = try bluetooth.tool("pair", who, "--alias", "chest strap")
+        let again = try bluetooth.tool("pair", name, "--alias", "chest strap")
         #expect(again.output.contains("was bonded already, and the bond holds"))
         #expect(again.talk == "next: wakebridge watch 'chest strap'\n")
         #expect(bluetooth.calls.last { $0.hasPrefix("Set") } == "Set \(path) Alias chest strap")
@@ -87,7 +88,7 @@ import WakeModel
         #expect(bluetooth.calls.contains { $0.hasPrefix("org.bluez.Error.Rejected") })
     }
 
-    @Test("who takes long to choose pairs with what was shown, because the scan goes on until then")
+    @Test("a slow choice pairs with what was shown, because the scan goes on until then")
     func slowChoice() throws {
         let bluetooth = try ScriptedBluetooth(#"{"temporary": 300, "devices": [\#(strap())]}"#)
         let seen = try bluetooth.terminal([("pair with it? [y/n] ", "y\\n")], thinking: 1, "pair")
@@ -135,7 +136,7 @@ import WakeModel
         #expect(bluetooth.calls.suffix(3) == ["CancelPairing", "Disconnect", "UnregisterAgent"])
     }
 
-    @Test("without a DEVICE, --yes takes the only one that a profile knows, and nobody guesses between two")
+    @Test("without a DEVICE, --yes takes the only one that a profile knows, and does not guess between two")
     func choice() throws {
         let one = try ScriptedBluetooth(
             world(strap(), #"{"address": "C0:DE:00:00:00:99", "name": "Lamp", "uuids": ["feaa"]}"#))
@@ -173,13 +174,13 @@ import WakeModel
         #expect(try bluetooth.tool("devices").output.contains("loose  C0:DE:00:00:00:10"))
     }
 
-    @Test("an older bluetoothd that tells of no bond is believed, and that is said")
+    @Test("an older bluetoothd that does not report bonds is believed, and that is said")
     func old() throws {
         let bluetooth = try ScriptedBluetooth(#"{"old": true, "devices": [\#(strap())]}"#)
         #expect(try bluetooth.tool("pair", "Lab Strap").output.contains("older than 5.66"))
     }
 
-    @Test("a bond that the peripheral forgot is told with what mends it, and so is one that refuses")
+    @Test("a bond that the peripheral forgot is reported with how to fix it, and so is one that refuses")
     func stale() throws {
         let bluetooth = try ScriptedBluetooth(
             world(

@@ -1,4 +1,4 @@
-// run and replay with a profile that nobody knows: told at once, because it would only ever be silent.
+// run and replay with an unknown profile: reported at once, because it would never match anything.
 import Glibc
 import TestBench
 import Testing

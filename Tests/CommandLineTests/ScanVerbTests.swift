@@ -19,7 +19,7 @@ import WakeSystem
         ]}
         """#
 
-    /// Of Bluetooth alone: what is attached to the machine that the tests run on is nobody's business here.
+    /// Scans Bluetooth only: accessories of the machine that runs the tests must not matter.
     private static let scan = ["scan", "--adapter", "00:1A:7D:DA:71:13"]
 
     @Test("scan prints a line for each peripheral that a profile knows, counts the others, and ends what it began")
@@ -110,7 +110,7 @@ import WakeSystem
     }
 
     @Test(
-        "where nobody announces accessories that is said in a sentence, once, beside what Bluetooth hears",
+        "where accessories are not announced one sentence says so, once, beside the results of Bluetooth",
         .enabled(if: Machine.makesNamespaces, "needs root and namespaces"))
     func withoutUdev() throws {
         let bluetooth = try ScriptedBluetooth(Self.world)
@@ -122,7 +122,7 @@ import WakeSystem
         #expect(rows.contains { $0["address"]?.string == "C0:DE:00:00:00:12" }, "\(rows)")
         let wanted = try bluetooth.tool(["scan", "-p", "gps-receiver"], below: container)
         #expect(wanted.exit == 1 && wanted.talk == "failed: no accessory can be seen: " + sentence, "\(wanted.talk)")
-        // Whoever asks for Bluetooth misses nothing.
+        // A scan of Bluetooth alone misses nothing.
         let others = try bluetooth.tool(["scan", "-p", "heart-rate-monitor", "--for", "300ms"], below: container)
         #expect(others.exit == 0 && others.talk == "", "\(others.talk)")
     }
@@ -218,7 +218,7 @@ import WakeSystem
     }
 
     @Test(
-        "no bus, no bluetoothd, no adapter, one that is off, one that is blocked: a sentence each, with what mends it",
+        "no bus, no bluetoothd, no adapter, one that is off, one that is blocked: a sentence each, with how to fix it",
         arguments: [scan, ["pair", "x"], ["forget", "x"]])
     func missing(words: [String]) throws {
         func talk(_ world: String?) throws -> String {

@@ -97,7 +97,7 @@ import WakeWords
         #expect(long.exit == 1)
     }
 
-    @Test("the socket is what was said last, else the environment's, else nobody has said")
+    @Test("the socket is the last option's, else the environment's, else none")
     func socketSaid() throws {
         func path(_ words: [String], _ environment: [String: String] = [:]) throws -> String? {
             try ParsedWords(words, options: Verb.globalOptions).socketSaid { environment[$0] }
@@ -127,7 +127,7 @@ import WakeWords
         #expect(taken == ImportOptions(capture: "a", output: "b", keepsPart: true))
     }
 
-    @Test("what cannot be written is told with exit 1, and a reader who is slow gets all of it")
+    @Test("a failed write is reported with exit 1, and a slow reader gets all of it")
     func output() throws {
         let trace = makeDirectory("/tmp/wakeoutput.XXXXXX")
         defer { Directory.removeTree(trace) }

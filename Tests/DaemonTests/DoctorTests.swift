@@ -1,4 +1,4 @@
-// The doctor beside a real daemon: what it finds there, and that the commands it gives do mend it.
+// The doctor beside a real daemon: what it finds there, and that the commands it gives fix it.
 import Glibc
 import TestBench
 import Testing
@@ -52,7 +52,7 @@ import WakeSystem
         #expect(try finding("handler-quarantined") == nil)
     }
 
-    @Test("a daemon that was killed has died, one that never was is not running, and one that is stopped is silent")
+    @Test("a daemon that was killed has crashed, one that never ran is not running, and one that is stopped is silent")
     func gone() throws {
         #expect(try finding("bridge-absent")?["level"]?.string == "fault")
         try daemon.start("--no-bluetooth")

@@ -96,7 +96,7 @@ struct OperatorTests {
         #expect(daemon.wait { (try? daemon.json("why", "log")["why"]?.string) == "attached" })
         try daemon.tool("stop", "log")
         #expect(daemon.wait { terminals[1].isOver } && terminals[1].exit == 1)
-        #expect(terminals[1].talk.contains("let go of log"), "\(terminals[1].talk)")
+        #expect(terminals[1].talk.contains("detached log"), "\(terminals[1].talk)")
         let refused = try daemon.tool("attach", "log")
         #expect(refused.exit == 1 && refused.talk.contains("wakebridge start log"), "\(refused)")
     }

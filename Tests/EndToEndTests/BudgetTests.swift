@@ -115,7 +115,7 @@ struct BudgetTests {
     }
 
     @Test(
-        "I2: no event is judged before it had a full budget since the last progress; I13: who acknowledges is never struck"
+        "I2: no event is judged before it had a full budget since the last progress; I13: a handler that acknowledges is never struck"
     )
     func renewsBudget() async throws {
         let told = scratch.file("told")

@@ -1,4 +1,4 @@
-// Handlers that misbehave, side by side with one that does not: nothing survives, nothing blocks, nobody else waits.
+// Handlers that misbehave, beside one that does not: none survives its end, none blocks, none delays another.
 import Glibc
 import TestBench
 import Testing
@@ -16,7 +16,7 @@ struct InvariantTests {
     @Test(
         "I7: no process of a stopped handler survives, whether it ignores SIGTERM, leaves its parent or both",
         .timeLimit(.minutes(1)))
-    func leavesNobody() async throws {
+    func leavesNoProcess() async throws {
         let log = scratch.file("log")
         let trace = scratch.write(TraceText.beats(0, every: 1).text, to: "one.trace")
         let daemon = try await RunningDaemon(
@@ -57,7 +57,7 @@ struct InvariantTests {
     }
 
     @Test(
-        "I8: a lock that somebody waits for is released, or its frozen holder killed, within about a second",
+        "I8: a lock that another process waits for is released, or its frozen holder killed, within about a second",
         .enabled(if: access("/usr/bin/flock", X_OK) == 0, "flock(1) is missing"), .timeLimit(.minutes(1)))
     func freesLocks() async throws {
         let (log, lock) = (scratch.file("log"), scratch.file("lock"))
@@ -65,7 +65,7 @@ struct InvariantTests {
             .beats(1, every: 20), scratch, handler: [Built.fixture, "--hold-lock", lock, "--log", log])
         let isHeld = try await wait(10) { LoggedEvent.read(log).count == 1 && replay.leaves.areFrozen }
         #expect(isHeld)
-        // Nobody waits, so it may sleep on with its lock.
+        // No process waits for the lock, so its holder may stay frozen.
         try await pause(0.5)
         #expect(replay.leaves.areFrozen)
         let waiter = try Running(["/usr/bin/flock", lock, "/bin/true"], in: scratch)
@@ -76,7 +76,7 @@ struct InvariantTests {
     }
 
     @Test(
-        "I8: a lock that somebody waits for already when its holder would be frozen is not kept from them",
+        "I8: a lock that is already waited for when its holder is to be frozen is released within about a second",
         .enabled(if: access("/usr/bin/flock", X_OK) == 0, "flock(1) is missing"), .timeLimit(.minutes(1)))
     func freesLocksAtFreeze() async throws {
         let (log, lock) = (scratch.file("log"), scratch.file("lock"))
@@ -93,7 +93,7 @@ struct InvariantTests {
     }
 
     @Test(
-        "I10: handlers that never read, flood their replies or pour out their log keep nobody else waiting",
+        "I10: handlers that never read, flood their replies or pour out their log delay no other handler",
         .timeLimit(.minutes(1)))
     func isolates() async throws {
         let log = scratch.file("log")

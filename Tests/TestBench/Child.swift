@@ -56,7 +56,7 @@ private final class Gatherer {
     private var bytes: [UInt8] = []
     private var hasEnded = false
 
-    init() throws { (reading, writing) = try Pipe(ours: .read).take() }
+    init() throws { (reading, writing) = try Pipe(ours: .read).releaseEnds() }
 
     deinit {
         close(reading)

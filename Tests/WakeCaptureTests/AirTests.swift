@@ -27,27 +27,27 @@ private func disconnection(adapter: UInt8 = 0, handle: UInt8 = 0x40, status: UIn
 }
 
 @Test(
-    "A link that ends is told with its peer and the reason in words, whichever event had told of its beginning",
+    "A link that ends is reported with its peer and the reason, whichever event had reported its beginning",
     arguments: [0x01, 0x0a, 0x29] as [UInt8])
 func airDrops(subevent: UInt8) {
     var follower = AirFollower()
-    #expect(follower.take(connection(subevent)) == .linkUp(address: strap))
-    #expect(follower.take(disconnection(0x08)) == .linkDropped(address: strap, reason: "timeout"))
-    #expect(follower.take(disconnection(0x08)) == nil)
-    _ = follower.take(connection(subevent))
-    #expect(follower.take(disconnection(0x3f)) == .linkDropped(address: strap, reason: "0x3f"))
+    #expect(follower.ingest(connection(subevent)) == .linkUp(address: strap))
+    #expect(follower.ingest(disconnection(0x08)) == .linkDropped(address: strap, reason: "timeout"))
+    #expect(follower.ingest(disconnection(0x08)) == nil)
+    _ = follower.ingest(connection(subevent))
+    #expect(follower.ingest(disconnection(0x3f)) == .linkDropped(address: strap, reason: "0x3f"))
 }
 
 @Test("Links of several controllers are told apart, and those of a controller that goes are forgotten")
 func airAdapters() {
     var follower = AirFollower()
-    _ = follower.take(packet(0, adapter: 1, [0, 0] + reversed + Array("hci1\0\0\0\0".utf8)))
-    _ = follower.take(connection(1, adapter: 1))
-    #expect(follower.take(disconnection(adapter: 0, 0x13)) == nil)
-    #expect(follower.take(disconnection(adapter: 1, 0x13)) == .linkDropped(address: strap, reason: "remote-user"))
-    _ = follower.take(connection(1, adapter: 1))
-    #expect(follower.take(packet(1, adapter: 1, [])) == .controllerGone(index: 1))
-    #expect(follower.take(disconnection(adapter: 1, 0x13)) == nil)
+    _ = follower.ingest(packet(0, adapter: 1, [0, 0] + reversed + Array("hci1\0\0\0\0".utf8)))
+    _ = follower.ingest(connection(1, adapter: 1))
+    #expect(follower.ingest(disconnection(adapter: 0, 0x13)) == nil)
+    #expect(follower.ingest(disconnection(adapter: 1, 0x13)) == .linkDropped(address: strap, reason: "remote-user"))
+    _ = follower.ingest(connection(1, adapter: 1))
+    #expect(follower.ingest(packet(1, adapter: 1, [])) == .controllerGone(index: 1))
+    #expect(follower.ingest(disconnection(adapter: 1, 0x13)) == nil)
     #expect(follower.controllers.isEmpty)
 }
 
@@ -60,70 +60,71 @@ private func named(_ address: [UInt8], type: UInt8 = 2) -> [UInt8] {
 func airIdentities() {
     var follower = AirFollower()
     let identity: [UInt8] = [0x10, 0, 0, 0, 0xde, 0xc0]
-    #expect(follower.take(connection(1)) == .linkUp(address: strap))
-    #expect(follower.take(named(identity, type: 0)) == nil)
-    #expect(follower.take(named(identity)) == .linkUp(address: "C0:DE:00:00:00:10"))
-    // Everybody who listens to the management channel is told, so it passes again.
-    #expect(follower.take(named(reversed)) == nil)
+    #expect(follower.ingest(connection(1)) == .linkUp(address: strap))
+    #expect(follower.ingest(named(identity, type: 0)) == nil)
+    #expect(follower.ingest(named(identity)) == .linkUp(address: "C0:DE:00:00:00:10"))
+    // Every listener of the management channel gets it, so it passes again.
+    #expect(follower.ingest(named(reversed)) == nil)
     #expect(follower.addresses == ["C0:DE:00:00:00:10"])
-    #expect(follower.take(disconnection(0x13)) == .linkDropped(address: "C0:DE:00:00:00:10", reason: "remote-user"))
-    _ = follower.take(connection(1))
-    #expect(follower.take(named(reversed)) == nil)
-    #expect(follower.take(disconnection(0x13)) == .linkDropped(address: strap, reason: "remote-user"))
-    #expect(follower.take(named(identity)) == nil)
+    #expect(follower.ingest(disconnection(0x13)) == .linkDropped(address: "C0:DE:00:00:00:10", reason: "remote-user"))
+    _ = follower.ingest(connection(1))
+    #expect(follower.ingest(named(reversed)) == nil)
+    #expect(follower.ingest(disconnection(0x13)) == .linkDropped(address: strap, reason: "remote-user"))
+    #expect(follower.ingest(named(identity)) == nil)
 }
 
 @Test(
     "A link that cannot be encrypted is told with the reason, before it ends", arguments: [0x08, 0x30, 0x59] as [UInt8])
 func airEncryption(code: UInt8) {
     var follower = AirFollower()
-    #expect(follower.take(event(code, [0x06, 0x40, 0, 0])) == nil)
-    _ = follower.take(connection(1))
-    #expect(follower.take(event(code, [0, 0x40, 0, 1])) == nil)
-    #expect(follower.take(event(code, [0x06, 0x40])) == nil)
-    let happening = follower.take(event(code, [0x06, 0x40, 0, 0]))
+    #expect(follower.ingest(event(code, [0x06, 0x40, 0, 0])) == nil)
+    _ = follower.ingest(connection(1))
+    #expect(follower.ingest(event(code, [0, 0x40, 0, 1])) == nil)
+    #expect(follower.ingest(event(code, [0x06, 0x40])) == nil)
+    let happening = follower.ingest(event(code, [0x06, 0x40, 0, 0]))
     #expect(happening == .encryptionFailed(address: strap, reason: "key-missing"))
-    #expect(follower.take(disconnection(0x16)) == .linkDropped(address: strap, reason: "local-host"))
+    #expect(follower.ingest(disconnection(0x16)) == .linkDropped(address: strap, reason: "local-host"))
 }
 
-@Test("A controller that refuses another link for want of room is told of, and no other refusal")
+@Test("A controller that refuses another link for want of room is reported, and no other refusal")
 func airRoom() {
     var follower = AirFollower()
-    #expect(follower.take(event(0x0f, [0x0d, 1, 0x0d, 0x20])) == .noRoom(index: 0))
-    #expect(follower.take(event(0x0f, [0x09, 1, 0x43, 0x20])) == .noRoom(index: 0))
-    #expect(follower.take(event(0x0f, [0x0c, 1, 0x0d, 0x20])) == nil)
-    #expect(follower.take(event(0x0f, [0x0d, 1, 0x0b, 0x20])) == nil)
+    #expect(follower.ingest(event(0x0f, [0x0d, 1, 0x0d, 0x20])) == .noRoom(index: 0))
+    #expect(follower.ingest(event(0x0f, [0x09, 1, 0x43, 0x20])) == .noRoom(index: 0))
+    #expect(follower.ingest(event(0x0f, [0x0c, 1, 0x0d, 0x20])) == nil)
+    #expect(follower.ingest(event(0x0f, [0x0d, 1, 0x0b, 0x20])) == nil)
 }
 
 @Test(
-    "A connection that the controller gives up is told of, and whether for want of room; one that was called off is not",
+    "A connection that the controller gives up is reported, with whether for want of room; a cancelled one is not",
     arguments: [0x01, 0x0a, 0x29] as [UInt8])
 func airFailures(subevent: UInt8) {
     var follower = AirFollower()
     #expect(
-        follower.take(connection(subevent, adapter: 2, status: 0x3e)) == .connectFailed(index: 2, forWantOfRoom: false))
-    #expect(follower.take(connection(subevent, status: 0x09)) == .connectFailed(index: 0, forWantOfRoom: true))
-    #expect(follower.take(connection(subevent, status: 0x0d)) == .connectFailed(index: 0, forWantOfRoom: true))
-    #expect(follower.take(connection(subevent, status: 0x02)) == nil)
-    #expect(follower.take(connection(subevent, status: 0x3c)) == nil)
+        follower.ingest(connection(subevent, adapter: 2, status: 0x3e))
+            == .connectFailed(index: 2, forWantOfRoom: false))
+    #expect(follower.ingest(connection(subevent, status: 0x09)) == .connectFailed(index: 0, forWantOfRoom: true))
+    #expect(follower.ingest(connection(subevent, status: 0x0d)) == .connectFailed(index: 0, forWantOfRoom: true))
+    #expect(follower.ingest(connection(subevent, status: 0x02)) == nil)
+    #expect(follower.ingest(connection(subevent, status: 0x3c)) == nil)
     #expect(follower.addresses.isEmpty)
 }
 
-@Test("That the kernel has a controller scan is told of, and neither that it stops nor another command")
+@Test("The start of a scan by the kernel is reported, and neither its end nor another command")
 func airScans() {
     var follower = AirFollower()
-    #expect(follower.take(packet(2, adapter: 1, [0x0c, 0x20, 2, 1, 1])) == .scans(index: 1))
-    #expect(follower.take(packet(2, [0x42, 0x20, 6, 1, 1, 0, 0, 0, 0])) == .scans(index: 0))
-    #expect(follower.take(packet(2, [0x0c, 0x20, 2, 0, 0])) == nil)
-    #expect(follower.take(packet(2, [0x0b, 0x20, 7, 1, 0, 0, 0, 0, 0, 0])) == nil)
-    #expect(follower.take(packet(2, [0x0c, 0x20, 0])) == nil)
+    #expect(follower.ingest(packet(2, adapter: 1, [0x0c, 0x20, 2, 1, 1])) == .scans(index: 1))
+    #expect(follower.ingest(packet(2, [0x42, 0x20, 6, 1, 1, 0, 0, 0, 0])) == .scans(index: 0))
+    #expect(follower.ingest(packet(2, [0x0c, 0x20, 2, 0, 0])) == nil)
+    #expect(follower.ingest(packet(2, [0x0b, 0x20, 7, 1, 0, 0, 0, 0, 0, 0])) == nil)
+    #expect(follower.ingest(packet(2, [0x0c, 0x20, 0])) == nil)
 }
 
 @Test("A controller is known by its address, its name and its maker")
 func airControllers() {
     var follower = AirFollower()
-    _ = follower.take(packet(0, adapter: 2, [0, 1] + reversed + Array("hci2\0\0\0\0".utf8)))
-    _ = follower.take(packet(10, adapter: 2, reversed + [0x0f, 0x00]))
+    _ = follower.ingest(packet(0, adapter: 2, [0, 1] + reversed + Array("hci2\0\0\0\0".utf8)))
+    _ = follower.ingest(packet(10, adapter: 2, reversed + [0x0f, 0x00]))
     let known = follower.controllers[2]
     #expect(known?.address == strap)
     #expect(known?.name == "hci2")
@@ -139,13 +140,13 @@ func airIgnores() {
         packet(4, [0x40, 0, 0, 0]), packet(99, []), event(0x03, [0x00, 0x40, 0x00] + reversed + [1, 0]),
         disconnection(0x13),
     ]
-    for bytes in quiet { #expect(follower.take(bytes) == nil) }
+    for bytes in quiet { #expect(follower.ingest(bytes) == nil) }
     for whole in [connection(1), disconnection(0x13), packet(0, [0, 0] + reversed)] {
-        for length in 0..<whole.count { #expect(follower.take(Array(whole.prefix(length))) == nil) }
+        for length in 0..<whole.count { #expect(follower.ingest(Array(whole.prefix(length))) == nil) }
     }
-    _ = follower.take(connection(1))
-    #expect(follower.take(disconnection(status: 0x0c, 0x13)) == nil)
-    #expect(follower.take(disconnection(0x13)) == .linkDropped(address: strap, reason: "remote-user"))
+    _ = follower.ingest(connection(1))
+    #expect(follower.ingest(disconnection(status: 0x0c, 0x13)) == nil)
+    #expect(follower.ingest(disconnection(0x13)) == .linkDropped(address: strap, reason: "remote-user"))
 }
 
 @Test("A packet becomes the record that btmon writes: opcode and index as flags, its own header left out")

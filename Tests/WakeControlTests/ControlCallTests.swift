@@ -119,7 +119,7 @@ import WakeModel
         #expect(error?["message"]?.string?.contains("\"\u{1b}[2J") == true)
     }
 
-    @Test("root, the daemon's user and the group are let in; nobody else")
+    @Test("only root, the daemon's user and the group are admitted")
     func admission() {
         let admission = Admission(daemonUser: 500, group: 44)
         #expect(admission.admits(Peer(user: 0, groups: [])))

@@ -76,13 +76,13 @@ import WakeModel
         #expect(keys.subtracting(explained).subtracting(plain) == [])
     }
 
-    @Test("what a reader finds that was let go is what the page shows")
+    @Test("what a disconnected reader finds is what the page shows")
     func gap() throws {
         let shown = try #require(page.block("", with: "{\"gap\":"))
         let stream = ControlStream(contentType: "application/x-ndjson")
         let line = Array((String(repeating: "x", count: ControlStream.capacity / 17) + "\n").utf8)
         for _ in 0..<17 { stream.send(line) }
-        guard case .bytes(let bytes) = stream.take(upTo: 1 << 20) else {
+        guard case .bytes(let bytes) = stream.read(upTo: 1 << 20) else {
             Issue.record("nothing was to be had")
             return
         }

@@ -1,4 +1,4 @@
-// Streams: what is sent arrives at once, a leaving client is noticed, a slow one is let go, and nobody else waits.
+// Streams: lines arrive at once, a client that leaves is noticed, a slow one is disconnected, and no other waits.
 import Glibc
 import TestBench
 import Testing
@@ -87,7 +87,7 @@ import WakeSystem
         #expect(stream?.isOpen == true)
     }
 
-    @Test("with a reader that does not read is ended with a gap line, and nobody waits meanwhile")
+    @Test("with a reader that does not read is ended with a gap line, and no other client waits meanwhile")
     func slowReader() throws {
         var stream: ControlStream?
         var closed = 0
@@ -148,15 +148,15 @@ import WakeSystem
         var backlog = StreamBacklog(capacity: 12)
         let fits = ["aaaa\n", "bbbb\n", "cccc\n"].map { backlog.append(Array($0.utf8)) }
         #expect(fits == [true, true, false])
-        let started = backlog.take(upTo: 2)
+        let started = backlog.removeFirst(upTo: 2)
         #expect(started == Array("aa".utf8))
         backlog.truncate { Array("lost \($0)\n".utf8) }
-        let rest = backlog.take(upTo: 100)
+        let rest = backlog.removeFirst(upTo: 100)
         #expect(rest == Array("aa\nlost 2\n".utf8))
         #expect(backlog.count == 0)
     }
 
-    @Test("a long backlog comes out whole and in order, whatever the pieces it is taken in")
+    @Test("a long backlog comes out whole and in order, whatever the pieces it is removed in")
     func backlogOrder() {
         var backlog = StreamBacklog(capacity: 1 << 20)
         let pieces = (0..<500).map { Array("line \($0)\n".utf8) }
@@ -164,8 +164,8 @@ import WakeSystem
             let fits = backlog.append(piece)
             #expect(fits)
         }
-        var taken: [UInt8] = []
-        while backlog.count > 0 { taken += backlog.take(upTo: 7) }
-        #expect(taken == pieces.flatMap { $0 })
+        var removed: [UInt8] = []
+        while backlog.count > 0 { removed += backlog.removeFirst(upTo: 7) }
+        #expect(removed == pieces.flatMap { $0 })
     }
 }

@@ -21,7 +21,7 @@ import WakeSystem
         }
     }
 
-    @Test("who connects while libmicrohttpd cannot be had waits, and is answered once it can")
+    @Test("a client that connects while libmicrohttpd cannot be loaded waits, and is answered once it can")
     func waits() throws {
         let directory = makeDirectory("/tmp/wakecontrol.XXXXXX")
         defer { Directory.removeTree(directory) }
@@ -32,7 +32,7 @@ import WakeSystem
             loader.load()
         }
         defer { server.close() }
-        // Nobody has asked, so it is tried no more than once.
+        // No client has connected, so it is tried no more than once.
         #expect(try loop.turn(for: .milliseconds(1_500)) { loader.tries.withLock { $0 } > 1 } == false)
         let asking = try Child(["curl", "-sS", "--max-time", "20", "--unix-socket", path, "http://w/v1/status"])
         while !asking.isOver { try loop.runOnce(timeout: .milliseconds(1)) }

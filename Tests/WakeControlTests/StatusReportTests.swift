@@ -1,4 +1,4 @@
-// The status as it goes over the wire, byte for byte, where it tells of Bluetooth.
+// The Bluetooth part of the status as it is sent, byte for byte.
 import Testing
 import WakeControl
 import WakeModel
@@ -13,7 +13,7 @@ import WakeModel
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    @Test("an adapter is told with what it carries, what it carries at most, and who waits; null is what is not known")
+    @Test("an adapter is reported with its links, its most links, and what waits for one; null is what is not known")
     func adapters() {
         let full = AdapterStatus(
             address: "00:1A:7D:DA:71:13", isPowered: true, links: 5, mostLinks: 5, waiting: ["sca\"le", "belt"])

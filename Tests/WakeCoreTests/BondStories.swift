@@ -84,7 +84,7 @@ struct BondStories {
             let kinds = Set(
                 story.log.compactMap { entry -> String? in
                     guard case .append(_, let event, _, _) = entry.effect else { return nil }
-                    return event.kind.written
+                    return event.kind.wireName
                 })
             #expect(kinds.count == 5, "data, a gap, a connect, an attention and a disconnect: \(kinds)")
             #expect(Set(appended(story, for: handler)) == [isBonded])

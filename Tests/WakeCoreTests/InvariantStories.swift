@@ -1,4 +1,4 @@
-// The promises of the whole, as far as the pure core can keep them: each invariant by its number and its sentence.
+// The invariants of docs/dev/invariants.md, as far as the pure core alone keeps them.
 import Testing
 import WakeModel
 
@@ -6,7 +6,7 @@ import WakeModel
 
 @Suite("Invariants")
 struct InvariantStories {
-    @Test("I1 A handler with no lease, task, request or attach is frozen within T_linger + T_freeze")
+    @Test("I1: a handler with no lease, task, request or attach is frozen within its linger and the freeze time")
     func frozenWhenIdle() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -25,7 +25,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("I2 No event is judged before it had a full budget since delivery or the last progress")
+    @Test("I2: no event is judged before it had a full budget since delivery or the last progress")
     func fullBudget() {
         let story = Scenario()
         let device = story.device()
@@ -37,7 +37,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("I3 No handler is awake past its awake deadline and T_grace")
+    @Test("I3: no handler is awake past its awake deadline and its grace")
     func boundedAwake() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -52,7 +52,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("I5 Order within a device holds over crash and replay")
+    @Test("I5: order within a device holds over crash and replay")
     func order() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesEach(.milliseconds(3))))
@@ -71,7 +71,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("I12 The same inputs at the same instants give the same decisions")
+    @Test("I12: the same inputs at the same instants give the same decisions")
     func determinism() {
         func decisions() -> [String] {
             var walk = RandomWalk(seed: 4711)
@@ -81,7 +81,7 @@ struct InvariantStories {
         #expect(decisions() == decisions())
     }
 
-    @Test("I13 A strap at 1 Hz for an hour, 30 ms a beat: awake under 6 % of the time, no strike, no hold")
+    @Test("I13: a strap at 1 Hz for an hour, 30 ms a beat: awake under 6 % of the time, no strike, no hold")
     func strap() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesEach(.milliseconds(30))))
@@ -96,7 +96,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("I13 A handler at the edge of what it can sustain is never struck, held, killed or starved")
+    @Test("I13: a handler at the edge of what it can sustain is never struck, held, killed or starved")
     func sustained() {
         let story = Scenario()
         let (one, two) = (story.device(1), story.device(2))

@@ -113,7 +113,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("At its deadline it gets SIGTERM, and T_term later the kill; the event comes again")
+    @Test("At its deadline it gets SIGTERM, and after the terminate timer the kill; the event comes again")
     func deadline() {
         let story = Scenario()
         story.termLatency = nil

@@ -6,7 +6,9 @@ import WakeModel
 
 @Suite("Operators and manifests")
 struct OperatorStories {
-    @Test("Stop ends a live handler with notice, SIGTERM and, T_term later, the kill; nothing but start wakes it")
+    @Test(
+        "Stop ends a running handler with notice, SIGTERM and, after the terminate timer, the kill; only start wakes it"
+    )
     func stop() {
         let story = Scenario()
         story.termLatency = nil

@@ -219,7 +219,7 @@ struct RandomWalk {
 @Suite("Random lives")
 struct RandomLives {
     @Test(
-        "I4: no random life breaks accounting, order, epochs, budgets or deadlines, and then everything comes through",
+        "I4: no random run breaks accounting, order, epochs, budgets or deadlines, and then every event is delivered",
         arguments: UInt64(0)..<4)
     func walk(quarter: UInt64) {
         for seed in (quarter * 500)..<(quarter * 500 + 500) {

@@ -223,7 +223,7 @@ struct ShutdownStories {
         story.close()
     }
 
-    @Test("I2 An overrun is judged under strain as without: only where the whole budget was there")
+    @Test("I2: an overrun under memory pressure or system sleep is judged only after a full budget")
     func judged() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

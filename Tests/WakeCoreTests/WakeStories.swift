@@ -41,7 +41,7 @@ struct WakeStories {
         story.close()
     }
 
-    @Test("A handler that is not ready within T_launch is killed, and its events stay queued and uncharged")
+    @Test("A handler that is not ready within its launch timer is killed, and its events stay queued and uncharged")
     func launchTimeout() {
         let story = Scenario()
         let device = story.device()

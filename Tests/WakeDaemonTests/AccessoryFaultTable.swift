@@ -50,10 +50,10 @@ private let brokenCalls: [ConfigurationFault] = [
         "serial does not fit node \"rfcomm\"; remove it or write node: \"serial\""),
     called(
         "name_prefix: \"GPS\"", "node: \"rfcomm\", sharing: \"shared\"",
-        "sharing does not fit node \"rfcomm\", which nobody else can open; remove it"),
+        "sharing does not fit node \"rfcomm\", which no other program can open; remove it"),
     called(
         "name_prefix: \"GPS\"", "node: \"rfcomm\", on_suspend: \"detach\"",
-        "on_suspend does not fit node \"rfcomm\", which nobody else can open; remove it"),
+        "on_suspend does not fit node \"rfcomm\", which no other program can open; remove it"),
     called(
         "name_prefix: \"GPS\"", "node: \"rfcomm\", streams: {input: {name: \"i\"}}",
         "node is \"rfcomm\", but streams has \"input\", which comes from node \"input\"; change one of the two"),

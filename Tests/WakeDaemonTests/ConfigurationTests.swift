@@ -223,8 +223,8 @@ struct ConfigurationTests {
         ].flatMap { (place, keys) in keys.map { "\(place).\($0)" } }
         #expect(documented == Set(HandlerManifest.keys + settings.keys + nested))
         for entry in TimerKeys.all {
-            let range = "\(entry.range.lowerBound.written) to \(entry.range.upperBound.written)"
-            let row = "| `timers.\(entry.key)` | \(HandlerTimers()[keyPath: entry.timer].written) | \(range) |"
+            let range = "\(entry.range.lowerBound.text) to \(entry.range.upperBound.text)"
+            let row = "| `timers.\(entry.key)` | \(HandlerTimers()[keyPath: entry.timer].text) | \(range) |"
             #expect(text.contains(row), "docs/manifest.md should say: \(row)")
         }
     }

@@ -74,12 +74,12 @@ final class OwnUsersTests {
         try Directory.create(folder + "/locks")
         let wanted = first("hr")
         try giveDirectory(of: "hr", owner: wanted)
-        let systemd = try #require(try UserLock.take(wanted, for: "unit", in: folder + "/locks"))
+        let systemd = try #require(try UserLock.acquire(wanted, for: "unit", in: folder + "/locks"))
         let users = users()
         let account = try users.account(of: "hr")
         #expect(account.user == wanted + 1)
         #expect(text(of: "\(folder)/locks/\(account.user)") == "wb-hr\n")
-        #expect(try UserLock.take(account.user, for: "unit", in: folder + "/locks") == nil)
+        #expect(try UserLock.acquire(account.user, for: "unit", in: folder + "/locks") == nil)
         withExtendedLifetime((systemd, users)) {}
         #expect(text(of: "\(folder)/locks/\(wanted)") == "unit\n")
     }

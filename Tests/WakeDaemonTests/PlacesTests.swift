@@ -95,7 +95,7 @@ private final class Shelf {
     func read(into library: inout ProfileLibrary) -> [String] {
         let reading = ProfileFolder.read(["\(root)/one", "\(root)/two"], after: library)
         blind = reading.errors.map(\.file)
-        #expect(library.take(Array(reading.sources.values), keeping: reading.kept).errors == [])
+        #expect(library.update(with: Array(reading.sources.values), keeping: reading.kept).errors == [])
         return library.all.map(\.title)
     }
 }

@@ -71,7 +71,7 @@ extension MachineTree {
         #expect(look { _ in .unmade("why") }.rules == .unmade("why"))
     }
 
-    @Test("udevd is heard where somebody listens to the kernel's announcements in this network, and else is not")
+    @Test("udevd counts as heard where a process listens to the kernel's announcements in this network")
     func udev() throws {
         try tree.file("/run/udev/control", "")
         #expect(look().udev == .running)

@@ -52,13 +52,13 @@ import WakeSystem
         #expect(BusState(reaching: reason) == .refused("it ended the connection"))
     }
 
-    @Test("a bus without bluetoothd is reached, and nobody is started by asking")
+    @Test("a bus without bluetoothd is reached, and asking starts no service")
     func notRunning() throws {
         let bus = try PrivateBus()
         #expect(look(bus.address) == .reached(.notRunning))
     }
 
-    @Test("adapters are counted with their links, with who waits for one, and whether somebody scans")
+    @Test("adapters are counted with their links, the peripherals that wait for one, and whether a program scans")
     func adapters() throws {
         let bus = try PrivateBus()
         let bluez = try ScriptedBluez(on: bus)

@@ -4,7 +4,7 @@ import WakeModel
 @testable import WakeControl
 @testable import WakeDoctor
 
-/// What the daemon answers a user whom it does not let in, as the tool words it.
+/// The daemon's answer to a user without access, in the tool's words.
 private var refusal: String {
     let refusal = Admission(daemonUser: 0, group: nil).refusal(of: Peer(user: 1001, groups: []))
     return "\(refusal.message); \(refusal.advice)"
@@ -190,7 +190,7 @@ private let radioCases = [
             $0.waiting = ["scale", "chest-strap"]
         }
     },
-    // What nobody knows of the maker, the bridge has learnt.
+    // The maker's count is unknown, and the bridge has learnt it.
     Case(.warning, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter") {
         $0.kernel.controllers["hci0"]?.maker = nil
         $0.withAdapter {
@@ -226,7 +226,7 @@ private let bridgeCases = [
     Case(.fault, .bridgeDead, "sudo systemctl restart wakebridged") { $0.bridge = .dead(socket: socket) },
     Case(.fault, .bridgeDenied, "sudo wakebridge doctor") { $0.bridge = .denied(socket: socket) },
     Case(.fault, .bridgeSilent, "sudo systemctl restart wakebridged") { $0.bridge = .silent(socket: socket) },
-    // What somebody runs for himself is not systemd's.
+    // A daemon that a user runs by hand is not systemd's.
     Case(.fault, .bridgeDead, "wakebridged") {
         $0.bridge = .dead(socket: socket)
         $0.isBridgeOfSystem = false
@@ -239,7 +239,7 @@ private let bridgeCases = [
         $0.withBridge { $0.version = "0.0.9" }
         $0.isBridgeOfSystem = false
     },
-    Case(.fault, .journalDegraded, "make room on the disk or mend it, then start it anew") {
+    Case(.fault, .journalDegraded, "make room on the disk or repair it, then start it anew") {
         $0.withBridge { $0.journalHealth = "the disk is full" }
         $0.isBridgeOfSystem = false
     },
@@ -248,7 +248,7 @@ private let bridgeCases = [
     },
     Case(.note, .bridgeVersion, "sudo systemctl restart wakebridged") { $0.withBridge { $0.version = "0.0.9" } },
     Case(
-        .fault, .journalDegraded, "make room on the disk or mend it, then 'sudo systemctl restart wakebridged'"
+        .fault, .journalDegraded, "make room on the disk or repair it, then 'sudo systemctl restart wakebridged'"
     ) { $0.withBridge { $0.journalHealth = "the disk is full" } },
     Case(
         .warning, .weakSuspension,

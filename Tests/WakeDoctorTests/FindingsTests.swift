@@ -15,7 +15,7 @@ extension Finding {
 }
 
 @Suite("Findings") struct FindingsTests {
-    @Test("each fault of a machine brings its finding, with what mends it, and no other one", arguments: cases)
+    @Test("each fault of a machine brings its finding, with how to fix it, and no other one", arguments: cases)
     func finds(one: Case) throws {
         let finding = try #require(one.finding)
         #expect(finding.level == one.level)
@@ -66,7 +66,7 @@ extension Finding {
         #expect(Findings(facts).all.map(\.code).prefix(2) == [.bridgeAbsent, .weakSuspension])
     }
 
-    @Test("rules that cannot be made silence nothing, and what they would mend is not said to be mended by making them")
+    @Test("rules that cannot be made hide no finding, and no finding says that making them would fix it")
     func cannotMakeRules() {
         var facts = wellFacts()
         facts.accessories.rules = .unmade("the profile x: why; do this")

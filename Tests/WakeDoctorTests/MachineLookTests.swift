@@ -34,7 +34,7 @@ import WakeSystem
         #expect(tree.look.radio == .blockedByHardware)
     }
 
-    @Test("a USB dongle is known by its device, whether it may be put to sleep, and who made it; links are no adapters")
+    @Test("a USB dongle is known with its device, its autosuspend and its maker; links are no adapters")
     func dongle() throws {
         try tree.dongle("hci0", at: "1-1.2", vendor: "0a12", control: "auto")
         try tree.dongle("hci1", at: "2-3", vendor: "8087", control: "on")
@@ -83,7 +83,7 @@ import WakeSystem
         }
     }
 
-    @Test("who the monitor channel says made a controller is believed, also over the USB vendor")
+    @Test("the maker that the monitor channel reports wins over the USB vendor")
     func monitor() throws {
         try tree.dongle("hci0", at: "1-1", vendor: "0a5c", control: "on")
         var kernel = tree.look.kernel

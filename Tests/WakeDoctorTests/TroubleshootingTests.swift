@@ -9,12 +9,12 @@ import Testing
 
     private static let margin = String(repeating: " ", count: 9)
 
-    /// A finding's lines: its level and what is, why it matters, what mends it.
+    /// A finding's lines: its level and what is, why it matters, how to fix it.
     private func told(_ finding: Finding) -> [String] {
         let level = finding.level.name + Self.margin.dropFirst(finding.level.name.count)
         let remedy: String? =
             switch finding.remedy {
-            case .run(let text)?, .act(let text)?: "mend it: " + text
+            case .run(let text)?, .act(let text)?: "fix: " + text
             case nil: nil
             }
         let more = [finding.why, remedy ?? ""].filter { !$0.isEmpty }
@@ -36,7 +36,7 @@ import Testing
         #expect(Set(Finding.Code.allCases).subtracting(codes) == [])
     }
 
-    @Test("what is shown is what the doctor says, word for word, with why and what mends it")
+    @Test("what is shown is what the doctor says, word for word, with why and how to fix it")
     func showsNothingElse() {
         let said = Set(cases.compactMap(\.finding).map(told))
         #expect(shown.count >= Finding.Code.allCases.count)

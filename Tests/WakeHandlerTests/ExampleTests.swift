@@ -52,7 +52,7 @@ struct ExampleTests {
         #expect(output.standardOutput.last == "strap is gone: remote-user")
     }
 
-    @Test("the Swift library runs with descriptor 3 closed, and with nobody reading it")
+    @Test("the Swift library runs with descriptor 3 closed, and with no reader of it")
     func runsWithoutBridge() {
         let program = "\(builtPrograms)/ExampleHeartRate"
         let closed = runProgram([program], input: session, in: directory, hasReplies: false)

@@ -95,7 +95,7 @@ struct SessionTests {
         #expect(said == [true, false, false])
     }
 
-    @Test("the life of the process is told")
+    @Test("launch, thaw, expiry and the end of the process are reported")
     func tellsNotices() {
         let answers = replies(
             of: recorder,
@@ -148,7 +148,7 @@ struct SessionTests {
         #expect(recorder.told.map { $0.last } == ["1", "2", "4", "2", "3"])
     }
 
-    @Test("a gap ends the wait for an event that was given back, because it may tell of its loss")
+    @Test("a gap ends the wait for a refused event, because it may report its loss")
     func stopsWaiting() {
         recorder.answer = { event, _ in event.sequence == 2 ? .retry(after: nil) : .useful }
         let answers = replies(of: recorder, to: [event(2), event(3), event(9, type: "gap", data: "{}"), event(10)])

@@ -24,7 +24,7 @@ private let everyType: [BusValue] = [
         ]),
 ]
 
-/// Two connections to one bus on one loop: who asks, and who is asked.
+/// Two connections to one bus on one loop: the caller, and the callee.
 private final class Pair {
     let bus: PrivateBus
     let loop: EventLoop
@@ -80,7 +80,7 @@ struct BusTests {
         object.cancel()
     }
 
-    @Test("a call that nobody answers fails with a timeout when its time is over, and the connection goes on")
+    @Test("a call without an answer fails with a timeout when its time is over, and the connection goes on")
     func deadline() throws {
         let pair = try Pair()
         var kept: [BusRequest] = []
@@ -98,7 +98,7 @@ struct BusTests {
         object.cancel()
     }
 
-    @Test("a request is refused by name and sentence, and by itself where it is let go of unanswered")
+    @Test("a request is refused by name and sentence, and by itself where it is released unanswered")
     func refusal() throws {
         let pair = try Pair()
         let rejected = BusError(name: "org.bluez.Error.Rejected", message: "no")
@@ -114,8 +114,8 @@ struct BusTests {
         #expect(gone.isUnknownObject)
     }
 
-    @Test("calling somebody who is not there says so")
-    func nobody() throws {
+    @Test("a call to a name that no program has says so")
+    func absentName() throws {
         let pair = try Pair()
         guard case .failure(let error) = try pair.ask(BusCall("org.example.Nobody", "/", "org.example.It", "Ask", []))
         else { return #expect(Bool(false)) }
@@ -137,7 +137,7 @@ struct BusTests {
         object.cancel()
     }
 
-    @Test("a subscription hears what fits its rule, by well-known sender too, until it is let go of")
+    @Test("a subscription receives signals that match its rule, by well-known sender too, until it is released")
     func signals() throws {
         let pair = try Pair()
         var heard: [String] = []
@@ -178,7 +178,7 @@ struct BusTests {
         pair.bus.kill()
         try pair.turn { losses == 1 && answer != nil }
         guard case .failure = answer else { return #expect(Bool(false)) }
-        #expect(wasLost, "whoever is failed by the loss can tell")
+        #expect(wasLost, "a call that the loss fails can tell")
         #expect(pair.caller.isLost)
         #expect(try pair.ask(pair.call("Wait")) != nil)
         object.cancel()

@@ -60,7 +60,8 @@ private final class Handler {
 
 @Suite struct CompositionTests {
     @Test(
-        "an object that owns a child delivers, drains, reaps and lets go, on either backend", arguments: [true, false])
+        "an object that owns a child delivers, drains, reaps and releases it, on either backend",
+        arguments: [true, false])
     func lifecycle(withCgroup: Bool) throws {
         Signals.ignoreBrokenPipes()
         let tree = withCgroup ? try? CgroupTree.open(named: "wakebridge-composition-test-\(getpid())") : nil

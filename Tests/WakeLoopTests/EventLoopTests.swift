@@ -22,13 +22,13 @@ import WakeSystem
         #expect(try loop.runOnce(timeout: .zero) == false)
     }
 
-    /// Sources that are ready without end: nobody reads what is there. Each asks for a turn whenever it is called.
+    /// Sources that are always ready, because they are never read. Each asks for a turn whenever it is called.
     private final class Flood {
         private let pipes: [(readEnd: Int32, writeEnd: Int32)]
         private var watches: [Watch] = []
 
         init(of count: Int, on loop: EventLoop, called: @escaping () -> Void) throws {
-            pipes = try (0..<count).map { _ in try Pipe(ours: .both).take() }
+            pipes = try (0..<count).map { _ in try Pipe(ours: .both).releaseEnds() }
             for pipe in pipes {
                 write(pipe.writeEnd, "1", 1)
                 watches.append(
@@ -74,7 +74,7 @@ import WakeSystem
         flood.end()
     }
 
-    @Test("a watch that is let go of calls no more")
+    @Test("a released watch is not called any more")
     func released() throws {
         let loop = try EventLoop()
         let pipe = try Pipe(ours: .both)
@@ -104,7 +104,7 @@ import WakeSystem
         #expect(watch == nil)
     }
 
-    @Test("a watch that its owner lets go of in its own call has left its descriptor by then")
+    @Test("a watch that its owner releases in its own call has left its descriptor by then")
     func releaseWithinCall() throws {
         let loop = try EventLoop()
         let pipe = try Pipe(ours: .both)
@@ -158,10 +158,10 @@ import WakeSystem
         #expect(calls == [.readable, .writable])
     }
 
-    @Test("a hang-up is told though nobody asked for it")
+    @Test("a hang-up is reported without having been asked for")
     func hangup() throws {
         let loop = try EventLoop()
-        let ends = try Pipe(ours: .both).take()
+        let ends = try Pipe(ours: .both).releaseEnds()
         defer { close(ends.readEnd) }
         var seen: Readiness = []
         let watch = try loop.watch(ends.readEnd, for: .readable) { seen = $0 }

@@ -1,4 +1,4 @@
-// The loop over a real cgroup: told of a freeze by EPOLLPRI, of an end by the pidfd, of replies by the socket.
+// The loop over a real cgroup: EPOLLPRI reports a freeze, the pidfd an end, the socket replies.
 import Glibc
 import TestBench
 import Testing
@@ -56,7 +56,7 @@ import WakeSystem
         usleep(20_000)
         _ = try child.container.events()
         changes = 0
-        #expect(try loop.runOnce(timeout: .milliseconds(30)) == false, "an idle handler wakes nobody")
+        #expect(try loop.runOnce(timeout: .milliseconds(30)) == false, "an idle handler does not wake the loop")
 
         try child.container.thaw()
         child.closeInput()

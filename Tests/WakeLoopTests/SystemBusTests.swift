@@ -7,7 +7,7 @@ import WakeSystem
 
 @testable import WakeLoop
 
-/// Where a bus may be or not, and who waits for it.
+/// A place where a bus may be or not, and its listeners.
 private final class Waiting {
     let directory: String
     let loop: EventLoop
@@ -52,7 +52,7 @@ struct SystemBusTests {
         bus.kill()
     }
 
-    @Test("after the loss of the bus everybody is told, and told again when it is back")
+    @Test("after the loss of the bus every listener is told, and told again when it is back")
     func returns() throws {
         let waiting = try Waiting()
         waiting.makeDirectory()
@@ -82,7 +82,7 @@ struct SystemBusTests {
         bus.kill()
     }
 
-    @Test("a bus that came before its place was watched, so that nothing tells of it, is found")
+    @Test("a bus that came before its place was watched, and so is not reported, is found")
     func appearsUnseen() throws {
         let waiting = try Waiting()
         let (dead, alive) = (waiting.directory + "/dead", waiting.directory + "/alive")
@@ -90,7 +90,7 @@ struct SystemBusTests {
         for directory in [dead, alive] { mkdir(directory, 0o755) }
         symlink(dead, place)
         try waiting.line.open()
-        // What is watched is the dead directory; the bus lives in another one.
+        // The watch is on the dead directory; the bus is in another one.
         let bus = try PrivateBus(at: "unix:path=\(alive)/socket")
         #expect(rename(place, place + ".old") == 0 && symlink(alive, place) == 0)
         try waiting.turn { waiting.told == ["connected"] }

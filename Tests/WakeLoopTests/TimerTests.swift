@@ -19,7 +19,7 @@ import WakeSystem
             }
         }
         for timer in timers { timer.arm(at: due) }
-        // An optimised build lets go of what is not used again, and a timer let go of is disarmed.
+        // An optimised build releases what is not used again, and a released timer is disarmed.
         let called = try withExtendedLifetime(timers) { try loop.runOnce(timeout: .seconds(1)) }
         #expect(called)
         print(
@@ -57,7 +57,7 @@ import WakeSystem
         #expect(timers.allSatisfy { $0.armedAt == nil })
     }
 
-    @Test("a timer that is disarmed or let go of by another one due with it does not fire")
+    @Test("a timer that is disarmed or released by another one due with it does not fire")
     func disarmedByNeighbour() throws {
         let loop = try EventLoop()
         var fired: [String] = []
@@ -74,7 +74,7 @@ import WakeSystem
         #expect(third == nil)
     }
 
-    @Test("a timer that always arms itself for the past starves nobody")
+    @Test("a timer that always arms itself for the past starves no other source")
     func selfish() throws {
         let loop = try EventLoop()
         var rounds = 0

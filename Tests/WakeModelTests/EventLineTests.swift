@@ -23,7 +23,7 @@ private func line(
         device: DeviceID(rawValue: 1), kind: kind, stamp: stamp, isAuthenticated: authenticated)
     var writer = JSONWriter()
     EventLine(
-        event, of: DeviceText(of: strap, in: kind.written), sequence: Sequence(42), attempt: 1,
+        event, of: DeviceText(of: strap, in: kind.wireName), sequence: Sequence(42), attempt: 1,
         isRedelivered: redelivered,
         budget: budget,
         start: EventLineStart(idPrefix: "j7-"),
@@ -45,7 +45,7 @@ struct EventLineTests {
                 + "\"characteristic\":\"2a37\",\"value\":{\"bpm\":73,\"rr_s\":[0.832]},\"raw\":\"10495403\"}}\n")
     }
 
-    @Test("every line about a device says whether a bond proved who it is, whatever happened to it")
+    @Test("every line about a device says whether a bond proved its identity")
     func writesAuthenticated() {
         let time = WallTime(microseconds: 0)
         let gap = Gap(cause: .link, count: nil, first: nil, last: nil, from: time, to: time)
@@ -75,7 +75,7 @@ struct EventLineTests {
             text.hasSuffix(
                 "\"data\":{\"profile\":\"heart-rate-monitor\",\"stream\":\"advertisement\","
                     + "\"value\":{\"temperature_c\":21.5},\"raw\":\"020106\"}}\n"))
-        #expect(Channel.advertisement.written.text == "advertisement")
+        #expect(Channel.advertisement.wireName.text == "advertisement")
     }
 
     @Test("a piece of a serial stream says that it is no message; written apart it is read again")
@@ -87,9 +87,9 @@ struct EventLineTests {
                 text.contains(
                     "\"stream\":\"serial\",\"raw\":\"24\",\"undecodable\":\"\(fragment.sentence)\","
                         + "\"fragment\":\"\(fragment.rawValue)\"}"))
-            #expect(Channel(written: channel.written.text) == channel)
+            #expect(Channel(wireName: channel.wireName.text) == channel)
         }
-        #expect(Channel(written: "serial-") == nil && Channel(written: "serial-cut") == nil)
+        #expect(Channel(wireName: "serial-") == nil && Channel(wireName: "serial-cut") == nil)
     }
 
     @Test("redelivery, a clock that is not set and a spent budget are told")

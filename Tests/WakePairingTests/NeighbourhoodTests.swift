@@ -160,12 +160,12 @@ private func mirror(_ peripherals: [(String, [(String, BusValue)])]) -> BluezMir
                 try File.replace("\(directory)/\(name)/\(file)", with: Array("\(text)\n".utf8))
             }
         }
-        #expect(RadioSwitch.look(in: directory + "/none") == .open)
+        #expect(RfkillState.look(in: directory + "/none") == .open)
         try set("rfkill0", type: "wlan", soft: "1", hard: "1")
-        #expect(RadioSwitch.look(in: directory) == .open)
+        #expect(RfkillState.look(in: directory) == .open)
         try set("rfkill1", type: "bluetooth", soft: "1", hard: "0")
-        #expect(RadioSwitch.look(in: directory) == .blockedBySoftware)
+        #expect(RfkillState.look(in: directory) == .blockedBySoftware)
         try set("rfkill2", type: "bluetooth", soft: "0", hard: "1")
-        #expect(RadioSwitch.look(in: directory) == .blockedByHardware)
+        #expect(RfkillState.look(in: directory) == .blockedByHardware)
     }
 }

@@ -1,4 +1,4 @@
-// Broadcasts of sensors that nobody connects to: which part of an advertisement becomes the value.
+// Broadcasts of sensors without a link: which part of an advertisement becomes the value.
 import Testing
 import WakeModel
 

@@ -1,4 +1,4 @@
-// The JSON5 reader under texts nobody meant to write, and the small languages of durations, sizes and near words.
+// The JSON5 reader with malformed texts, and the parsers of durations, sizes and near words.
 import Foundation
 import Testing
 import WakeModel
@@ -97,8 +97,8 @@ struct DocumentTests {
             ("9223372036854775807d", nil), ("99999999999999999999s", nil),
         ] as [(String, Int64?)])
     func durations(text: String, milliseconds: Int64?) {
-        #expect(TimeSpan(written: text)?.wholeMilliseconds == milliseconds)
-        if let span = TimeSpan(written: text) { #expect(TimeSpan(written: span.written) == span) }
+        #expect(TimeSpan(text: text)?.wholeMilliseconds == milliseconds)
+        if let span = TimeSpan(text: text) { #expect(TimeSpan(text: span.text) == span) }
     }
 
     @Test(
@@ -108,8 +108,8 @@ struct DocumentTests {
             ("64MB", nil), ("64mib", nil), ("9999999999999GiB", nil),
         ] as [(String, Int?)])
     func sizes(text: String, bytes: Int?) {
-        #expect(byteCount(written: text) == bytes)
-        if let bytes { #expect(byteCount(written: writtenByteCount(bytes)) == bytes) }
+        #expect(byteCount(text: text) == bytes)
+        if let bytes { #expect(byteCount(text: byteCountText(bytes)) == bytes) }
     }
 
     @Test("the nearest word is a slip away: swapped, missing, doubled or wrong letters, but not another word")

@@ -110,7 +110,7 @@ struct FieldTests {
         #expect(try value(of: fields, "0307") == #"{"kind":3,"more":7}"#)
     }
 
-    @Test("a repeated number that nobody sees is still read to the end")
+    @Test("a repeated number without output is still read to the end")
     func hiddenTail() throws {
         let field = #"{name: "x", type: "uint8"}, {name: "t", type: "uint16", repeat: true, hidden: true}"#
         #expect(try value(of: field, "0101020304") == #"{"x":1}"#)

@@ -26,8 +26,8 @@ struct TakingTests {
         var library = ProfileLibrary.load([source("strap", "bpm"), source("pod", "steps")]).library
         let old = try #require(library.index(named: "strap"))
         let pod = library.index(named: "pod")
-        let changes = library.take([source("strap", "rate"), source("pod", "steps"), source("band", "laps")])
-        #expect(changes.taken == ["band", "strap"] && changes.dropped == [] && changes.errors == [])
+        let changes = library.update(with: [source("strap", "rate"), source("pod", "steps"), source("band", "laps")])
+        #expect(changes.updated == ["band", "strap"] && changes.dropped == [] && changes.errors == [])
         let new = try #require(library.index(named: "strap"))
         #expect(new != old && library.index(named: "pod") == pod)
         #expect(try decoded(library, old) == #"{"bpm":7}"#)
@@ -37,16 +37,16 @@ struct TakingTests {
         #expect(match == library.index(named: "band"))
     }
 
-    @Test("what has not changed is not taken again, and what is gone is nobody's any more")
+    @Test("an unchanged profile is not loaded again, and a removed one matches no device any more")
     func drops() throws {
         var library = ProfileLibrary.load([source("strap", "bpm"), source("pod", "steps")]).library
         let old = try #require(library.index(named: "strap"))
-        #expect(library.take([source("strap", "bpm"), source("pod", "steps")]).isEmpty)
-        #expect(library.take([source("pod", "steps")]).dropped == ["strap"])
+        #expect(library.update(with: [source("strap", "bpm"), source("pod", "steps")]).isEmpty)
+        #expect(library.update(with: [source("pod", "steps")]).dropped == ["strap"])
         #expect(library.index(named: "strap") == nil && library.names == ["pod"])
         #expect(library.match(mode: .bluetoothCentral, services: [BluetoothUUID(short: 0x180d)]) != old)
         #expect(try decoded(library, old) == #"{"bpm":7}"#)
-        #expect(library.take([source("strap", "bpm"), source("pod", "steps")]).taken == ["strap"])
+        #expect(library.update(with: [source("strap", "bpm"), source("pod", "steps")]).updated == ["strap"])
     }
 
     @Test("a profile that is broken now, or cannot be read, is told each time and stays as it was")
@@ -54,11 +54,11 @@ struct TakingTests {
         var library = ProfileLibrary.load([source("strap", "bpm"), source("pod", "steps")]).library
         let strap = library.index(named: "strap")
         for _ in 0..<2 {
-            let changes = library.take([source("strap", "bpm", broken: true)], keeping: ["pod"])
+            let changes = library.update(with: [source("strap", "bpm", broken: true)], keeping: ["pod"])
             #expect(changes.isEmpty && changes.errors.allSatisfy { $0.file == "strap/profile.json5" })
             #expect(!changes.errors.isEmpty)
         }
         #expect(library.index(named: "strap") == strap && library.names == ["pod", "strap"])
-        #expect(library.take([source("strap", "bpm"), source("pod", "steps")]).isEmpty)
+        #expect(library.update(with: [source("strap", "bpm"), source("pod", "steps")]).isEmpty)
     }
 }

@@ -75,7 +75,7 @@ extension Profile {
         #expect(try lines(.accessory("key", .none, Self.numbers + [("ID_MODEL", "a|b")])) == [])
     }
 
-    @Test("no line does nothing but tag, which nobody reads")
+    @Test("every line does more than set a tag")
     func tags() throws {
         let profiles = AccessoryNode.allCases.map { Profile.accessory("\($0)", $0, Self.numbers) }
         let tagging = try UdevRules(profiles).text.split(separator: "\n").filter { $0.contains("TAG+=") }

@@ -125,7 +125,7 @@ import WakeSystem
         put(try UdevRules(profiles).text, at: folder + "/70-wakebridge.rules")
         put(UdevRules.braille, at: folder + "/91-wakebridge-braille.rules")
         for name in ["70-wakebridge.rules", "91-wakebridge-braille.rules"] {
-            // The group is made by whoever installs.
+            // The installation makes the group.
             let verdict = try Child(["udevadm", "verify", "--resolve-names=never", "\(folder)/\(name)"]).finish()
             #expect(verdict.exit == 0, "\(verdict.output)\(verdict.talk)")
         }

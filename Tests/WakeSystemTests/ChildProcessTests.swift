@@ -26,13 +26,13 @@ import WakeModel
         #expect(child.container.remove() == true)
     }
 
-    @Test("a child that nobody will follow is ended before it has run, and leaves neither a process nor a leaf")
+    @Test("a child that will not be watched is killed before it has run, and leaves neither a process nor a leaf")
     func abandoned() async throws {
         let bench = try TestTree()
         let child = try ChildProcess.spawn(shell("echo ran"), into: bench.container())
         let pid = child.pid
         child.abandon()
-        // On a busy machine nobody waits for its end.
+        // Nothing waits for its end, which may come late on a busy machine.
         let path = bench.tree.path
         let isGone = try await wait {
             try ProcessStatus(of: pid) == nil && !Directory.names(in: path).contains { $0.hasPrefix("leaf-") }
@@ -270,7 +270,7 @@ import WakeModel
         #expect(try Directory.names(in: bench.tree.path).filter { $0.hasPrefix("leaf") }.isEmpty)
     }
 
-    @Test("what an earlier life left behind is killed and removed")
+    @Test("what an earlier daemon left behind is killed and removed")
     func sweeps() throws {
         let bench = try TestTree()
         let child = try ChildProcess.spawn(shell("sleep 1000 & sleep 1000"), into: bench.container())
@@ -285,7 +285,7 @@ import WakeModel
         #expect(bench.tree.remove())
     }
 
-    @Test("a fresh leaf is frozen, empty and at rest: its changes call nobody until there is one")
+    @Test("a new leaf is frozen, empty and at rest: its watch is not called until something changes")
     func fresh() throws {
         let bench = try TestTree()
         let leaf = try bench.tree.makeLeaf(named: "fresh")

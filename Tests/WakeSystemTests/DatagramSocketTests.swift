@@ -57,10 +57,10 @@ struct DatagramSocketTests {
         let first = try #require(try socket.peek(limit: 64))
         #expect(first.carriesDescriptors && first.bytes == Array("first".utf8))
         #expect(first.sender.pid == child.process)
-        var errand: Errand<Void>?
-        #expect(try milliseconds { errand = try socket.dropOnThread() } < 2_000)
+        var job: BackgroundJob<Void>?
+        #expect(try milliseconds { job = try socket.dropOnThread() } < 2_000)
         #expect(try await wait(5) { (try? socket.peek(limit: 64))?.bytes == Array("second".utf8) })
-        #expect(errand?.take() == nil, "it lingers")
+        #expect(job?.removeResult() == nil, "it lingers")
     }
 
     @Test("a socket goes at once although what waits in it lingers for 20 s, and its sender may occupy few threads")

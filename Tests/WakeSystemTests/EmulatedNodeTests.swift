@@ -15,7 +15,7 @@ struct RecordedNodeTests {
     func keyboard() throws {
         let directory = makeDirectory("/tmp/wakebridge-node.XXXXXX")
         defer { Directory.removeTree(directory) }
-        // Who recorded it asked with other lengths, which the kernel does not mind; and not what is down: A is, and a light on.
+        // The recording asked with other lengths, which the kernel accepts, and not for what is down: A is, and a light is on.
         let recordedAnswers = lines(of: "\(folder)/usbkbd.evtest.ioctl").map(Self.resized)
         let answers = recordedAnswers + ["EVIOCGKEY(0) 96 \(bits([30], 96))", "EVIOCGLED(0) 96 \(bits([1], 96))"]
         put(answers.map { $0 + "\n" }.joined(), at: "\(directory)/answers")

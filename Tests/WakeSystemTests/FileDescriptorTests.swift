@@ -16,7 +16,7 @@ import WakeModel
         #expect(try pipe.writeEnd.write([1, 2, 3]) == .wrote(3))
         #expect(try pipe.readEnd.read(appendingTo: &bytes, limit: 2) == .bytes(2))
         #expect(bytes == [1, 2])
-        let ends = pipe.take()
+        let ends = pipe.releaseEnds()
         close(ends.writeEnd)
         let reader = FileDescriptor(owning: ends.readEnd)
         #expect(try reader.read(appendingTo: &bytes, limit: 2) == .bytes(1))
@@ -29,7 +29,7 @@ import WakeModel
         let block = [UInt8](repeating: 0, count: 4096)
         while case .wrote = try pipe.writeEnd.write(block) {}
         #expect(try pipe.writeEnd.write(block) == .wouldBlock)
-        let ends = pipe.take()
+        let ends = pipe.releaseEnds()
         close(ends.readEnd)
         let writer = FileDescriptor(owning: ends.writeEnd)
         #expect(try writer.write([1]) == .closed)
@@ -76,7 +76,7 @@ import WakeModel
     @Test("a bucket gives its burst at once, then its rate, and counts what it refused")
     func rateLimiter() {
         var bucket = RateLimiter(perSecond: 10, burst: 2, now: .zero)
-        let granted = [0, 0, 0, 100, 150, 200].map { bucket.take(now: Instant(nanoseconds: $0 * 1_000_000)) }
+        let granted = [0, 0, 0, 100, 150, 200].map { bucket.consume(now: Instant(nanoseconds: $0 * 1_000_000)) }
         #expect(granted == [true, true, false, true, false, true])
         let refused = [bucket.drainRefused(), bucket.drainRefused()]
         #expect(refused == [2, 0])

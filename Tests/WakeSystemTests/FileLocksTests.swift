@@ -28,7 +28,7 @@ struct FileLocksTests {
     }
 
     @Test(
-        "a lock nobody waits for is held; one a stranger waits for is blocking; a member's waiting is not",
+        "a lock without a waiter is held; one that another process waits for is blocking; a member's waiting is not",
         arguments: Taking.allCases)
     fileprivate func states(taking: Taking) throws {
         let bench = try TestTree()
@@ -48,7 +48,7 @@ struct FileLocksTests {
             usleep(1_000)
         }
         #expect(state == .blocking)
-        // A waiting OFD request names nobody, so that it counts as a stranger's.
+        // A waiting OFD request names no process, so it counts as another process's.
         if taking != .openFile { #expect(try locks.inspect(Members(processes: members + outside), .thorough) == .held) }
         #expect(try locks.inspect(Members(processes: outside), .thorough) == .free)
         try finish(holder)
@@ -172,7 +172,7 @@ struct FileLocksTests {
         func ours() throws -> Int {
             LockTable(parsing: try table.contents()).entries.count { $0.pid == child.pid && $0.depth == 0 }
         }
-        // Others take locks and let them go while the table is read, which then tells some twice or not at all.
+        // Other processes lock and unlock while the table is read, which then lists some locks twice or not at all.
         let isTold = try (1...100).contains { _ in try ours() == 30 }
         #expect(isTold)
         try finish(child)

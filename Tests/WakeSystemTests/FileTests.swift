@@ -1,11 +1,11 @@
-// Files that hold secrets, and whoever was there before them.
+// Files that hold secrets, and files that were there before them.
 import Glibc
 import Testing
 
 @testable import WakeSystem
 
 @Suite("Files") struct FileTests {
-    @Test("a secret is a new file for its owner alone, whatever stood there and whoever has that open")
+    @Test("a secret is a new file for its owner alone, whatever file was there and is open")
     func replacesSecret() throws {
         let directory = try Directory.makeTemporary(prefix: "wakefile")
         defer { Directory.removeTree(directory) }

@@ -12,7 +12,7 @@ import WakeModel
             2, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0, 3, 0, 0x35, 0, 0xfe, 0xff, 0xff, 0xff,
         ]
         bytes += [1, 2, 3]
-        let events = InputEvent.take(from: &bytes)
+        let events = InputEvent.removeEvents(from: &bytes)
         #expect(events == [InputEvent(type: 3, code: 0x35, value: -2, time: Instant(nanoseconds: 3_000_000_000))])
         #expect(bytes == [1, 2, 3])
         #expect(events[0].bytes == [3, 0, 0x35, 0, 0xfe, 0xff, 0xff, 0xff])
@@ -29,10 +29,11 @@ import WakeModel
             while place < bytes.count {
                 let end = min(place + 1 + dice.below(50), bytes.count)
                 rest += bytes[place..<end]
-                events += InputEvent.take(from: &rest)
+                events += InputEvent.removeEvents(from: &rest)
                 place = end
             }
-            #expect(InputEvent.take(from: &whole) == events && whole == rest && events.count == bytes.count / 24)
+            #expect(
+                InputEvent.removeEvents(from: &whole) == events && whole == rest && events.count == bytes.count / 24)
         }
     }
 }
@@ -70,7 +71,7 @@ import WakeModel
         #expect(known == now && now.events(from: known, at: .zero).isEmpty)
     }
 
-    @Test("takes no slot for granted that the device tells of")
+    @Test("ignores a slot that the device does not have")
     func ignoresForeignSlots() {
         var state = InputState()
         state.slots = [0x35: [0, 0]]

@@ -51,7 +51,7 @@ import Testing
         ]
     }
 
-    @Test("with the filter only what tells of links and controllers wakes anybody, whatever else passes")
+    @Test("with the filter only packets about links and controllers wake the reader")
     func filters() throws {
         let mixed = zip(wanted + wanted, unwanted + unwanted).flatMap { [$1, $0] }
         #expect(try passed(mixed, linksOnly: true) == wanted + wanted)

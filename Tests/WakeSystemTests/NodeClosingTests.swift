@@ -1,4 +1,4 @@
-// Nodes that take their time to close: nobody waits for them, and what was written to them is still sent.
+// Nodes that are slow to close: the loop does not wait for them, and what was written to them is still sent.
 import Glibc
 import TestBench
 import Testing
@@ -37,7 +37,7 @@ import WakeModel
         }.count
     }
 
-    @Test("that waits for what is not sent yet keeps nobody waiting, but for a while the end of the bridge")
+    @Test("that waits for unsent bytes delays only the end of the bridge, and that for a while")
     func lingers() throws {
         let line = try LingeringSocket(seconds: 2)
         let began = SystemClock.monotonic()
@@ -49,7 +49,7 @@ import WakeModel
     }
 }
 
-/// What the kernel closes only when it has sent everything, or so many seconds later: a full connection that nobody reads.
+/// What the kernel closes only when it has sent everything, or so many seconds later: a full connection without a reader.
 private struct LingeringSocket: ~Copyable {
     private let node: FileDescriptor
     private let others: [Int32]

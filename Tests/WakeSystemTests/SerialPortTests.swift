@@ -1,4 +1,4 @@
-// Serial lines, on pairs of terminals: how they are set, who may have them, that every byte passes, that an end is told.
+// Serial lines, on pairs of terminals: their settings, exclusive use, that every byte passes, that an end is reported.
 import Glibc
 import TestBench
 import Testing
@@ -85,7 +85,7 @@ import WakeModel
         #expect(written == bytes)
     }
 
-    @Test("whose device does not read takes what there is room for, then blocks nobody, and loses nothing")
+    @Test("whose device does not read accepts bytes while there is room, then never blocks, and loses nothing")
     func fills() throws {
         let pty = try Pty()
         let port = try SerialPort(opening: pty.path, LineSettings(), isExclusive: false)
@@ -132,7 +132,7 @@ import WakeModel
         #expect(first == .content(Array("fresh".utf8)))
     }
 
-    @Test("whose device is gone is closed, to those who read and to those who write")
+    @Test("whose device is gone is closed for reading and for writing")
     func closes() throws {
         let pty = try Pty()
         let port = try SerialPort(opening: pty.path, LineSettings(), isExclusive: true)
@@ -201,7 +201,7 @@ import WakeModel
         #expect(fault(pty.path) == nil)
     }
 
-    @Test("is free at once when its owner lets go, even while a copy of its descriptor lives on")
+    @Test("is free at once when its owner releases it, even while a copy of its descriptor is open")
     func freesDespiteCopies() throws {
         let pty = try Pty()
         var copy: Int32 = -1

@@ -109,7 +109,7 @@ final class TrustedFileTests {
         }
     }
 
-    @Test("a FIFO is never opened: who waits to write into it goes on waiting")
+    @Test("a FIFO is never opened: a writer that waits for it goes on waiting")
     func opensNothing() throws {
         try prepare("mkfifo file")
         let writer = try Child(["sh", "-c", "echo > \(folder)/file"])

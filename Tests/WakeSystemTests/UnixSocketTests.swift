@@ -13,8 +13,8 @@ import WakeModel
         let listener = try UnixSocket.listen(at: path, mode: 0o660, group: getegid())
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o660)
-        let nobody = try UnixSocket.accept(on: listener)?.raw
-        #expect(nobody == nil)
+        let none = try UnixSocket.accept(on: listener)?.raw
+        #expect(none == nil)
         let caller = try UnixSocket.connect(to: path)
         guard let accepted = try UnixSocket.accept(on: listener) else {
             Issue.record("the connection was not there")
@@ -28,7 +28,7 @@ import WakeModel
         unlink(path)
     }
 
-    @Test("a socket somebody answers on is left alone, a dead one is taken over, a file is never removed")
+    @Test("a socket that is answered is left alone, a dead one is replaced, a file is never removed")
     func stale() throws {
         do {
             let first = try UnixSocket.listen(at: path)
@@ -44,7 +44,7 @@ import WakeModel
         unlink(path)
     }
 
-    @Test("the lock of the single instance is held by one, who is named, and free again when that process is killed")
+    @Test("the lock of the single instance is held by one process, which is named, and free again when that is killed")
     func lockFile() throws {
         let script =
             "import fcntl, time\nf = open('\(path)', 'w')\nfcntl.lockf(f, fcntl.LOCK_EX)\nprint('locked', flush=True)\ntime.sleep(99)"

@@ -16,7 +16,7 @@ private func line(_ device: TraceDevice, _ kind: DeviceEvent.Kind, at time: Wall
     let event = DeviceEvent(device: DeviceID(rawValue: 0), kind: kind, stamp: stamp)
     var writer = JSONWriter()
     EventLine(
-        event, of: DeviceText(of: known, in: event.kind.written), sequence: Sequence(1), attempt: 1,
+        event, of: DeviceText(of: known, in: event.kind.wireName), sequence: Sequence(1), attempt: 1,
         budget: .seconds(9),
         start: EventLineStart(idPrefix: "j1-")
     )
@@ -39,7 +39,7 @@ func recordsEvents() throws {
     var bytes = recorder.begin()
     for (place, entry) in kinds.enumerated() {
         let time = start + .milliseconds(250 * Int64(place + 1))
-        bytes += recorder.take(line(entry.0, entry.1, at: time), at: time)
+        bytes += recorder.record(line(entry.0, entry.1, at: time), at: time)
     }
     var reader = TraceReader(bytes: bytes + recorder.end())
     let header = try reader.header()
@@ -61,9 +61,9 @@ func recordsLinks() {
     var recorder = TraceRecorder([strap, meter], isUp: [true, false], start: start)
     #expect(text(recorder.begin()).hasSuffix("\"meter\"\n+0.000000 1 connect\n"))
     // Broadcast without a link.
-    let heard = recorder.take(line(meter, .data(.advertisement, [2]), at: start), at: start)
+    let heard = recorder.record(line(meter, .data(.advertisement, [2]), at: start), at: start)
     #expect(text(heard) == "+0.000000 2 data advertisement 02\n")
-    let added = recorder.take(line(meter, .data(.serial, [1]), at: start), at: start)
+    let added = recorder.record(line(meter, .data(.serial, [1]), at: start), at: start)
     #expect(text(added) == "+0.000000 2 connect\n+0.000000 2 data serial 01\n")
 }
 
@@ -72,10 +72,10 @@ func recordsRemarks() throws {
     var recorder = TraceRecorder([strap], isUp: [true], start: start)
     var bytes = recorder.begin()
     let gap = Gap(cause: .link, count: 3, first: nil, last: nil, from: start, to: start)
-    bytes += recorder.take(line(strap, .gap(gap), at: start), at: start)
-    bytes += recorder.take(line(strap, .attention(.pairing, detail: "pair\nit"), at: start), at: start)
+    bytes += recorder.record(line(strap, .gap(gap), at: start), at: start)
+    bytes += recorder.record(line(strap, .attention(.pairing, detail: "pair\nit"), at: start), at: start)
     #expect(recorder.cutShort == nil)
-    bytes += recorder.take(Array(#"{"gap":{"cause":"overflow","lines":17,"message":"read faster"}}"#.utf8), at: start)
+    bytes += recorder.record(Array(#"{"gap":{"cause":"overflow","lines":17,"message":"read faster"}}"#.utf8), at: start)
     #expect(recorder.cutShort == "read faster")
     let comments = text(bytes).split(separator: "\n").filter { $0.hasPrefix("#") }
     #expect(
@@ -96,7 +96,7 @@ func recordsStrangeTimes() throws {
         old, old + .seconds(1), old, old + .milliseconds(500), WallTime(microseconds: 253_402_300_799_000_000),
     ]
     var bytes = recorder.begin()
-    for time in times { bytes += recorder.take(line(strap, .data(.serial, [1]), at: time), at: start + .seconds(2)) }
+    for time in times { bytes += recorder.record(line(strap, .data(.serial, [1]), at: time), at: start + .seconds(2)) }
     var reader = TraceReader(bytes: bytes + recorder.end())
     _ = try reader.next()
     var offsets: [TimeSpan] = []
@@ -111,6 +111,6 @@ func recordsNothingElse() {
     for text in [
         "", "nonsense", "{}", #"{"source":"\#(strap.source)","time":"soon","type":"wakebridge.device.data"}"#,
         #"{"source":"\#(strap.source)","time":"2026-11-21T07:42:46Z","type":"wakebridge.device.data","data":{"raw":"1"}}"#,
-    ] { #expect(recorder.take(Array(text.utf8), at: start) == []) }
-    #expect(recorder.take(line(meter, .connected(folded: 0), at: start), at: start) == [])
+    ] { #expect(recorder.record(Array(text.utf8), at: start) == []) }
+    #expect(recorder.record(line(meter, .connected(folded: 0), at: start), at: start) == [])
 }

@@ -25,7 +25,7 @@ final class HeartRateLogger: AccessoryDelegate {
 
     func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult {
         guard let bpm = data.value?["bpm"]?.integer else { return .nothing }
-        // Counted in an earlier life, but its acknowledgement was lost with the process.
+        // Counted by an earlier process, but its acknowledgement was lost with that process.
         guard event.id != lastID else { return .nothing }
         beats += 1
         lastID = event.id

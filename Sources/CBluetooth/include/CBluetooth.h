@@ -1,29 +1,29 @@
-// The kernel's Bluetooth monitor and management channels as Swift may call them: their sockets, the monitor's filter, and its
-// packets with the time they passed.
-// Every function returns >= 0, or -errno. No system header of sockets is named here: in this module it would hide what
-// Glibc's own module gives.
+// The kernel's Bluetooth monitor and management channels for Swift: their sockets, the monitor's filter, and its packets with
+// their times.
+// Every function returns >= 0, or -errno. This includes no system header of sockets: in this module it would hide Glibc's own
+// declarations.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// A socket that is not bound yet and hears nothing.
+/// A socket that is not bound yet and receives nothing.
 int wake_bluetooth_socket(void);
 
-/// From here on it hears every packet of every controller that its filter lets through; first come those that are there.
+/// Binds it: it then receives every packet that passes its filter; first come packets about the present controllers.
 int wake_monitor_bind(int descriptor);
 
-/// From here on it takes commands, and hears of everything that anybody's commands bring about.
+/// Binds it: it then accepts commands, and receives the events of every program's commands.
 int wake_management_bind(int descriptor);
 
-/// Has the kernel drop all but what tells of links and controllers before anybody is woken for it: of the monitor's packets
+/// Has the kernel drop all packets but those about links and controllers, so that they wake no one: it passes of the monitor's packets
 /// New Index, Delete Index and Index Information, and Device Connected of the management channel; of HCI events Disconnection
 /// Complete, the three LE Connection Completes, encryption that failed, and commands for which there was no room; of HCI
 /// commands those by which a controller begins to scan.
 int wake_monitor_keep_links(int descriptor);
 
-/// Has the kernel stamp packets, and keep many of them while nobody reads. What it refuses of this is no matter.
+/// Has the kernel stamp packets, and keep many unread ones. A refusal does not matter.
 void wake_monitor_prepare(int descriptor, int buffer_bytes);
 
-/// One packet; `*microseconds` since 1970 is when it passed, or stays as it is where the kernel does not say.
+/// One packet; `*microseconds` since 1970 is its time, and stays unchanged where the kernel does not report it.
 int wake_monitor_receive(int descriptor, void *bytes, size_t size, int64_t *microseconds);

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Whether the kernel says that the device behind the descriptor is gone: hung up, or in error.
+/// Whether the device behind the descriptor is gone: hung up, or in error.
 int clinux_is_hung_up(int descriptor);
-/// Takes or gives back the advisory lock that well-behaved programs look at (flock); -EWOULDBLOCK where another has it.
+/// Takes or releases the advisory lock that well-behaved programs respect (flock); -EWOULDBLOCK where another has it.
 int clinux_node_lock(int descriptor);
 int clinux_node_unlock(int descriptor);
 
@@ -18,24 +18,24 @@ struct clinux_line {
     uint8_t data_bits; // 5 to 8
     uint8_t stop_bits; // 1 or 2
     char parity;       // 'n', 'e', 'o'
-    char flow;         // 'n', 'h', 's'; 'b' where both are found at once
+    char flow;         // 'n', 'h', 's'; 'b' where both are set
     bool hangs_up;     // DTR and RTS fall when the last descriptor is closed
 };
-/// Sets the line raw: no echo, no signals, no translation, modem status ignored, a read answers as soon as there is a byte.
+/// Sets the line raw: no echo, signals or translation, modem status ignored, a read returns as soon as there is a byte.
 int clinux_line_set(int descriptor, const struct clinux_line *line);
 int clinux_line_get(int descriptor, struct clinux_line *line);
-/// Throws away what waits to be read and what waits to be sent.
+/// Discards the bytes that wait to be read and to be sent.
 int clinux_line_flush(int descriptor);
-/// Throws away what waits to be sent.
+/// Discards the bytes that wait to be sent.
 int clinux_line_discard(int descriptor);
 
-/// Nobody else can open the line from now on, programs with CAP_SYS_ADMIN apart.
+/// From now on no other program can open the line, except with CAP_SYS_ADMIN.
 int clinux_line_exclude(int descriptor);
 int clinux_line_include(int descriptor);
-/// 1 where somebody has asked for that.
+/// 1 where a program has set that.
 int clinux_line_is_exclusive(int descriptor);
 
-/// Raises or lowers a modem line by itself.
+/// Raises or lowers one modem line.
 int clinux_line_set_dtr(int descriptor, bool high);
 int clinux_line_set_rts(int descriptor, bool high);
 
@@ -47,11 +47,12 @@ int clinux_hidraw_descriptor(int descriptor, uint8_t *bytes, size_t capacity);
 // ---- Input events -----------------------------------------------------------------------------------------------
 
 int clinux_evdev_grab(int descriptor, bool grab);
-/// Which clock stamps the events that this descriptor reads.
+/// Sets the clock that stamps the events of this descriptor.
 int clinux_evdev_set_clock(int descriptor, int clock);
 /// The codes of a type that the device has; type 0 is the types themselves. One bit each, the lowest first.
 int clinux_evdev_codes(int descriptor, int type, uint8_t *bits, size_t capacity);
-/// What is down, on or lit; `type` is EV_KEY, EV_SW or EV_LED. Events of that type that wait to be read are dropped.
+/// The keys that are down, switches that are on or lights that are lit; `type` is EV_KEY, EV_SW or EV_LED. Drops waiting
+/// events of that type.
 int clinux_evdev_standing(int descriptor, int type, uint8_t *bits, size_t capacity);
 int clinux_evdev_axis(int descriptor, int code, int32_t *value, int32_t *maximum);
 /// The value that each slot has for a multitouch code; at most 64 slots.

@@ -1,6 +1,6 @@
-// GNU libmicrohttpd as Swift may call it: its variadic calls with the options this project uses, its macros as
-// functions, and who is at the other end of a Unix socket.
-// Only its header is compiled in: the library brings TLS and eight more, much of a start, so loading.c loads it when there is time.
+// GNU libmicrohttpd for Swift: its variadic calls with the options that this project uses, its macros as functions, and
+// the client of a Unix socket.
+// Only its header is compiled in: loading the library with TLS and eight more takes much of a start, so loading.c does it later.
 // Nothing below may be called before wake_http_load() has returned null.
 #pragma once
 #include <errno.h>
@@ -14,7 +14,7 @@
 // Requests that fit in one TCP segment's worth of headers are all that a control client sends; what does not fit
 // in this pool is answered 414 or 431 by the library itself.
 #define WAKE_HTTP_POOL_BYTES ((size_t) 16384)
-// A client that is silent for so long in the middle of a request or an answer is let go. Idle streams are
+// The timeout after which a client that is silent in the middle of a request or answer is disconnected. Idle streams are
 // suspended connections, which have no timeout.
 #define WAKE_HTTP_SILENCE_SECONDS 30u
 
@@ -25,7 +25,7 @@
 #define WAKE_HTTP_STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT
 #endif
 
-// What is called of the library, by name.
+// The functions of the library that are used, by name.
 #define WAKE_HTTP_CALLS(EACH) \
     EACH(MHD_start_daemon) EACH(MHD_run) EACH(MHD_quiesce_daemon) EACH(MHD_stop_daemon) EACH(MHD_get_daemon_info) \
     EACH(MHD_get_connection_info) EACH(MHD_get_timeout) EACH(MHD_add_response_header) EACH(MHD_queue_response) \
@@ -38,7 +38,7 @@ struct wake_http_calls { WAKE_HTTP_CALLS(WAKE_HTTP_POINTER) };
 #undef WAKE_HTTP_POINTER
 extern struct wake_http_calls wake_http_calls;
 
-/// Loads the library, once. Null, or why it cannot be had, in a text that holds until the next call.
+/// Loads the library, once. Null, or why it cannot be loaded, in a text that is valid until the next call.
 const char *wake_http_load(void);
 
 /// A server on `listening`, driven from outside through its epoll descriptor.
@@ -79,7 +79,7 @@ static inline int wake_http_epoll_descriptor(struct MHD_Daemon *daemon) {
     return info == NULL ? -1 : info->listen_fd;
 }
 
-/// The socket of one connection, which stays the library's; -1 where it has gone.
+/// The socket of one connection, which the library owns; -1 where it has closed.
 static inline int wake_http_connection_descriptor(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         wake_http_calls.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -139,8 +139,8 @@ static inline ssize_t wake_http_end_of_stream(void) { return MHD_CONTENT_READER_
 #endif
 #define WAKE_PEER_GROUPS_LIMIT 1024
 
-/// The supplementary groups of who connected to a Unix socket, as they were when it connected: the kernel's word, because
-/// the group data base may be across a network and must not hold up a loop. The number of them, or -errno.
+/// The supplementary groups of a Unix socket's client at the time it connected, from the kernel: the group database may be on a
+/// network and must not block the loop. Returns their number, or -errno.
 /// `groups` has room for WAKE_PEER_GROUPS_LIMIT.
 static inline int wake_peer_groups(int descriptor, gid_t *groups) {
     socklen_t size = WAKE_PEER_GROUPS_LIMIT * sizeof(gid_t);

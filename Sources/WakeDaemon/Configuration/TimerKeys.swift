@@ -66,7 +66,7 @@ public enum TimerKeys {
         func refuse(_ name: String, _ span: TimeSpan, over limitName: String, _ limit: TimeSpan) {
             guard span > limit else { return }
             report.add(
-                "\(name) is \(span.written), longer than \(limitName), \(limit.written); "
+                "\(name) is \(span.text), longer than \(limitName), \(limit.text); "
                     + "lower \(name) or raise \(limitName)"
             )
         }

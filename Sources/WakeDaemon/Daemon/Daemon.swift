@@ -87,7 +87,7 @@ public final class Daemon {
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         // What dead replays left is in nobody's way, /tmp may be long, and of what was left somebody may take his time to die.
-        _ = try? Errand { TemporaryGround.clearDead() }
+        _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
         devices?.end()
@@ -160,7 +160,7 @@ public final class Daemon {
         profileFaults = reading.errors.map(\.description)
         let changes = bridge.catalog.take(Array(reading.sources.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
-        for name in changes.taken { log.notice("profile \(name) is taken up, for devices that come from now on") }
+        for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
         return !changes.isEmpty
     }

@@ -45,7 +45,7 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         var page = pages[id] ?? newPage(stamp)
         // A line of some KiB costs as much as so many short ones.
         let cost = min(max(line.utf8.count >> 10, 1), burst)
-        let isAdmitted = page.limit.take(cost, now: stamp.moment.monotonic)
+        let isAdmitted = page.limit.consume(cost, now: stamp.moment.monotonic)
         let dropped = isAdmitted ? page.limit.drainRefused() : 0
         pages[id] = page
         guard isAdmitted else { return }

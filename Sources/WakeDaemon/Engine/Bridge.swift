@@ -119,7 +119,7 @@ public final class Bridge {
     }
 
     private func tellWallClockStep() {
-        guard let step = try? wallClock.takeStep() else { return }
+        guard let step = try? wallClock.readStep() else { return }
         log.notice("the wall clock was set by \(step.seconds) s")
         engine.feed(.announced(.time(step: step)))
     }

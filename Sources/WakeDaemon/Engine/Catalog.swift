@@ -33,7 +33,7 @@ final class Catalog {
 
     /// Holds for devices that come from now on.
     func take(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
-        profiles.take(sources, keeping: kept)
+        profiles.update(with: sources, keeping: kept)
     }
 
     /// The profile that a device of such a number goes on with; where it has none of that name, the one that is loaded now.
@@ -79,7 +79,7 @@ final class Catalog {
         guard let speech = speeches.speech(of: index) else { return Self.speech(ofForgotten: event) }
         if case .data = event.kind { return speech }
         guard let device = devices[index]?.device else { return Self.speech(ofForgotten: event) }
-        return SpeechTable.Speech(text: speeches.text(of: device, in: event.kind.written), decoder: speech.decoder)
+        return SpeechTable.Speech(text: speeches.text(of: device, in: event.kind.wireName), decoder: speech.decoder)
     }
 
     /// What the lines of these are made with comes from memory all at once, and not in the middle of each line.
@@ -106,7 +106,7 @@ final class Catalog {
         let number = event.device.rawValue
         let device = Device(
             source: "/unknown/\(number)", alias: "unknown-\(number)", profile: nil, mode: .bluetoothCentral)
-        return SpeechTable.Speech(text: DeviceText(of: device, in: event.kind.written), decoder: nil)
+        return SpeechTable.Speech(text: DeviceText(of: device, in: event.kind.wireName), decoder: nil)
     }
 
     /// Keeps what people ask for: whether the link is up, and when the device last spoke.

@@ -50,7 +50,7 @@ struct SpeechTable {
     }
 
     /// What lines of that type are made with; the member that names the profile is made once for all its devices.
-    func text(of device: Device, in type: String = DeviceEvent.Kind.dataWritten) -> DeviceText {
+    func text(of device: Device, in type: String = DeviceEvent.Kind.dataWireName) -> DeviceText {
         DeviceText(of: device, in: type, member: manners.first { $0.profile == device.profile }?.member)
     }
 

@@ -13,7 +13,7 @@ final class LockInspector {
 
     private struct Look {
         let watch: Watch
-        let errand: Errand<Answer>
+        let job: BackgroundJob<Answer>
     }
 
     private struct Answer: Sendable {
@@ -60,13 +60,13 @@ final class LockInspector {
         guard isDue, underWay[handler] == nil else { return tell(.success(.held)) }
         process.lastThoroughLook = now
         do {
-            let errand = try Errand { Self.look(at: members) }
-            let watch = try loop.watch(errand.raw, for: .readable) { [unowned self, weak process] _ in
+            let job = try BackgroundJob { Self.look(at: members) }
+            let watch = try loop.watch(job.raw, for: .readable) { [unowned self, weak process] _ in
                 guard let answer = end(handler), let process, process.freezeCount == freeze else { return }
                 process.lastLook = answer.took
                 tell(answer.state ?? .success(.held))
             }
-            underWay[handler] = Look(watch: watch, errand: errand)
+            underWay[handler] = Look(watch: watch, job: job)
         } catch {
             // A brief look needs nothing that is not open already.
             tell(Self.look(at: members, with: locks, .brief).state ?? .success(.held))
@@ -77,7 +77,7 @@ final class LockInspector {
     private func end(_ handler: HandlerID) -> Answer? {
         guard let look = underWay.removeValue(forKey: handler) else { return nil }
         look.watch.cancel()
-        return look.errand.take()
+        return look.job.removeResult()
     }
 
     private static func look(at members: Members) -> Answer {

@@ -73,7 +73,7 @@ final class OwnUsers {
     private func take(_ number: UInt32, _ name: String) throws(SystemError) -> Bool {
         guard !isListed(number) else { return false }
         guard File.exists(places.locks) else { return true }
-        guard let lock = try UserLock.take(number, for: name, in: places.locks) else { return false }
+        guard let lock = try UserLock.acquire(number, for: name, in: places.locks) else { return false }
         locks.append(lock)
         return true
     }

@@ -212,7 +212,7 @@ final class ProcessStage: Stage, ProcessObserver {
     private func fault(_ process: HandlerProcess, _ fault: ProtocolFault) {
         let now = engine.clock.now().monotonic
         var limit = faultLimits[process.handler] ?? RateLimiter(perSecond: 20, burst: 100, now: now)
-        if limit.take(now: now) {
+        if limit.consume(now: now) {
             log.warning("handler \(catalog.name(of: process.handler)): \(fault.description)")
             handlerLog?.handler(process.handler, logged: fault.description, as: .bridge)
             engine.feed(.fault(process.handler, process.epoch, fault))

@@ -22,8 +22,8 @@ final class ServiceListener {
         case unread
         /// Heard, and no thread could be started yet.
         case heard
-        /// The watch hears the errand's answer; where none could be had, the timer asks for it.
-        case dropping(Watch?, Errand<Void>)
+        /// The watch hears the job's answer; where none could be had, the timer asks for it.
+        case dropping(Watch?, BackgroundJob<Void>)
     }
 
     private let isKnown: (PeerCredentials) -> Bool
@@ -79,8 +79,8 @@ final class ServiceListener {
         guard !isOver else { return false }
         switch head {
         case .unread: break
-        case .dropping(_, let errand):
-            guard errand.take() != nil else {
+        case .dropping(_, let job):
+            guard job.removeResult() != nil else {
                 pause(from: SystemClock.monotonic())
                 return false
             }
@@ -107,12 +107,12 @@ final class ServiceListener {
     }
 
     private func dropOnThread() {
-        guard let errand = try? socket.dropOnThread() else { return pause(from: SystemClock.monotonic()) }
-        let answer = try? loop.watch(errand.raw, for: .readable) { [unowned self] _ in
+        guard let job = try? socket.dropOnThread() else { return pause(from: SystemClock.monotonic()) }
+        let answer = try? loop.watch(job.raw, for: .readable) { [unowned self] _ in
             forgetHead()
             watch?.enable()
         }
-        head = .dropping(answer, errand)
+        head = .dropping(answer, job)
         if answer == nil { pause(from: SystemClock.monotonic()) } else { watch?.disable() }
     }
 
@@ -135,7 +135,7 @@ final class ServiceListener {
 
     private func ignore(_ reason: String) {
         ignoredCount += 1
-        guard complaints.take(now: SystemClock.monotonic()) else { return }
+        guard complaints.consume(now: SystemClock.monotonic()) else { return }
         log.warning("datagram \(ignoredCount) to be ignored at \(socket.path): \(reason)")
     }
 }

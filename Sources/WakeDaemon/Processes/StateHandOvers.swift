@@ -4,15 +4,15 @@ import WakeSystem
 
 /// Most trees are given at once. A large one is given on a thread, and its handler starts when that is done.
 final class StateHandOvers {
-    private var underWay: [String: Errand<Result<HandOver.Outcome, SystemError>>] = [:]
+    private var underWay: [String: BackgroundJob<Result<HandOver.Outcome, SystemError>>] = [:]
     /// The loop stands still for so long at most.
     private static let patience = TimeSpan.milliseconds(40)
     private let log = Log("handlers")
 
     /// Throws while the work is under way; ask again then.
     func give(_ path: String, from former: UInt32, to account: Account) throws(SystemError) {
-        let errand = try errand(for: path, former, account)
-        guard let answer = errand.take(within: Self.patience) else {
+        let job = try job(for: path, former, account)
+        guard let answer = job.removeResult(within: Self.patience) else {
             throw SystemError(
                 "start in", path, .wouldBlock,
                 advice: "its files are being given to user \(account.user), and the handler starts when that is done")
@@ -21,14 +21,14 @@ final class StateHandOvers {
         tell(of: try answer.get(), path, former, account)
     }
 
-    private func errand(
+    private func job(
         for path: String, _ former: UInt32, _ account: Account
-    ) throws(SystemError) -> Errand<Result<HandOver.Outcome, SystemError>> {
-        if let errand = underWay[path] { return errand }
+    ) throws(SystemError) -> BackgroundJob<Result<HandOver.Outcome, SystemError>> {
+        if let job = underWay[path] { return job }
         let work = HandOver(of: path, from: former, to: account)
-        let errand = try Errand { work.perform() }
-        underWay[path] = errand
-        return errand
+        let job = try BackgroundJob { work.perform() }
+        underWay[path] = job
+        return job
     }
 
     private func tell(of outcome: HandOver.Outcome, _ path: String, _ former: UInt32, _ account: Account) {

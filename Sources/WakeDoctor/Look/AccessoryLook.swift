@@ -1,13 +1,13 @@
-// The accessories' side of the facts, read from /sys, from udev's files in /run and from the folders of its rules.
+// The accessories' part of the facts, read from /sys, from udev's files in /run and from the folders of its rules.
 import Glibc
 import WakeModel
 import WakeSystem
 
-/// What the profiles know, for who looks; profiles themselves are none of the doctor's business.
+/// What the doctor needs to know about the profiles; it does not read profiles itself.
 public struct AccessoryKnowledge {
-    /// The profile that fits a device with these properties of udev, by this node of it or, with nil, by any.
+    /// The profile that matches a device with these udev properties, by this node or, with nil, by any.
     let identify: ([String: String], AccessoryNode?) -> String?
-    /// What udev's rules ought to be for a group.
+    /// The udev rules that a group needs.
     let rules: (String) -> WantedRules
     let defaultGroup: String
 
@@ -22,10 +22,10 @@ public struct AccessoryKnowledge {
 }
 
 public enum WantedRules {
-    /// No profile is of an accessory.
+    /// No profile describes an accessory.
     case none
     case text(String)
-    /// With why there is no such text.
+    /// The value says why the rules cannot be made.
     case unmade(String)
 }
 
@@ -47,7 +47,7 @@ extension MachineLook {
 
     // MARK: Udev
 
-    /// Who hears the kernel's own announcements in this network is udevd, or systemd for it (linux/netlink.h: 15 is
+    /// Udevd, or systemd for it, listens to the kernel's announcements in this network (linux/netlink.h: 15 is
     /// NETLINK_KOBJECT_UEVENT; its group 1 is the kernel's).
     private var udev: AccessoryFacts.Udev {
         guard File.exists(root + "/run/udev/control") else { return .absent }
@@ -63,7 +63,7 @@ extension MachineLook {
         $0 + "/udev/rules.d"
     }
 
-    /// The one that udev takes of those of a name.
+    /// The rules file that udev uses of several with one name.
     private func rulesFile(_ name: String) -> (path: String, text: String)? {
         for folder in Self.rulesFolders {
             let path = "\(folder)/\(name)"
@@ -86,7 +86,7 @@ extension MachineLook {
         text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
-    /// Whom installed rules let in: they may have been made for another group than ours.
+    /// The group that installed rules give access to: it may be another one than ours.
     private static func group(in text: String) -> String? {
         let line = rules(in: text).last { $0.contains("GROUP=\"") }
         let words = line?.split(separator: "\"", omittingEmptySubsequences: false) ?? []
@@ -111,7 +111,7 @@ extension MachineLook {
     }
 
     private static func isOurs(_ group: UInt32) -> Bool {
-        // NGROUPS_MAX, the kernel's own limit.
+        // NGROUPS_MAX, the kernel's limit.
         var ours = [gid_t](repeating: 0, count: 65_536)
         let count = getgroups(Int32(ours.count), &ours)
         return getegid() == group || ours.prefix(max(0, Int(count))).contains(group)
@@ -147,7 +147,7 @@ extension MachineLook {
         return accessory
     }
 
-    /// By the kernel's own answer, which knows of ACLs too; to open a line would reset some of what is behind it.
+    /// Asks the kernel with access(2), which respects ACLs too. Opening a line would reset some devices.
     private func access(_ path: String) -> AttachedAccessory.Access {
         var status = stat()
         guard stat(root + path, &status) == 0 else { return .missing }
@@ -155,7 +155,7 @@ extension MachineLook {
         return .denied(group: group(mode: status.st_mode, number: status.st_gid))
     }
 
-    /// Whose members may read and write what has this mode; root's own is nobody's group.
+    /// The group whose members may read and write a node with this mode; nil for root's group.
     func group(mode: UInt32, number: UInt32) -> String? {
         guard mode & 0o060 == 0o060, number != 0 else { return nil }
         return groups.first { $0.number == number }?.name ?? "\(number)"
@@ -163,7 +163,7 @@ extension MachineLook {
 
     // MARK: Braille and power
 
-    /// A USB device may have lost its line to brltty already, so it is the devices that are looked at.
+    /// Looks at devices, not lines: brltty may have taken the line of a USB device already.
     private func brailleClaims(_ knowledge: AccessoryKnowledge) -> [AccessoryFacts.BrailleClaim] {
         let claims = brailleRules
         guard !claims.isEmpty else { return [] }
@@ -176,7 +176,7 @@ extension MachineLook {
         }
     }
 
-    /// The lines that are no comments, of the form `ENV{PRODUCT}=="1a86/7523/*", …`.
+    /// The lines of the form `ENV{PRODUCT}=="1a86/7523/*", …` that are no comments.
     private var brailleRules: [(product: String, file: String)] {
         var seen: Set<String> = []
         return Self.rulesFolders.flatMap { folder in

@@ -1,4 +1,4 @@
-// The message bus and bluetoothd, asked with a deadline for every word: what hangs is a finding, and never waited out.
+// Asks the message bus and bluetoothd, each question with a deadline: a hang is a finding, and is not waited out.
 import WakeLoop
 import WakeModel
 import WakeSources
@@ -17,8 +17,8 @@ public enum BusLook {
 }
 
 extension BusState {
-    /// What it means that the bus could not be reached. One that hangs up may have done so before our first word was
-    /// written, or after: it is the same refusal.
+    /// Why the bus could not be reached. A bus that hangs up before or after the first bytes are written refuses us
+    /// either way.
     init(reaching reason: Errno) {
         switch reason {
         case .denied, .notPermitted: self = .refused(reason.description)
@@ -48,7 +48,7 @@ private struct Conversation {
     }
 
     func state() throws(SystemError) -> BusState {
-        // Answered by the bus itself once it has let us in.
+        // The bus itself answers this once it has accepted the connection.
         switch try ask(.ofBus("GetId", [])) {
         case .values: break
         case .error(let error): return bus.isLost ? .hungUp : .refused(error.message)
@@ -61,7 +61,7 @@ private struct Conversation {
         }
     }
 
-    /// By its unique name: a call to the name that everybody knows would have the bus start it.
+    /// Uses the unique name: a call to the well-known name would have the bus start bluetoothd.
     private func bluez(_ owner: String) throws(SystemError) -> BluezState {
         switch try ask(BusCall(owner, "/", BluezInterface.objects, "GetManagedObjects", [])) {
         case .values(let values):
@@ -73,7 +73,7 @@ private struct Conversation {
         }
     }
 
-    /// The loop's own deadline holds also while the bus has not let us in, when sd-bus's does not run yet.
+    /// The loop's deadline holds also before the bus accepts the connection, when sd-bus's own does not run yet.
     private func ask(_ call: BusCall) throws(SystemError) -> Answer {
         var answer: Answer?
         bus.call(call, within: patience) { result in
@@ -98,7 +98,7 @@ extension BluezState {
         switch error.name {
         case "org.freedesktop.DBus.Error.AccessDenied": self = .refused(error.message)
         case _ where error.isTimeout: self = .silent("")
-        // It died since the bus named it.
+        // It has ended since the bus named it.
         case _ where error.isNobodyThere: self = .notRunning
         default: self = .silent(error.message)
         }
@@ -113,7 +113,7 @@ extension BluezFacts {
             facts.isPowered = adapter.isPowered
             facts.isBlocked = adapter.powerState == "off-blocked"
             facts.isScanning = adapter.isDiscovering
-            // Path components: /org/bluez/hci1 is no folder of /org/bluez/hci10/dev_….
+            // Compares path components: /org/bluez/hci1 is no folder of /org/bluez/hci10/dev_….
             let own = peripherals.filter { $0.key.hasPrefix(path + "/") }.map(\.value)
             facts.links = own.count(where: \.isConnected)
             facts.waiting = own.filter { $0.isTrusted && !$0.isConnected }.map(\.alias)

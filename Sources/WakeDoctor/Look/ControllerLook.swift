@@ -1,11 +1,11 @@
-// What the kernel's monitor channel tells of the controllers, added to what sysfs does.
+// Adds to the facts of sysfs what the kernel's monitor channel reports about the controllers.
 import Glibc
 import WakeHCI
 import WakeSources
 import WakeSystem
 
 extension KernelFacts {
-    /// Of this machine only; where it may not be listened to, that is noted and nothing is added.
+    /// For this machine only. Where the channel may not be opened, that is recorded and nothing is added.
     public mutating func listen() {
         do throws(SystemError) {
             for controller in try AirMonitor.controllersNow() { add(controller) }

@@ -1,16 +1,16 @@
-// The kernel's side of the facts, read from the files of /sys, /proc and /boot.
+// The kernel's part of the facts, read from the files of /sys, /proc and /boot.
 import WakeModel
 import WakeSources
 import WakeSystem
 
-/// Everything lies below `root`, which is empty for this machine: tests have trees of their own, and so has who looks at
+/// Reads everything below `root`, which is empty for this machine. Tests pass trees of their own, and so can you for
 /// another machine's disk.
 public struct MachineLook: Sendable {
     let root: String
 
     public init(root: String = "") { self.root = root == "/" ? "" : root }
 
-    public var radio: RadioSwitch { RadioSwitch.look(in: root + "/sys/class/rfkill") }
+    public var radio: RfkillState { RfkillState.look(in: root + "/sys/class/rfkill") }
 
     public var kernel: KernelFacts {
         var facts = KernelFacts()
@@ -27,13 +27,13 @@ public struct MachineLook: Sendable {
 
     public var hasSystemd: Bool { File.exists(root + "/run/systemd/system") }
 
-    /// Those that the bridge has a use for and the process has not; nil where it cannot be seen.
+    /// The capabilities that the bridge uses and the process lacks; nil where they cannot be read.
     public func lackingCapabilities(of process: Int32) -> [String]? {
         let line = text("/proc/\(process)/status")?.split(separator: "\n").first { $0.hasPrefix("CapEff:") }
         guard let word = line?.split(whereSeparator: \.isWhitespace).last, let set = UInt64(word, radix: 16) else {
             return nil
         }
-        // Their numbers are the kernel's (linux/capability.h).
+        // The kernel's numbers (linux/capability.h).
         return [("CAP_NET_RAW", 13), ("CAP_NET_ADMIN", 12)].filter { set >> $0.1 & 1 == 0 }.map(\.0)
     }
 
@@ -42,7 +42,7 @@ public struct MachineLook: Sendable {
     private func controller(_ name: String) -> ControllerFacts {
         let folder = "/sys/class/bluetooth/\(name)"
         var facts = ControllerFacts(.other)
-        // The adapter hangs on an interface of the USB device, whose folder is the one above.
+        // The adapter belongs to an interface of the USB device, whose folder is the one above.
         if let vendor = word("\(folder)/device/../idVendor") {
             let device = (target("\(folder)/device") ?? "").split(separator: ":").first.map(String.init) ?? ""
             let maySleep = word("\(folder)/device/../power/control") == "auto"
@@ -52,14 +52,14 @@ public struct MachineLook: Sendable {
             facts.attachment = .uart
             facts.maker = driver == "hci_uart_bcm" ? "Broadcom" : nil
         } else if target("\(folder)/device")?.hasPrefix("tty") == true {
-            // By btattach, as on older systems of the Raspberry Pi.
+            // Attached by btattach, as on older systems of the Raspberry Pi.
             facts.attachment = .uart
         }
         facts.hasPrivacy = text("/sys/kernel/debug/bluetooth/\(name)/features").flatMap(Self.hasPrivacy)
         return facts
     }
 
-    /// Those whose number of links is known.
+    /// The makers whose number of links is known.
     private static func maker(vendor: String) -> String? {
         switch vendor {
         case "0a12": "Cambridge Silicon Radio"
@@ -69,7 +69,7 @@ public struct MachineLook: Sendable {
         }
     }
 
-    /// The line of LE features holds bytes in hex, with or without 0x; LL privacy is bit 6 (Core Specification, Vol 6,
+    /// The line with the LE features holds bytes in hex, with or without 0x; LL privacy is bit 6 (Core Specification, Vol 6,
     /// Part B, 4.6).
     static func hasPrivacy(_ features: String) -> Bool? {
         guard let line = features.split(separator: "\n").first(where: { $0.hasPrefix("LE:") }),
@@ -85,8 +85,7 @@ public struct MachineLook: Sendable {
         return lines.contains { $0.hasPrefix("dtoverlay=") && $0.contains("disable-bt") }
     }
 
-    /// Broadcom's chips with both radios are those of this driver; it drives USB sticks too, which have an antenna to
-    /// themselves.
+    /// Broadcom's chips with both radios use this driver. It drives USB sticks too, which have an antenna of their own.
     private func isShared(_ interface: String) -> Bool {
         let folder = "/sys/class/net/\(interface)"
         return target("\(folder)/device/driver") == "brcmfmac" && word("\(folder)/operstate") == "up"
@@ -108,7 +107,7 @@ public struct MachineLook: Sendable {
         text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 
-    /// The last name in what the link points to.
+    /// The last component of the link's target.
     private func target(_ path: String) -> String? {
         (try? File.linkTarget(of: root + path))?.split(separator: "/").last.map(String.init)
     }

@@ -1,4 +1,4 @@
-// One device as sysfs and udev's data base have it, with what it is part of; the files are read, no library is asked.
+// One device of sysfs and udev's database, with the devices it is part of. Reads the files, without libudev.
 import WakeModel
 import WakeSystem
 
@@ -6,24 +6,24 @@ struct SysfsDevice {
     struct USB: Hashable {
         /// `1-1.2`.
         var name: String
-        /// Vendor and product as the kernel writes them, without zeros in front: `1a86/7523`.
+        /// Vendor and product as the kernel writes them, without leading zeros: `1a86/7523`.
         var product: String
         var maySleep: Bool
     }
 
-    /// The kernel's and udev's own of this device.
+    /// The properties that the kernel and udev keep for this device.
     private(set) var own: [String: String] = [:]
-    /// With those of the HID, input and USB devices that it is part of, where it has none of that name itself.
+    /// The same, completed with properties of the HID, input and USB devices that it is part of.
     private(set) var properties: [String: String] = [:]
     private(set) var usb: USB?
 
     private let root: String
 
-    /// - Parameter link: in /sys/class or /sys/bus. Nil where it leads nowhere.
+    /// - Parameter link: a link in /sys/class or /sys/bus. Nil where its target is missing.
     init?(below root: String, named link: String) {
         guard let target = try? File.linkTarget(of: root + link) else { return nil }
         self.root = root
-        // The links of sysfs lead up to /sys and down again.
+        // The links of sysfs are relative: up to /sys, and down again.
         var folders = target.split(separator: "/").drop { $0 == ".." }.map(String.init)
         guard folders.first == "devices" else { return nil }
         var isPart = false
@@ -47,12 +47,12 @@ struct SysfsDevice {
         var facts = Self.pairs(Self.text(root + path + "/uevent"))
         let subsystem = (try? File.linkTarget(of: root + path + "/subsystem"))?.split(separator: "/").last
         let kind = UdevKind(subsystem: subsystem.map(String.init), type: facts["DEVTYPE"])
-        // By its node's number or, where it has none, by its name.
+        // Named by the node's number or, where there is none, by the device's name.
         let key = Self.word(root + path + "/dev").map { "c" + $0 } ?? "+\(kind.subsystem ?? ""):\(name)"
         let lines = Self.text(root + "/run/udev/data/" + key).split(separator: "\n")
         let kept = lines.filter { $0.hasPrefix("E:") }.map { $0.dropFirst(2) }.joined(separator: "\n")
         facts.merge(Self.pairs(kept)) { _, new in new }
-        // Also where udev has not been, or keeps its data from us.
+        // Holds also where udev has not run, or its data may not be read.
         for (attribute, key) in kind.attributes where facts[key] == nil {
             facts[key] = Self.line("\(root)\(path)/\(attribute)")
         }
@@ -85,7 +85,7 @@ struct SysfsDevice {
         (try? File.bytes(at: path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// As libudev has it: whole, without its end.
+    /// As libudev returns it: whole, without the line's end.
     private static func line(_ path: String) -> String? {
         guard let bytes = try? File.bytes(at: path, limit: 1 << 12) else { return nil }
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

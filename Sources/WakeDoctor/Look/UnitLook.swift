@@ -1,4 +1,4 @@
-// What systemd's unit files say of a service, and which bluetoothd is installed.
+// What systemd's unit files say about a service, and which bluetoothd is installed.
 import Glibc
 import WakeSystem
 
@@ -18,14 +18,14 @@ extension MachineLook {
         return folders.contains { isThere("\(folder)/\($0)/\(name)") }
     }
 
-    /// A link counts wherever it leads: in another machine's tree it leads to nothing.
+    /// A link counts whether or not its target exists: in another machine's tree it does not.
     private func isThere(_ path: String) -> Bool {
         File.exists(path) || (try? File.linkTarget(of: path)) != nil
     }
 
     // MARK: Bluetoothd
 
-    /// Where Debian, others, and those who build it themselves have it.
+    /// Its places on Debian, on other systems, and when built from source.
     private var bluetoothd: String? {
         ["/usr/local/libexec/bluetooth", "/usr/libexec/bluetooth", "/usr/lib/bluetooth", "/usr/sbin"]
             .map { "\(root)\($0)/bluetoothd" }.first(where: File.exists)
@@ -33,10 +33,10 @@ extension MachineLook {
 
     public var hasBluetoothd: Bool { bluetoothd != nil }
 
-    /// As it says itself: the bus does not tell.
+    /// Runs `bluetoothd --version`: the bus does not report it.
     public var bluetoothdVersion: BluezVersion? {
         guard let bluetoothd else { return nil }
-        // Whatever stands at that path, two seconds are enough for it.
+        // Two seconds are enough, whatever program is at that path.
         guard let stream = popen("exec timeout 2 \(bluetoothd.asShellWord) --version 2>/dev/null </dev/null", "r")
         else { return nil }
         var said: [UInt8] = []

@@ -1,17 +1,17 @@
-// A connection to a D-Bus message bus, on the loop: calls with deadlines, signals, and objects that others may call.
+// A connection to a D-Bus message bus, on the loop: calls with deadlines, signals, and objects for other programs.
 import CSystemd
 import Glibc
 import WakeModel
 import WakeSystem
 
 public enum BusAddress: Hashable, Sendable {
-    /// The machine's, or what DBUS_SYSTEM_BUS_ADDRESS names.
+    /// The machine's bus, or the one that DBUS_SYSTEM_BUS_ADDRESS names.
     case system
-    /// As the specification writes it: `unix:path=/run/…`.
+    /// An address in the specification's form: `unix:path=/run/…`.
     case address(String)
 }
 
-/// What is called, on whom.
+/// The destination and method of a call.
 public struct BusCall: Sendable {
     public var destination: String
     public var path: String
@@ -27,22 +27,22 @@ public struct BusCall: Sendable {
         self.arguments = arguments
     }
 
-    /// What the bus itself is asked.
+    /// A method of the bus itself.
     public static func ofBus(_ member: String, _ arguments: [BusValue] = []) -> BusCall {
         BusCall("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, arguments)
     }
 }
 
-/// Nothing here blocks: to connect is begun, and what goes wrong with it is told like any other loss of the connection.
-/// It must outlive what it gave out, and is used on the loop's thread only.
+/// Nothing here blocks: connecting only begins, and its failure is reported like any other loss of the connection.
+/// It must outlive its subscriptions and objects, and is used only on the loop's thread.
 public final class BusConnection {
     let handle: OpaquePointer
     private var pending: [ObjectIdentifier: PendingCall] = [:]
     private var lossWatch: BusSubscription?
-    /// Called once when the bus is gone: nothing is heard and every call fails from then on. To go on, connect anew.
+    /// Called once when the bus is gone: nothing is received and every call fails from then on. Make a new connection.
     public var didLoseConnection: () -> Void = {}
     private var hasToldLoss = false
-    /// True before the loss is told: sd-bus fails first what was asked.
+    /// True before the loss is reported: sd-bus fails the open calls first.
     public var isLost: Bool { hasToldLoss || sd_bus_is_open(handle) <= 0 }
 
     public init(on loop: EventLoop, to address: BusAddress = .system) throws(SystemError) {
@@ -91,7 +91,7 @@ public final class BusConnection {
 
     // MARK: Calls
 
-    /// Calls, and `answer` with what came back within `timeout`; exactly once, unless this connection is let go of first.
+    /// Makes a call. `answer` gets the result within `timeout`, exactly once, unless this connection is released first.
     public func call(
         _ call: BusCall, within timeout: TimeSpan, _ answer: @escaping (Result<[BusValue], BusError>) -> Void
     ) {
@@ -126,15 +126,15 @@ public final class BusConnection {
 
     // MARK: Signals and objects
 
-    /// Calls `body` for every signal that fits, for as long as the subscription is kept.
+    /// Calls `body` for every matching signal, for as long as the subscription is kept.
     public func subscribe(
         _ rule: BusRule, _ body: @escaping (BusSignal) -> Void
     ) throws(SystemError) -> BusSubscription {
         try BusSubscription(on: handle, rule, body)
     }
 
-    /// Lets others call the object at `path`, for as long as what is returned is kept. `body` answers every request, now
-    /// or later.
+    /// Publishes the object at `path`, for as long as the returned object is kept. `body` answers every request, now or
+    /// later.
     public func export(
         at path: String, _ body: @escaping (BusRequest) -> Void
     ) throws(SystemError) -> BusObject {
@@ -142,7 +142,7 @@ public final class BusConnection {
     }
 }
 
-/// A call that was sent and is not answered yet; sd-bus holds an unretained pointer to it until then.
+/// A call without an answer yet; sd-bus holds an unretained pointer to it until then.
 private final class PendingCall {
     private var slot: OpaquePointer?
     private let answer: (PendingCall, Result<[BusValue], BusError>) -> Void

@@ -1,12 +1,12 @@
-// Why a call over the bus failed: what the other side answered, or what kept us from asking.
+// Why a call over the bus failed: the other side's error, or why the call could not be made.
 import CSystemd
 import Glibc
 import WakeSystem
 
 public struct BusError: Error, Hashable, Sendable {
-    /// As D-Bus names it: `org.bluez.Error.InProgress`.
+    /// The D-Bus name: `org.bluez.Error.InProgress`.
     public let name: String
-    /// What the other side says of it, for people.
+    /// The other side's text, for people.
     public let message: String
 
     public init(name: String, message: String) {
@@ -14,11 +14,11 @@ public struct BusError: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// Nobody answered within the time given.
+    /// No answer came within the timeout.
     public var isTimeout: Bool {
         ["org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.NoReply"].contains(name)
     }
-    /// Nobody of that name is on the bus, and nobody can be started.
+    /// No program has that name on the bus, and none can be started.
     public var isNobodyThere: Bool {
         [
             "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
@@ -40,7 +40,7 @@ public struct BusError: Error, Hashable, Sendable {
             name: "org.freedesktop.DBus.Error.Failed", message: "could not \(attempted): \(reason)")
     }
 
-    /// The error that a message is, if it is one.
+    /// The error in a message, if it is an error.
     static func carried(by message: OpaquePointer) -> BusError? {
         guard sd_bus_message_is_method_error(message, nil) > 0, let error = sd_bus_message_get_error(message)?.pointee
         else { return nil }

@@ -1,16 +1,16 @@
-// Values into and out of one sd-bus message. Whatever is read is copied before the message goes.
+// Writes values into an sd-bus message and reads them from it. Values are copied before the message is released.
 import CSystemd
 import Glibc
 
 enum BusMessage {
-    /// Everything that is left to read, in order.
+    /// The remaining values, in order.
     static func values(of message: OpaquePointer) throws(BusError) -> [BusValue] {
         var values: [BusValue] = []
         while let value = try next(in: message) { values.append(value) }
         return values
     }
 
-    /// The next value of the message or of the container that was entered; nil at its end.
+    /// The next value of the message or of the entered container; nil at its end.
     private static func next(in message: OpaquePointer) throws(BusError) -> BusValue? {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?
@@ -30,7 +30,7 @@ enum BusMessage {
         if element == "y" { return .bytes(try bytes(in: message)) }
         let type = CChar(bitPattern: UInt8(ascii: "a"))
         guard element.hasPrefix("{") else { return .array(of: element, try members(type, element, message)) }
-        // A key is one basic type, so what follows it up to the brace is the value's.
+        // A key is one basic type, so the rest up to the brace is the value's type.
         let types = String(element.dropFirst().dropLast())
         let entries = try entries(of: types, in: message)
         return .dictionary(key: String(types.prefix(1)), value: String(types.dropFirst()), entries)
@@ -179,7 +179,7 @@ extension BusValue {
     fileprivate var type: CChar { (signature.utf8.first ?? 0).character }
 }
 
-/// What sd-bus answered, or its -errno as an error.
+/// The result of sd-bus, or its -errno as an error.
 @discardableResult
 func passed(_ code: Int32, _ attempted: String) throws(BusError) -> Int32 {
     guard code < 0 else { return code }

@@ -1,4 +1,4 @@
-// An object of ours on the bus: what others ask of it comes as requests, each answered once.
+// An object of ours on the bus: calls of other programs come as requests, each answered once.
 import CSystemd
 import WakeSystem
 
@@ -26,7 +26,7 @@ public final class BusObject {
     }
 }
 
-/// A method call to an object of ours. Letting go of it unanswered refuses it.
+/// A method call to an object of ours. Releasing it without an answer refuses it.
 public final class BusRequest {
     public let sender: String
     public let interface: String
@@ -34,7 +34,7 @@ public final class BusRequest {
     public let arguments: [BusValue]
     private var message: OpaquePointer?
 
-    /// Nil for what is no readable method call.
+    /// Nil where the message is no readable method call.
     init?(_ message: OpaquePointer) {
         guard sd_bus_message_is_method_call(message, nil, nil) > 0,
             let arguments = try? BusMessage.values(of: message)
@@ -47,11 +47,12 @@ public final class BusRequest {
     }
 
     deinit {
-        refuse(BusError(name: "org.freedesktop.DBus.Error.Failed", message: "the request was let go of"))
+        refuse(
+            BusError(name: "org.freedesktop.DBus.Error.Failed", message: "the request was dropped without an answer"))
     }
 
     public func answer(_ values: [BusValue] = []) {
-        guard let call = take() else { return }
+        guard let call = removeMessage() else { return }
         defer { sd_bus_message_unref(call) }
         var reply: OpaquePointer?
         guard sd_bus_message_new_method_return(call, &reply) >= 0, let reply else { return }
@@ -61,7 +62,7 @@ public final class BusRequest {
     }
 
     public func refuse(_ error: BusError) {
-        guard let call = take() else { return }
+        guard let call = removeMessage() else { return }
         defer { sd_bus_message_unref(call) }
         error.name.withCString { name in
             error.message.withCString { text in
@@ -71,7 +72,7 @@ public final class BusRequest {
         }
     }
 
-    private func take() -> OpaquePointer? {
+    private func removeMessage() -> OpaquePointer? {
         defer { message = nil }
         return message
     }

@@ -1,12 +1,12 @@
-// Signals: which of them are asked for, and what one says.
+// D-Bus signals: match rules, and the content of one signal.
 import CSystemd
 import WakeSystem
 
-/// Which signals to hear (D-Bus Specification, "Match Rules"). Nil asks nothing.
+/// Which signals to receive (D-Bus Specification, "Match Rules"). Nil matches any.
 public struct BusRule: Hashable, Sendable {
     public enum Path: Hashable, Sendable {
         case exactly(String)
-        /// This object and all below it.
+        /// This object and all objects below it.
         case under(String)
     }
 
@@ -44,7 +44,7 @@ public struct BusRule: Hashable, Sendable {
 }
 
 public struct BusSignal {
-    /// The unique name of who sent it, `:1.7`.
+    /// The unique name of the sender, `:1.7`.
     public let sender: String
     public let path: String
     public let interface: String
@@ -71,8 +71,8 @@ extension BusSignal {
     }
 }
 
-/// Heard for as long as this is kept. The rule is sent to the bus at once and without waiting, so a call made after it is
-/// answered after it holds: subscribe first, then ask.
+/// A subscription for as long as this object is kept. The rule is sent at once, without waiting, so a call made after it is
+/// answered after the rule holds: subscribe first, then ask.
 public final class BusSubscription {
     private var slot: OpaquePointer?
     private let body: (BusSignal) -> Void
@@ -84,7 +84,7 @@ public final class BusSubscription {
             { message, owner, _ in
                 guard let owner, let message else { return 0 }
                 Unmanaged<BusSubscription>.fromOpaque(owner).takeUnretainedValue().hear(message)
-                // Others may have asked for the same signal.
+                // Another subscription may match the same signal.
                 return 0
             }, nil, Unmanaged.passUnretained(self).toOpaque())
         try check(code, "listen to the bus for", rule.written)
@@ -97,8 +97,8 @@ public final class BusSubscription {
         slot = nil
     }
 
-    /// Every rule that fits reads the same message, so each begins at its beginning. What cannot be read is passed over:
-    /// sd-bus has checked its form, so it would be a type that the specification does not know.
+    /// Every matching rule reads the same message, so each rewinds it. A message that cannot be read is skipped: sd-bus has
+    /// checked its form, so it has a type that the specification does not know.
     private func hear(_ message: OpaquePointer) {
         sd_bus_message_rewind(message, 1)
         guard let signal = try? BusSignal(message) else { return }

@@ -1,4 +1,4 @@
-// A value as D-Bus knows it, copied out of a message or to be copied into one (D-Bus Specification, "Type System").
+// A D-Bus value, copied out of a message or to be copied into one (D-Bus Specification, "Type System").
 import WakeSystem
 
 public indirect enum BusValue: Hashable, Sendable {
@@ -14,16 +14,16 @@ public indirect enum BusValue: Hashable, Sendable {
     case string(String)
     case objectPath(String)
     case signature(String)
-    /// `ay`, the array that devices speak in.
+    /// `ay`, the array of bytes that devices send.
     case bytes([UInt8])
-    /// Every other array; an empty one still says what it would hold.
+    /// Every other array; an empty one still has its element type.
     case array(of: String, [BusValue])
     case dictionary(key: String, value: String, [BusEntry])
     case structure([BusValue])
     case variant(BusValue)
     case descriptor(BusDescriptor)
 
-    /// As the specification writes the type: `a{sv}`.
+    /// The type in the specification's form: `a{sv}`.
     public var signature: String {
         switch self {
         case .boolean: "b"
@@ -58,20 +58,20 @@ public struct BusEntry: Hashable, Sendable {
     }
 }
 
-/// A descriptor that came with a message; closed when the last value that holds it goes.
+/// A descriptor that came with a message; closed when the last value that holds it is released.
 public final class BusDescriptor: Hashable, Sendable {
     private let owned: FileDescriptor
 
     init(owning raw: Int32) { owned = FileDescriptor(owning: raw) }
 
-    /// Valid while this object lives.
+    /// Valid while this object exists.
     public var raw: Int32 { owned.raw }
 
     public static func == (left: BusDescriptor, right: BusDescriptor) -> Bool { left === right }
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// What people who read messages ask for: the value if it is of that type, through any number of variants.
+// Typed access: the value if it has that type, through any number of variants.
 extension BusValue {
     public var boolean: Bool? { if case .boolean(let value) = bare { value } else { nil } }
     public var string: String? {
@@ -106,16 +106,16 @@ extension BusValue {
 
     public var entries: [BusEntry]? { if case .dictionary(_, _, let entries) = bare { entries } else { nil } }
 
-    /// What an entry with this text as its key holds.
+    /// The value of the entry with this key.
     public subscript(key: String) -> BusValue? { entries?.first { $0.key.string == key }?.value.bare }
 
-    /// Itself, out of its variants.
+    /// The value without its variants.
     public var bare: BusValue {
         guard case .variant(let inner) = self else { return self }
         return inner.bare
     }
 
-    /// A dictionary of texts to variants, which is how properties travel.
+    /// A dictionary of texts to variants, the form of properties.
     public static func properties(_ pairs: [(String, BusValue)]) -> BusValue {
         .dictionary(
             key: "s", value: "v", pairs.map { BusEntry(.string($0.0), .variant($0.1)) })

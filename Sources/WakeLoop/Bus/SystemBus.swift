@@ -1,10 +1,10 @@
-// The way to the message bus for as long as the daemon lives: connected anew whenever the bus comes back.
+// The daemon's connection to the message bus: reconnects whenever the bus comes back.
 import Glibc
 import WakeModel
 import WakeSystem
 
-/// One connection for everybody who needs the bus. Whoever is told of a connection subscribes and asks anew: nothing of
-/// the one before it holds.
+/// One connection for all parts that use the bus. A listener that gets a new connection must subscribe and ask again:
+/// nothing of the connection before it is valid.
 public final class SystemBus {
     public enum Change {
         case connected(BusConnection)
@@ -14,20 +14,20 @@ public final class SystemBus {
     public let loop: EventLoop
     private let address: BusAddress
     private var listeners: [(Change) -> Void] = []
-    /// Kept until the next one is made: a connection that tells of its loss is still at work.
+    /// Kept until the next one is made: a connection that reports its loss is still in use.
     private var latest: BusConnection?
     private var attemptsLeft = 0
     private var backOff = BackOff(from: .milliseconds(50), to: .seconds(5))
     private var hasToldAbsence = false
     private var retry: Timer?
     private var socketWatch: SocketWatch?
-    /// The watch was made just now: a bus that came before it is found by one more try, since nothing would tell of it.
+    /// The watch has just begun: a bus that appeared before it would not be reported, so one more attempt is made.
     private var isLookingAgain = false
     private let log = Log("bus")
 
-    /// A bus that went away is mostly being restarted; after that its socket is waited for, which costs nothing.
+    /// A lost bus is mostly being restarted, so retry for a while; then wait for its socket, which costs nothing.
     private static let attemptsAfterLoss = 10
-    /// A socket is bound before it is listened to, and its directory is made before the socket.
+    /// A socket is bound before its program listens, and its directory is made before the socket.
     private static let attemptsAfterChange = 4
 
     public init(on loop: EventLoop, to address: BusAddress = .system) {
@@ -40,13 +40,13 @@ public final class SystemBus {
         return latest
     }
 
-    /// Tells `listener` of every connection and every loss from now on.
+    /// Reports every connection and every loss to `listener` from now on.
     public func listen(_ listener: @escaping (Change) -> Void) {
         listeners.append(listener)
         if let connection { listener(.connected(connection)) }
     }
 
-    /// Connects, now or when there is a bus.
+    /// Connects now, or when a bus appears.
     public func open() throws(SystemError) {
         retry = try loop.timer(on: .monotonic) { [unowned self] in connect() }
         connect()
@@ -71,7 +71,7 @@ public final class SystemBus {
         }
     }
 
-    /// Answered by the bus itself once it has let us in.
+    /// The bus itself answers this once it has accepted the connection.
     private static var hello: BusCall { .ofBus("GetId") }
 
     private func lose() {
@@ -92,7 +92,7 @@ public final class SystemBus {
         retry?.arm(at: SystemClock.monotonic() + backOff.next())
     }
 
-    /// False where nothing tells when a bus appears.
+    /// False where nothing reports that a bus appears.
     private func watchSocket() -> Bool {
         guard var directory = address.socketPath else { return false }
         repeat {
@@ -113,7 +113,7 @@ public final class SystemBus {
     }
 }
 
-/// Tells when names in the directory of the bus's socket change.
+/// Reports when names in the directory of the bus's socket change.
 private final class SocketWatch {
     private let directory: DirectoryWatch
     private var watch: Watch?
@@ -130,7 +130,7 @@ private final class SocketWatch {
 }
 
 extension BusAddress {
-    /// The socket's place in the file system; nil for a bus that has none.
+    /// The socket's path; nil for a bus without one.
     fileprivate var socketPath: String? {
         let text: String
         switch self {

@@ -22,7 +22,7 @@ final class AccessoryPort {
         var answer: (TalkFailure?) -> Void
     }
 
-    private typealias Writing = Errand<Result<WriteResult, SystemError>>
+    private typealias Writing = BackgroundJob<Result<WriteResult, SystemError>>
 
     private let plan: AccessoryPlan
     private let loop: EventLoop
@@ -185,7 +185,7 @@ final class AccessoryPort {
         while writing == nil, let first = pending.first {
             switch try node.write(first.bytes, to: first.channel) {
             case .wrote(let count): noteWritten(count)
-            case .underWay(let errand): return try follow(errand)
+            case .underWay(let job): return try follow(job)
             case .wouldBlock: return try watch?.setReadiness([.readable, .writable]) ?? ()
             // Reading finds that out too, and has what it still said.
             case .gone: return failPending()
@@ -200,13 +200,13 @@ final class AccessoryPort {
         if pending[0].bytes.isEmpty { pending.removeFirst().answer(nil) }
     }
 
-    private func follow(_ errand: Writing) throws(SystemError) {
-        writingWatch = try loop.watch(errand.raw, for: .readable) { [unowned self] _ in finishWriting() }
-        writing = errand
+    private func follow(_ job: Writing) throws(SystemError) {
+        writingWatch = try loop.watch(job.raw, for: .readable) { [unowned self] _ in finishWriting() }
+        writing = job
     }
 
     private func finishWriting() {
-        guard let node, let answer = writing?.take() else { return }
+        guard let node, let answer = writing?.removeResult() else { return }
         writingWatch?.cancel()
         writingWatch = nil
         writing = nil

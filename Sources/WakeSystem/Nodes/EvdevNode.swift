@@ -1,25 +1,25 @@
-// An input device's events, by evdev, with the kernel's own times, and how the device stands where events were lost.
+// Reads an input device's events by evdev, with the kernel's times, and its state where events were lost.
 import CLinux
 import Glibc
 import WakeModel
 
-/// An open evdev node. Taken exclusively, nobody else hears of the device's events, the console and the desktop included; a
-/// key that is held just then stays held for them.
+/// An open evdev node. While it is grabbed, no other program gets the device's events, not even the console and the
+/// desktop; a key that is held at that moment stays held for them.
 public struct EvdevNode: ~Copyable, Sendable {
     public let path: String
     private let descriptor: FileDescriptor
     private let isExclusive: Bool
-    /// Whether the kernel stamps events with CLOCK_MONOTONIC; where it cannot, their time is that of reading.
+    /// Whether the kernel stamps events with CLOCK_MONOTONIC; where it cannot, an event's time is when it was read.
     private let hasKernelTime: Bool
 
-    /// What the loop watches.
+    /// The descriptor that the loop watches.
     public var raw: Int32 { descriptor.raw }
 
-    /// EBUSY where it is to be taken exclusively and another program has done so.
+    /// EBUSY where another program has grabbed it.
     public init(opening path: String, isExclusive: Bool) throws(SystemError) {
         let opened = try FileDescriptor.openNode(path)
         _ = try Self.codes(0, of: opened, path)
-        // Setting the clock throws away what has come, as a loss that is told; so it comes before the first read.
+        // Setting the clock drops waiting events and reports a loss, so it comes before the first read.
         let isStamped = clinux_evdev_set_clock(opened.raw, CLOCK_MONOTONIC) >= 0
         if isExclusive { try Self.grab(opened, path) }
         self.path = path
@@ -32,29 +32,30 @@ public struct EvdevNode: ~Copyable, Sendable {
         let number = descriptor.raw
         switch attemptC({ clinux_evdev_grab(number, true) }) {
         case .value: return
-        case .failure(.busy): throw SystemError.taken(path)
+        case .failure(.busy): throw SystemError.inUse(path)
         case .failure(let errno): throw SystemError("take for itself", path, errno)
         }
     }
 
-    /// A child that was born frozen keeps a copy of the descriptor until it is thawed: nobody else is to wait for that.
+    /// Ungrabs before closing: a child that started frozen keeps a copy of the descriptor until it is thawed, and other
+    /// programs must not wait for that.
     deinit { if isExclusive { _ = clinux_evdev_grab(descriptor.raw, false) } }
 
-    /// Some events, in the order they came; a report may be spread over several reads.
-    /// - Parameter rest: part of an event, where a read ends in one; the kernel's never do.
+    /// Some events in order; a report may be spread over several reads.
+    /// - Parameter rest: part of an event, where a read ends within one; reads from the kernel never do.
     public borrowing func read(after rest: inout [UInt8]) throws(SystemError) -> NodeReading<[InputEvent]> {
         switch try descriptor.readNode(path, limit: 64 * InputEvent.kernelSize) {
         case .content(let bytes):
             rest += bytes
-            let events = InputEvent.take(from: &rest)
+            let events = InputEvent.removeEvents(from: &rest)
             return .content(hasKernelTime ? events : Self.stamped(events))
         case .wouldBlock: return .wouldBlock
         case .closed: return .closed
         }
     }
 
-    /// Sends events to the device, lights for instance; a report must be ended by the caller. Some of them may be taken only:
-    /// `.wrote` counts events.
+    /// Sends events to the device, such as lights; the caller must end a report. Perhaps only some are written: `.wrote`
+    /// counts events.
     public borrowing func write(_ events: [InputEvent]) throws(SystemError) -> WriteResult {
         switch try descriptor.writeNode(events.flatMap(\.kernelBytes)[...], path) {
         case .wrote(let count): .wrote(count / InputEvent.kernelSize)
@@ -63,8 +64,8 @@ public struct EvdevNode: ~Copyable, Sendable {
         }
     }
 
-    /// How the device stands now. Events of keys, switches and lights that wait to be read are thrown away by asking, because
-    /// this tells more recent; those of axes are not, and end where this says.
+    /// The device's current state. Asking drops waiting events of keys, switches and lights, because the state is newer;
+    /// waiting events of axes stay, and end in this state.
     public borrowing func state() throws(SystemError) -> InputState {
         var state = InputState()
         let types = try Self.codes(0, of: descriptor, path)
@@ -82,7 +83,7 @@ public struct EvdevNode: ~Copyable, Sendable {
 }
 
 extension EvdevNode {
-    /// Room for the 768 keys that there can be.
+    /// Room for all 768 possible keys.
     private static let bitBytes = 96
     private static let slotLimit: Int32 = 64
 

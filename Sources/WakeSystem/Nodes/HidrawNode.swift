@@ -1,12 +1,12 @@
-// A HID device's reports as they come and go, by hidraw: nothing is interpreted on the way.
+// Reads and writes a HID device's reports by hidraw, without interpreting them.
 import CLinux
 import Glibc
 
 /// One report as the device sent it.
 public struct HidReport: Hashable, Sendable {
-    /// Which of its reports it is; 0 where the device does not number them.
+    /// The report's number; 0 where the device does not number reports.
     public var number: UInt8
-    /// All of it, its number included where it has one.
+    /// The whole report, with its number where it has one.
     public var bytes: [UInt8]
 
     public init(number: UInt8, bytes: [UInt8]) {
@@ -15,19 +15,19 @@ public struct HidReport: Hashable, Sendable {
     }
 }
 
-/// An open hidraw node. The kernel keeps 64 reports for its reader, and drops what comes then without a word: a device of
-/// 1 kHz must be read every 64 ms. There is no way to have the node alone.
+/// An open hidraw node. The kernel keeps 64 reports for its reader and silently drops more, so a device of 1 kHz must be
+/// read every 64 ms. A node cannot be opened exclusively.
 public struct HidrawNode: ~Copyable, Sendable {
     public let path: String
     public let reports: ReportDescriptor
     private let descriptor: FileDescriptor
 
-    /// What the loop watches.
+    /// The descriptor that the loop watches.
     public var raw: Int32 { descriptor.raw }
-    /// False as well where the descriptor has a fault; `reports.fault` tells.
+    /// False also where the descriptor has a fault; see `reports.fault`.
     public var numbersReports: Bool { reports.numbersReports }
 
-    /// The kernel's HID_MAX_BUFFER_SIZE: what does not fit into a read is lost.
+    /// The kernel's HID_MAX_BUFFER_SIZE: bytes that do not fit into a read are lost.
     private static let reportLimit = 16_384
     private static let descriptorLimit = 4_096
 
@@ -48,9 +48,9 @@ public struct HidrawNode: ~Copyable, Sendable {
         }
     }
 
-    /// Writes one output report: its first byte is its number, or 0 where the device does not number them, which is then
-    /// not sent. It is taken whole or not at all. The driver waits for the device, up to 5 s for one that does not listen,
-    /// and there is no other way: not for the thread of a loop.
+    /// Writes one output report, whole or not at all. Its first byte is its number, or 0 where the device does not number
+    /// reports; the 0 is not sent. The driver waits for the device, up to 5 s for one that does not answer, so this must
+    /// not run on the thread of a loop.
     public borrowing func write(_ report: [UInt8]) throws(SystemError) -> WriteResult {
         try descriptor.writeNode(report[...], path)
     }

@@ -1,11 +1,11 @@
-// One event of an input device, as evdev tells it.
+// One event of an input device, as evdev reports it.
 import WakeModel
 
 public struct InputEvent: Hashable, Sendable {
     public var type: UInt16
     public var code: UInt16
     public var value: Int32
-    /// When it happened, by the kernel, on CLOCK_MONOTONIC.
+    /// The kernel's time of the event, on CLOCK_MONOTONIC.
     public var time: Instant
 
     public init(type: UInt16, code: UInt16, value: Int32, time: Instant) {
@@ -15,7 +15,7 @@ public struct InputEvent: Hashable, Sendable {
         self.time = time
     }
 
-    /// Ends what happened together.
+    /// Ends a group of simultaneous events.
     public var isReport: Bool { type == InputType.synchronization && code == 0 }
     /// The reader was too slow, and events are lost.
     public var isDropped: Bool { type == InputType.synchronization && code == 3 }
@@ -31,11 +31,11 @@ public enum InputType {
 }
 
 extension InputEvent {
-    /// The kernel's struct on 64-bit machines: two words of time, then what `bytes` writes.
+    /// The kernel's struct on 64-bit machines: two words of time, then the fields of `bytes`.
     static let kernelSize = 24
 
-    /// The whole events at the front of `bytes`, which lose them; part of an event stays.
-    static func take(from bytes: inout [UInt8]) -> [InputEvent] {
+    /// Removes and returns the whole events at the front of `bytes`; part of an event stays.
+    static func removeEvents(from bytes: inout [UInt8]) -> [InputEvent] {
         let count = bytes.count / kernelSize
         let events = (0..<count).map { InputEvent(kernel: bytes[($0 * kernelSize)..<(($0 + 1) * kernelSize)]) }
         bytes.removeFirst(count * kernelSize)
@@ -50,10 +50,10 @@ extension InputEvent {
             time: .zero + time)
     }
 
-    /// What the kernel takes; it does not look at the time.
+    /// The form that the kernel accepts; it ignores the time.
     var kernelBytes: [UInt8] { [UInt8](repeating: 0, count: 16) + bytes }
 
-    /// Type, code and value in 8 bytes, the lowest byte of each first.
+    /// Type, code and value in 8 bytes, each little-endian.
     public var bytes: [UInt8] {
         let number = UInt32(bitPattern: value)
         return [UInt8(type & 255), UInt8(type >> 8), UInt8(code & 255), UInt8(code >> 8)]
@@ -62,7 +62,7 @@ extension InputEvent {
 }
 
 extension ArraySlice<UInt8> {
-    /// A number of the kernel's own, `offset` bytes behind the beginning; the byte order of wherever this runs.
+    /// A number of the kernel, `offset` bytes after the start, in the machine's byte order.
     func littleEndian(at offset: Int, size: Int) -> UInt64 {
         dropFirst(offset).prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -1,13 +1,13 @@
-// How an input device stands: what is down, on and lit, where its axes are; and the events that lead from one standing to another.
+// The state of an input device: pressed keys, switches, lights and axes; and the events that lead from one state to another.
 import WakeModel
 
 public struct InputState: Hashable, Sendable {
     public var keys: Set<UInt16> = []
     public var switches: Set<UInt16> = []
     public var leds: Set<UInt16> = []
-    /// Axes by code, the number of the slot that is being told among them, the values of slots not.
+    /// Axes by code, with the current slot's number and without the values of slots.
     public var axes: [UInt16: Int32] = [:]
-    /// By multitouch code, what each slot has; empty for devices without slots.
+    /// The values of all slots, by multitouch code; empty for devices without slots.
     public var slots: [UInt16: [Int32]] = [:]
 
     public init() {}
@@ -17,7 +17,7 @@ public struct InputState: Hashable, Sendable {
     static let slotCodes: ClosedRange<UInt16> = 0x30...0x3d
     private static let contact: UInt16 = 0x39
 
-    /// Takes in what an event tells; events that leave nothing standing, such as a mouse's movement, change nothing.
+    /// Applies an event. Events without a lasting state, such as a mouse's movement, change nothing.
     public mutating func apply(_ event: InputEvent) {
         switch event.type {
         case InputType.key: Self.set(event, in: &keys)
@@ -37,45 +37,45 @@ public struct InputState: Hashable, Sendable {
             axes[event.code] = event.value
             return
         }
-        // Without slots the code is told once for each contact, and nothing of it stands.
+        // Without slots the code is reported once for each contact, and has no lasting state.
         let slot = Int(axes[Self.slotAxis] ?? 0)
         guard let count = slots[event.code]?.count, 0..<count ~= slot else { return }
         slots[event.code]?[slot] = event.value
     }
 
-    /// The events, all of one time, by which one who knew `known` comes to know this.
+    /// The events, all with one time, that lead from the state `known` to this one.
     public func events(from known: InputState, at time: Instant) -> [InputEvent] {
-        var told: [InputEvent] = []
-        func tell(_ type: UInt16, _ code: UInt16, _ value: Int32) {
-            told.append(InputEvent(type: type, code: code, value: value, time: time))
+        var events: [InputEvent] = []
+        func report(_ type: UInt16, _ code: UInt16, _ value: Int32) {
+            events.append(InputEvent(type: type, code: code, value: value, time: time))
         }
         let sets = [
             (InputType.key, known.keys, keys), (InputType.switch, known.switches, switches),
             (InputType.led, known.leds, leds),
         ]
         for (type, before, now) in sets {
-            for code in before.subtracting(now).sorted() { tell(type, code, 0) }
-            for code in now.subtracting(before).sorted() { tell(type, code, 1) }
+            for code in before.subtracting(now).sorted() { report(type, code, 0) }
+            for code in now.subtracting(before).sorted() { report(type, code, 1) }
         }
         for (code, value) in axes.sorted(by: { $0.key < $1.key })
-        where code != Self.slotAxis && known.axes[code] != value { tell(InputType.absolute, code, value) }
-        tellSlots(from: known) { tell(InputType.absolute, $0, $1) }
-        return told
+        where code != Self.slotAxis && known.axes[code] != value { report(InputType.absolute, code, value) }
+        reportSlots(from: known) { report(InputType.absolute, $0, $1) }
+        return events
     }
 
-    /// Each slot's number before what is new in it, and the number of the slot that the device goes on with at the end.
-    private func tellSlots(from known: InputState, _ tell: (UInt16, Int32) -> Void) {
-        var told = known.axes[Self.slotAxis]
+    /// Reports each changed slot's number before its changes and, at the end, the current slot's number.
+    private func reportSlots(from known: InputState, _ report: (UInt16, Int32) -> Void) {
+        var reported = known.axes[Self.slotAxis]
         let codes = slots.keys.sorted { ($0 == Self.contact ? 0 : $0) < ($1 == Self.contact ? 0 : $1) }
         for slot in 0..<(slots.values.map(\.count).max() ?? 0) {
             for code in codes {
                 guard let now = slots[code]?.at(slot), now != known.slots[code]?.at(slot) else { continue }
-                if told != Int32(slot) { tell(Self.slotAxis, Int32(slot)) }
-                told = Int32(slot)
-                tell(code, now)
+                if reported != Int32(slot) { report(Self.slotAxis, Int32(slot)) }
+                reported = Int32(slot)
+                report(code, now)
             }
         }
-        if let current = axes[Self.slotAxis], current != told { tell(Self.slotAxis, current) }
+        if let current = axes[Self.slotAxis], current != reported { report(Self.slotAxis, current) }
     }
 }
 

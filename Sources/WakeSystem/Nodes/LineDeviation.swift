@@ -1,8 +1,8 @@
-// A serial line's settings in C's form, and where the driver made something else of them.
+// A serial line's settings in C's form, and where the driver deviates from them.
 import CLinux
 import WakeModel
 
-/// A setting of a serial line that its driver did not take.
+/// A setting of a serial line that its driver did not accept.
 public struct LineDeviation: Hashable, Sendable {
     /// `baud`, `data bits`, `parity`, `stop bits`, `flow`, `DTR` or `RTS`.
     public let setting: String
@@ -23,7 +23,7 @@ public struct LineDeviation: Hashable, Sendable {
         return deviations
     }
 
-    /// A divided clock seldom hits a speed; within 3 % the other side still reads every bit.
+    /// A divided clock seldom hits a speed exactly; within 3 % the other side still reads every bit.
     static func isSameSpeed(_ asked: UInt32, _ found: UInt32) -> Bool {
         abs(Int(asked) - Int(found)) * 100 <= Int(asked) * 3
     }
@@ -46,7 +46,7 @@ extension LineDeviation: CustomStringConvertible {
 }
 
 extension clinux_line {
-    /// Nil where a number is out of range. Speed 0 would hang up.
+    /// Nil where a number is out of range. Speed 0 would hang up the line.
     init?(_ line: LineSettings) {
         guard let baud = UInt32(exactly: line.baud), baud > 0, 5...8 ~= line.dataBits, 1...2 ~= line.stopBits else {
             return nil

@@ -1,13 +1,13 @@
-// Closing nodes without waiting for their devices.
+// Closes nodes without waiting for their devices.
 import CLinux
 import Glibc
 import Synchronization
 import WakeModel
 
-/// The kernel closes a serial line only when it has sent what was written to it, or has tried to for 30 s, and other nodes
-/// when their driver has come to rest. Nobody is to wait for that, and what a handler was told is written is to be sent all
-/// the same. So a thread closes what is still there. What has hung up waits for nothing and is closed at once: the device
-/// must be able to come back under its old name.
+/// The kernel closes a serial line only when it has sent the bytes written to it, or has tried for 30 s; other nodes when
+/// their driver is idle. The loop must not wait for that, and bytes that a handler was told are written must still be sent.
+/// So a thread closes a node that is still there. A node that has hung up is closed at once: it needs no wait, and the
+/// device must be able to come back under its old name.
 public enum NodeClosing {
     private static let underWay = Atomic<Int>(0)
 
@@ -20,7 +20,7 @@ public enum NodeClosing {
         do throws(SystemError) {
             try WorkThread.begin { finish(raw) }
         } catch {
-            // Rather lost than waited for: every other device would wait as well.
+            // Losing the bytes is better than waiting: every other device would wait too.
             _ = clinux_line_discard(raw)
             finish(raw)
         }
@@ -31,7 +31,7 @@ public enum NodeClosing {
         underWay.subtract(1, ordering: .releasing)
     }
 
-    /// Waits until all is closed, for so long at most; for the end of the process, which would cut off what is not sent yet.
+    /// Waits until all nodes are closed, up to a limit; for the end of the process, which would cut off unsent bytes.
     @discardableResult
     public static func wait(atMost limit: TimeSpan) -> Bool {
         let end = SystemClock.monotonic() + limit

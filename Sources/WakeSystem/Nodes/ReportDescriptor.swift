@@ -1,20 +1,20 @@
-// A HID report descriptor, read for one thing: whether the device's reports begin with their number.
+// Parses a HID report descriptor only for this: whether the device's reports begin with their number.
 
-/// What a device says of its reports, and no more to be believed than anything a device says.
+/// The report numbers that a device declares. Its descriptor may be faulty.
 public struct ReportDescriptor: Hashable, Sendable {
     public enum Fault: Hashable, Sendable {
         case empty
-        /// The item at this place claims more bytes than are left.
+        /// The item at this offset claims more bytes than are left.
         case itemPastEnd(at: Int)
         /// A report number must be 1 to 255, in one byte.
         case badNumber(at: Int)
-        /// The item takes back what was never put aside.
+        /// A pop item without a push item before it.
         case popWithoutPush(at: Int)
     }
 
     /// Ascending; empty where input reports have no number, or the descriptor has a fault.
     public private(set) var inputNumbers: [UInt8] = []
-    /// The first thing in it that cannot be. Its reports are then taken for unnumbered.
+    /// The first fault. Its reports then count as unnumbered.
     public private(set) var fault: Fault?
 
     /// Whether the first byte of an input report is its number.
@@ -30,19 +30,19 @@ public struct ReportDescriptor: Hashable, Sendable {
         } catch { fault = error }
     }
 
-    /// The global items that matter here, as they stand at one place.
+    /// The global items that matter here, at one place of the descriptor.
     private struct Reading {
         var number: UInt8 = 0
         var aside: [UInt8] = []
         var input: Set<UInt8> = []
 
-        /// Takes the item at `place` in, and returns where the next one begins.
+        /// Applies the item at `place`, and returns the offset of the next one.
         mutating func readItem(at place: Int, of bytes: [UInt8]) throws(Fault) -> Int {
             let prefix = bytes[place]
             guard prefix != 0xfe else { return try Self.endOfLongItem(at: place, of: bytes) }
             let next = place + 1 + [0, 1, 2, 4][Int(prefix & 3)]
             guard next <= bytes.count else { throw .itemPastEnd(at: place) }
-            // The tag and the type; what is left out is the size.
+            // The tag and the type, without the size.
             switch prefix & 0xfc {
             case 0x80: if number != 0 { input.insert(number) }
             case 0x84: number = try Self.number(at: place, bytes[(place + 1)..<next])
@@ -55,7 +55,7 @@ public struct ReportDescriptor: Hashable, Sendable {
             return next
         }
 
-        /// Longer ones are fine where the upper bytes say nothing.
+        /// A longer one is valid where its upper bytes are zero.
         private static func number(at place: Int, _ data: ArraySlice<UInt8>) throws(Fault) -> UInt8 {
             guard let number = data.first, number != 0, data.dropFirst().allSatisfy({ $0 == 0 }) else {
                 throw .badNumber(at: place)
@@ -63,7 +63,7 @@ public struct ReportDescriptor: Hashable, Sendable {
             return number
         }
 
-        /// Nothing uses long items; their second byte is the length of what follows the third.
+        /// Long items are unused; their second byte is the length of the data after the third.
         private static func endOfLongItem(at place: Int, of bytes: [UInt8]) throws(Fault) -> Int {
             guard place + 3 <= bytes.count, place + 3 + Int(bytes[place + 1]) <= bytes.count else {
                 throw .itemPastEnd(at: place)

@@ -1,4 +1,4 @@
-// A channel of a classic Bluetooth device's serial port, as bluetoothd hands it over: a stream socket of the kernel's.
+// A channel of a classic Bluetooth device's serial port, as bluetoothd passes it: a stream socket of the kernel.
 import CLinux
 import Glibc
 
@@ -6,10 +6,10 @@ public final class RfcommChannel: Sendable {
     public let name: String
     private let descriptor: FileDescriptor
 
-    /// What the loop watches.
+    /// The descriptor that the loop watches.
     public var raw: Int32 { descriptor.raw }
 
-    /// Takes a copy of the descriptor `raw`, which stays its owner's.
+    /// Copies the descriptor `raw`, which keeps its owner.
     public init(copying raw: Int32, named name: String) throws(SystemError) {
         self.name = name
         let copy = try FileDescriptor.duplicate(of: raw)
@@ -17,11 +17,11 @@ public final class RfcommChannel: Sendable {
         descriptor = copy
     }
 
-    /// Bluetoothd keeps a copy for itself: to close ours alone would leave the channel up, and bluetoothd would answer that
-    /// it is connected for ever, without ever handing it over again.
+    /// Shuts the channel down, because bluetoothd keeps a copy. Closing only ours would leave the channel up, and bluetoothd
+    /// would report it as connected for ever and never pass it again.
     deinit { shutdown(descriptor.raw, Int32(SHUT_RDWR)) }
 
-    /// Reads once; what the other side, or the radio, has ended is closed.
+    /// Reads once; `.closed` where the other side, or the radio, has ended the channel.
     public func read() throws(SystemError) -> NodeReading<[UInt8]> {
         var bytes: [UInt8] = []
         switch descriptor.answerOfRead(appendingTo: &bytes, limit: 4_096) {
@@ -33,12 +33,12 @@ public final class RfcommChannel: Sendable {
         }
     }
 
-    /// Writes once, perhaps fewer bytes than are offered: what there is no room for is the caller's to keep.
+    /// Writes once, perhaps fewer bytes than offered; the caller keeps the rest.
     public func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult { try descriptor.send(bytes) }
 }
 
 extension Errno {
-    /// What the kernel answers of a channel whose peer, link or controller has gone.
+    /// The kernel's errors for a channel whose peer, link or controller has gone.
     fileprivate var endsChannel: Bool {
         tellsGone || [ECONNRESET, ECONNABORTED, ETIMEDOUT, EPIPE, ENOTCONN, EHOSTDOWN, ENETDOWN].contains(code)
     }

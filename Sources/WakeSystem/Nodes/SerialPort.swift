@@ -1,31 +1,32 @@
-// A serial line, opened raw and set as its profile asks, by whatever driver: USB adapters, CDC-ACM, UARTs, RFCOMM, a pty.
+// A serial line, opened raw and set as its profile says, with any driver: USB adapters, CDC-ACM, UARTs, RFCOMM, a pty.
 import CLinux
 import Glibc
 import WakeModel
 
-/// An open serial line. It is given back, free for others, when its owner lets go of it.
+/// An open serial line. It is closed, and free for other programs, when its owner releases it.
 ///
-/// **Opening may reset the device.** Linux raises DTR in `open`, before anybody can say that it should not, and many boards
-/// take the rise for a reset. So that it happens once only, the line is opened once and kept over the lives of handlers; and
-/// unless DTR is asked to be low, HUPCL is taken off, so that DTR stays up when the port is closed and the next opening
-/// finds nothing to raise. A device that takes DTR for "somebody is there" then goes on thinking so.
+/// **Opening may reset the device.** Linux raises DTR in `open`, before a program can prevent it, and many boards treat the
+/// rise as a reset. So that it happens only once, the line is opened once and kept while handlers come and go. Unless DTR
+/// is set to low, HUPCL is cleared: DTR then stays up when the port is closed, and the next open raises nothing. A device
+/// that reads DTR as "a program is connected" then keeps seeing one.
 ///
-/// **Exclusive** is said twice. TIOCEXCL turns away every later opening, except by programs with CAP_SYS_ADMIN, which is to
-/// say root; so an flock is taken too, which root's well-behaved programs look at. Who had the line open before keeps it.
+/// **Exclusive** uses two locks. TIOCEXCL refuses every later open, except by programs with CAP_SYS_ADMIN, which means
+/// root. So an flock is taken too, which well-behaved programs of root respect. A program that already has the line open
+/// keeps it.
 public struct SerialPort: ~Copyable, Sendable {
     public let path: String
-    /// What was asked of the line and is otherwise, because its driver does not do that.
+    /// The settings that the driver did not accept.
     public let deviations: [LineDeviation]
     private let descriptor: FileDescriptor
     private let isExclusive: Bool
 
-    /// What the loop watches.
+    /// The descriptor that the loop watches.
     public var raw: Int32 { descriptor.raw }
 
-    /// Opens the line and sets it. EBUSY where another program has it for itself, whether or not that would stop us.
+    /// Opens the line and sets it. EBUSY where another program has it exclusively, whether or not that would stop us.
     ///
-    /// What came in before is thrown away: it came at another speed, or while the line was not raw, or to whoever had it
-    /// last; it would be taken for the device's first words, and half a message of it spoil a whole one.
+    /// Discards bytes that came in before: they came at another speed, while the line was not raw, or for another program.
+    /// Half a message among them would spoil the first whole one.
     public init(opening path: String, _ line: LineSettings, isExclusive: Bool) throws(SystemError) {
         let opened = try FileDescriptor.openNode(path)
         let claim = Claim(path: path, raw: opened.raw)
@@ -40,7 +41,8 @@ public struct SerialPort: ~Copyable, Sendable {
         descriptor = opened
     }
 
-    /// A child that was born frozen keeps a copy of the descriptor until it is thawed: nobody else is to wait for that.
+    /// Unlocks before closing: a child that started frozen keeps a copy of the descriptor until it is thawed, and other
+    /// programs must not wait for that.
     deinit {
         if isExclusive { Claim(path: path, raw: descriptor.raw).include() }
     }
@@ -50,29 +52,29 @@ public struct SerialPort: ~Copyable, Sendable {
         try descriptor.readNode(path, limit: limit)
     }
 
-    /// Writes once, perhaps fewer bytes than are offered: what the device has no room for is the caller's to keep. What is taken
-    /// is the kernel's, and is sent also after the line is closed; not after it is unplugged.
+    /// Writes once, perhaps fewer bytes than offered; the caller keeps the rest. The kernel sends the written bytes even after
+    /// the line is closed, but not after it is unplugged.
     public borrowing func write(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> WriteResult {
         try descriptor.writeNode(bytes, path)
     }
 
 }
 
-/// What is done to a line before it is anybody's, and after.
+/// Prepares a line before it is used, and restores it after.
 private struct Claim {
     let path: String
-    /// Open for as long as this is used.
+    /// Open for as long as this value is used.
     let raw: Int32
 
-    /// Root is let in to lines that others have for themselves; it is not wanted there all the same.
+    /// Root can open lines that other programs have exclusively, so this is checked.
     func refuseOthersClaim() throws(SystemError) {
-        if try check("open", clinux_line_is_exclusive(raw)) > 0 { throw SystemError.taken(path) }
+        if try check("open", clinux_line_is_exclusive(raw)) > 0 { throw SystemError.inUse(path) }
     }
 
     func exclude() throws(SystemError) {
         switch attemptC({ clinux_node_lock(raw) }) {
         case .value: break
-        case .failure(.wouldBlock): throw SystemError.taken(path)
+        case .failure(.wouldBlock): throw SystemError.inUse(path)
         case .failure(let errno): throw SystemError("lock", path, errno)
         }
         _ = try check("take for itself", clinux_line_exclude(raw))
@@ -83,7 +85,7 @@ private struct Claim {
         _ = clinux_node_unlock(raw)
     }
 
-    /// The modem lines first: a device that a risen DTR holds in reset is to be let go soon.
+    /// Sets the modem lines first: a device that a raised DTR holds in reset must be released soon.
     func set(_ line: LineSettings) throws(SystemError) -> [LineDeviation] {
         let dtr = try setModemLine("DTR", line.dtr, clinux_line_set_dtr)
         let rts = try setModemLine("RTS", line.rts, clinux_line_set_rts)
@@ -105,7 +107,7 @@ private struct Claim {
         return [LineDeviation(setting: name, asked: asked.rawValue, has: "missing")]
     }
 
-    /// Drivers take what they can, and say so only to those who read the settings back.
+    /// Drivers accept what they can; only reading the settings back shows the difference.
     private func setSettings(_ line: LineSettings) throws(SystemError) -> [LineDeviation] {
         guard var asked = clinux_line(line) else {
             throw SystemError("set", path, .invalid, advice: "baud, data bits or stop bits are out of range")

@@ -1,27 +1,27 @@
-// What udev knows now: the devices that are attached and whose rules have run, found by enumeration.
+// Enumerates the attached devices whose udev rules have run.
 import CUdev
 import Glibc
 
 public enum Udev {
-    /// Without udevd nobody gives nodes their permissions and nobody announces devices, as in most containers; a monitor
-    /// made meanwhile may stay deaf for ever.
+    /// Without udevd, as in most containers, nodes get no permissions and devices are not announced. A monitor made meanwhile
+    /// may never receive anything.
     public static var isRunning: Bool { File.exists("/run/udev/control") }
 
-    /// The accessories among the devices of these subsystems whose rules have run, parents before children. Whoever listens
-    /// as well opens the monitor first: what comes between is then heard, and what is heard twice does no harm.
+    /// The accessories of these subsystems whose rules have run, parents before children. Open a monitor first if you need
+    /// one: it then receives what comes in between, and a device reported twice does no harm.
     public static func enumerate(subsystems: [String]) throws(SystemError) -> [UdevRecord] {
         let context = try UdevContext()
         let enumeration = try UdevEnumeration(context)
         try enumeration.scan(subsystems)
         return enumeration.paths().compactMap { path in
-            // What was unplugged since the scan is simply not there.
+            // The device may have been unplugged since the scan.
             guard let device = UdevDevice(context, at: path), device.isInitialized else { return nil }
             return device.record()
         }
     }
 }
 
-/// libudev's context. It belongs to one thread, as all that is made of it does.
+/// The context of libudev. It and everything made from it belong to one thread.
 struct UdevContext: ~Copyable {
     let handle: OpaquePointer
 

@@ -1,4 +1,4 @@
-// One device of libudev, and what is copied out of it: its properties, and those of the devices that it is part of.
+// One device of libudev: copies its properties, and those of the devices that it is part of.
 import CUdev
 import Glibc
 
@@ -7,7 +7,7 @@ struct UdevDevice: ~Copyable {
 
     init(owning handle: OpaquePointer) { self.handle = handle }
 
-    /// Nil where there is none, or none any more.
+    /// Nil where there is no such device, or it has gone.
     init?(_ context: borrowing UdevContext, at path: String) {
         guard let made = udev_device_new_from_syspath(context.handle, path) else { return nil }
         handle = made
@@ -15,15 +15,15 @@ struct UdevDevice: ~Copyable {
 
     deinit { _ = udev_device_unref(handle) }
 
-    /// Its rules have run. For a device without a node udevd keeps no word of that.
+    /// Whether its rules have run. Udevd does not record that for a device without a node.
     var isInitialized: Bool { udev_device_get_is_initialized(handle) > 0 || udev_device_get_devnode(handle) == nil }
 
-    /// All that is to be known of it; nil where it is no accessory.
+    /// The record of the device; nil where it is no accessory.
     borrowing func record() -> UdevRecord? {
         let device = UdevFacts(handle)
         guard let path = device.path, let subsystem = device.subsystem else { return nil }
         let action = UdevRecord.Action(Self.text(udev_device_get_action(handle), limit: Self.longestName))
-        // Of what is gone little can be asked any more; whoever never heard of it will not miss it.
+        // Little can be read about a device that has gone; a removal of an unknown device has no effect.
         guard device.mayBeAccessory(subsystem), action == .remove || device.isAttachedHardware(subsystem) else {
             return nil
         }
@@ -35,7 +35,7 @@ struct UdevDevice: ~Copyable {
 
     static let longestName = 256
 
-    /// A copy of at most `limit` bytes of C's text, repaired where it is not UTF-8: much of it was written by devices.
+    /// A copy of at most `limit` bytes of a C string, repaired where it is not UTF-8: many come from devices.
     static func text(_ start: UnsafePointer<CChar>?, limit: Int) -> String? {
         guard let start else { return nil }
         let bytes = UnsafeRawBufferPointer(start: start, count: strnlen(start, limit))
@@ -43,8 +43,7 @@ struct UdevDevice: ~Copyable {
     }
 }
 
-/// What can be asked of a device that somebody else owns: of the one that a record is made of, and of its parents, which
-/// libudev keeps for as long as it.
+/// Reads a device that is owned elsewhere: the device of a record, and its parents, which libudev keeps as long as it.
 private struct UdevFacts {
     let handle: OpaquePointer
 
@@ -53,7 +52,7 @@ private struct UdevFacts {
     private static let longestValue = 2_048
     private static let mostProperties = 512
 
-    /// Nil for a path that no kernel makes.
+    /// Nil for a path that the kernel never makes.
     var path: String? {
         let path = UdevDevice.text(udev_device_get_syspath(handle), limit: Int(PATH_MAX))
         return path.flatMap { $0.utf8.count < Int(PATH_MAX) ? $0 : nil }
@@ -68,10 +67,10 @@ private struct UdevFacts {
         UdevDevice.text(start, limit: UdevDevice.longestName)
     }
 
-    /// By name alone.
+    /// Decides by the name alone.
     func mayBeAccessory(_ subsystem: String) -> Bool {
         switch subsystem {
-        // The others are what event nodes stand on, and the older mouse and joystick nodes.
+        // The others are the parents of event nodes, and the older mouse and joystick nodes.
         case "input": sysname.hasPrefix("event")
         case "usb": type == "usb_device"
         // The others are triggers.
@@ -80,24 +79,24 @@ private struct UdevFacts {
         }
     }
 
-    /// By what /sys says, while it is there.
+    /// Decides by the attributes in /sys, while the device is there.
     func isAttachedHardware(_ subsystem: String) -> Bool {
         switch subsystem {
         case "tty": isRealLine
-        // Class 9 is a hub: its ports count, itself is no accessory.
+        // Class 9 is a hub, which is no accessory itself.
         case "usb": property("TYPE")?.hasPrefix("9/") != true && attribute("bDeviceClass") != "09"
         default: true
         }
     }
 
-    /// Consoles, virtual terminals and pseudo-terminals are part of nothing, and the kernel lists serial ports for which it
-    /// found no chip: their type is 0, PORT_UNKNOWN. A Bluetooth line has a parent only while somebody has it open.
+    /// Consoles, virtual terminals and pseudo-terminals have no parent. The kernel also lists serial ports for which it found
+    /// no chip: their type is 0, PORT_UNKNOWN. A Bluetooth line has a parent only while a program has it open.
     private var isRealLine: Bool {
         if sysname.hasPrefix("rfcomm") { return true }
         return parent != nil && attribute("type") != "0"
     }
 
-    /// Only what describes the message, not the device.
+    /// Properties of the message, not of the device.
     private static func isOfMessage(_ key: String) -> Bool {
         ["ACTION", "SEQNUM", "SYNTH_UUID"].contains(key) || key.hasPrefix("SYNTH_ARG_")
     }

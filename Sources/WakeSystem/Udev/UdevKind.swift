@@ -1,6 +1,6 @@
-// What a device lends to those that are part of it: for whoever asks libudev, and for whoever reads the files of /sys.
+// Which properties a device passes to devices that are part of it, for libudev and for readers of /sys alike.
 
-/// A device by its subsystem and, where it says one, its type: `usb` and `usb_interface`.
+/// A device's subsystem and, where it has one, its type: `usb` and `usb_interface`.
 public struct UdevKind: Hashable, Sendable {
     public var subsystem: String?
     public var type: String?
@@ -10,7 +10,7 @@ public struct UdevKind: Hashable, Sendable {
         self.type = type
     }
 
-    /// Devices that a node is part of, and not merely behind: no hub, no controller.
+    /// Devices that a node is part of, not merely connected through: no hub, no controller.
     private static let lending: Set<String> = [
         "hid", "input", "usb", "usb-serial", "bluetooth", "serio", "serial", "serial-base", "platform", "amba", "pnp",
         "acpi",
@@ -19,7 +19,7 @@ public struct UdevKind: Hashable, Sendable {
 
     public var lends: Bool { subsystem.map(Self.lending.contains) ?? false }
 
-    /// Beyond it are hubs and controllers, or the radio, whose names and serial numbers are not the accessory's.
+    /// Above it are hubs and controllers, or the radio, whose names and serial numbers are not the accessory's.
     public var isOutermost: Bool {
         switch subsystem {
         case "usb": type == "usb_device"
@@ -28,7 +28,7 @@ public struct UdevKind: Hashable, Sendable {
         }
     }
 
-    /// Attributes with the names that udev's own rules give them, for where those have not run or were not asked.
+    /// Attributes with the names that udev's own rules give them, for where those have not run.
     public var attributes: KeyValuePairs<String, String> {
         switch (subsystem, type) {
         case ("usb", "usb_device"):
@@ -37,13 +37,13 @@ public struct UdevKind: Hashable, Sendable {
                 "manufacturer": "ID_VENDOR", "product": "ID_MODEL",
             ]
         case ("usb", "usb_interface"): ["bInterfaceNumber": "ID_USB_INTERFACE_NUM"]
-        // Several lines of one interface.
+        // One interface may have several lines.
         case ("usb-serial", _): ["port_number": "USB_SERIAL_PORT"]
         default: [:]
         }
     }
 
-    /// What every device says of itself, and nobody inherits.
+    /// Properties that every device has itself and does not inherit.
     private static let ownOnly: Set<String> = [
         "DEVPATH", "DEVNAME", "DEVMODE", "MAJOR", "MINOR", "USEC_INITIALIZED", "SUBSYSTEM", "DEVTYPE", "DRIVER",
         "MODALIAS",

@@ -1,27 +1,27 @@
-// What udev announces: its messages over netlink, each sent when the rules for a device have run.
+// Udev's announcements over netlink, each sent when the rules for a device have run.
 import CUdev
 import Glibc
 
-/// Watch `raw` for readability and read until there is nothing; also when only an error is signalled, for that is how an
-/// overflow shows.
+/// Watch `raw` for readability and read until nothing is left, also when only an error is signalled: an overflow shows
+/// that way.
 public struct UdevMonitor: ~Copyable {
     public enum Reception: Hashable, Sendable {
         case record(UdevRecord)
-        /// Of what is no accessory; there may be more.
+        /// A message about something that is no accessory; there may be more.
         case irrelevant
         case nothing
-        /// Messages were lost: more came than the socket holds, or one could not be read. What is attached is known again
-        /// after `discard()` and an enumeration.
+        /// Messages were lost: more came than the socket holds, or one could not be read. Call `discard()` and enumerate to
+        /// find what is attached.
         case overflow
     }
 
-    /// Of the kernel's memory, taken only while nobody reads.
+    /// The kernel's buffer, which it allocates only while messages wait.
     static let bufferBytes = 16 << 20
 
     private let handle: MonitorHandle
     public var raw: Int32 { udev_monitor_get_fd(handle.monitor) }
 
-    /// Hears from here on of these subsystems. The kernel drops the rest, so that nobody is woken for it.
+    /// Receives announcements of these subsystems from now on. The kernel drops the rest, and does not wake us for it.
     public init(subsystems: [String]) throws(SystemError) {
         let made = try MonitorHandle()
         try Self.prepare(made.monitor, subsystems)
@@ -38,7 +38,7 @@ public struct UdevMonitor: ~Copyable {
         _ = try attemptC { udev_monitor_enable_receiving(monitor) }.get("listen to", "udev")
     }
 
-    /// Beyond the system's limit where we may; where we may not, as far as it goes: an overflow is survived, only costlier.
+    /// Exceeds the system's limit where we may, otherwise up to it: an overflow is handled, but costs more.
     private static func enlarge(_ descriptor: Int32) {
         var bytes = Int32(bufferBytes)
         let size = socklen_t(MemoryLayout<Int32>.size)
@@ -51,7 +51,7 @@ public struct UdevMonitor: ~Copyable {
         while true {
             guard let device = udev_monitor_receive_device(handle.monitor) else {
                 let failure = Errno.last
-                precondition(failure != .badDescriptor, "somebody closed the descriptor of udev's monitor")
+                precondition(failure != .badDescriptor, "the descriptor of udev's monitor was closed elsewhere")
                 if failure == .interrupted { continue }
                 return failure == .wouldBlock ? .nothing : .overflow
             }
@@ -59,11 +59,11 @@ public struct UdevMonitor: ~Copyable {
         }
     }
 
-    /// Throws away all that waits, before an enumeration that is to replace it. What udev announced before was true before,
-    /// so the enumeration knows it; read later, it could bring back a device whose end was among what was lost.
+    /// Discards all waiting messages before an enumeration that replaces them. The enumeration includes what they announced.
+    /// Read later, they could bring back a device whose removal was lost.
     public mutating func discard() {
         var byte: UInt8 = 0
-        // More than ever fit at once: where messages come faster than they are thrown away, the older ones are gone by then.
+        // More than ever fit at once: where messages come faster than this discards them, the older ones are gone by then.
         for _ in 0..<(Self.bufferBytes / 128) {
             guard recv(raw, &byte, 1, Int32(MSG_DONTWAIT)) < 0 else { continue }
             let failure = Errno.last
@@ -72,7 +72,7 @@ public struct UdevMonitor: ~Copyable {
     }
 }
 
-/// The monitor with the context that it is made of. Not private: Swift 6.0 cannot link what other modules keep then.
+/// The monitor with its context. Not private: Swift 6.0 cannot link other modules' stored values of it then.
 struct MonitorHandle: ~Copyable {
     private let context: UdevContext
     let monitor: OpaquePointer

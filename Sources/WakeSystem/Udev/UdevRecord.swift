@@ -1,15 +1,15 @@
-// One device as udev tells of it, copied out of libudev: what happened to it, its node, and what is known of it.
+// One device, copied out of libudev: what happened to it, its node, and its properties.
 
 public struct UdevRecord: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
-        /// It was found, not announced.
+        /// Found by an enumeration, not announced.
         case found
         case add
         case remove
-        /// A driver took it, or let it go; its node stays.
+        /// A driver was bound or unbound; the node stays.
         case bind
         case unbind
-        /// `change`, and whatever udev may say that this list does not know.
+        /// `change`, and any other action of udev.
         case change
 
         init(_ word: String?) {
@@ -24,21 +24,21 @@ public struct UdevRecord: Hashable, Sendable {
         }
     }
 
-    /// Where most accessories stand: lines, reports, input events, USB devices without any of these.
+    /// The subsystems of most accessories: lines, reports, input events, USB devices without any of these.
     public static let nodeSubsystems = ["tty", "hidraw", "input", "usb"]
-    /// All that are looked at where somebody asks what there is: sensors and power too.
+    /// The subsystems that a list for people includes: sensors and power too.
     public static let accessorySubsystems = nodeSubsystems + ["iio", "power_supply"]
 
     public var action: Action
-    /// The place in /sys; one device has one for as long as it is attached.
+    /// The path in /sys; a device keeps it for as long as it is attached.
     public var path: String
     public var subsystem: String
-    /// `/dev/ttyACM0`; nil where it has none.
+    /// `/dev/ttyACM0`; nil where there is no node.
     public var node: String?
-    /// Counts the kernel's messages; 0 for what was found.
+    /// The number of the kernel's message; 0 for a device found by enumeration.
     public var sequence: UInt64
-    /// Its own properties of udev, and what it has not itself those of the HID, USB and input devices that it is part of;
-    /// where udev's rules say nothing of a USB device, its attributes under the names that the rules would have given them.
+    /// Its udev properties, completed by those of the HID, USB and input devices that it is part of. Where udev's rules set
+    /// none for a USB device, its attributes under the names that the rules would have given them.
     public var properties: [String: String]
 
     public init(

@@ -19,10 +19,10 @@ struct CrowdLimitTests {
     private func lead(atOnce: Bool) throws -> Seen {
         let folder = try Directory.makeTemporary(prefix: "wakecrowd")
         defer { Directory.removeTree(folder) }
-        let device = try Pipe(ours: .both).take()
+        let device = try Pipe(ours: .both).releaseEnds()
         _ = Glibc.write(device.writeEnd, "1", 1)
         close(device.writeEnd)
-        let inputs = try (0..<2).map { _ in try Pipe(ours: .read).take() }
+        let inputs = try (0..<2).map { _ in try Pipe(ours: .read).releaseEnds() }
         let freezers = (0..<2).map { open("\(folder)/\($0)", O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         defer { for file in inputs.map(\.readEnd) + freezers + [device.readEnd] { close(file) } }
         var seen = Seen()

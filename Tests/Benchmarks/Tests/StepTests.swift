@@ -11,7 +11,7 @@ struct StepTests {
 
     @Test("a wake is counted from the read to the write of one \"0\", and the process goes on by itself after it")
     func counted() throws {
-        let device = try Pipe(ours: .write).take()
+        let device = try Pipe(ours: .write).releaseEnds()
         let shell = try Child(["/bin/sh", "-c", "read word; printf 0"], input: device.readEnd)
         close(device.readEnd)
         usleep(200_000)

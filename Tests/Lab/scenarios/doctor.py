@@ -1,4 +1,4 @@
-"""The doctor finds an adapter that is off, one that is blocked, no bluetoothd, and is content when each is mended."""
+"""The doctor finds an adapter that is off, one that is blocked, no bluetoothd, and is content when each is fixed."""
 import json
 import signal
 import subprocess
@@ -27,11 +27,11 @@ def run(lab):
         """Whether this is found and nothing else that is as bad."""
         return [code for code, one in found.items() if one["level"] in ("fault", "warning")] == [code]
 
-    def mends(what, code, command, found):
-        lab.claim(f"{what}: what mends it is '{command}'", found.get(code, {}).get("command") == command, show(found))
+    def fixes(what, code, command, found):
+        lab.claim(f"{what}: what fixes it is '{command}'", found.get(code, {}).get("command") == command, show(found))
 
     def expect(what, code, command):
-        """Claims that it is found, as a fault that this command mends, and as nothing else that is as bad."""
+        """Claims that it is found, as a fault that this command fixes, and as nothing else that is as bad."""
         found = {}
 
         def is_found():
@@ -41,7 +41,7 @@ def run(lab):
 
         took = lab.eventually(f"{what}: the doctor finds {code}, and nothing else for it", is_found, 15, 0.2)
         lab.seconds(f"{what}: until the doctor has found it", took)
-        mends(what, code, command, found)
+        fixes(what, code, command, found)
 
     def expect_status(what, *told):
         """Claims that it tells so of whether each adapter is powered, and of why each device is not heard."""
@@ -78,7 +78,7 @@ def run(lab):
     found = until(lambda: [one for one in [look()] if is_well(one) or is_all("adapter-off", one)], 15, 0.2)
     lab.claim("unblocked: the doctor is content, or finds adapter-off and nothing else", found)
     if found and not is_well(found[0]):
-        mends("unblocked", "adapter-off", "bluetoothctl power on", found[0])
+        fixes("unblocked", "adapter-off", "bluetoothctl power on", found[0])
         obey("bluetoothctl power on")
     lab.eventually("unblocked: it is content", is_well, 15, 0.2)
 

@@ -56,7 +56,7 @@ private final class SlowHandle: NodeHandle {
     let gate: Gate
 
     init(_ gate: Gate) throws(SystemError) {
-        let ends = try Pipe(ours: .both).take()
+        let ends = try Pipe(ours: .both).releaseEnds()
         pipe = FileDescriptor(owningNode: ends.readEnd)
         device = FileDescriptor(owning: ends.writeEnd)
         self.gate = gate
@@ -77,7 +77,7 @@ private final class SlowNode: OpenNode {
     func write(_ bytes: ArraySlice<UInt8>, to channel: Channel?) throws(SystemError) -> NodeWriting {
         let (count, first, gate) = (bytes.count, bytes.first, handle.gate)
         return .underWay(
-            try Errand {
+            try BackgroundJob {
                 gate.pass()
                 return first == 0 ? .failure(SystemError("write to", "it", .timedOut)) : .success(.wrote(count))
             })
@@ -90,7 +90,7 @@ private final class StubbornHandle: NodeHandle {
     private let device: FileDescriptor
 
     init() throws(SystemError) {
-        let ends = try Pipe(ours: .both).take()
+        let ends = try Pipe(ours: .both).releaseEnds()
         pipe = FileDescriptor(owningNode: ends.writeEnd)
         device = FileDescriptor(owning: ends.readEnd)
     }

@@ -46,7 +46,7 @@ private final class BreakingHandle: NodeHandle {
     let error: Errno?
 
     init(_ error: Errno?) throws(SystemError) {
-        let ends = try Pipe(ours: .both).take()
+        let ends = try Pipe(ours: .both).releaseEnds()
         pipe = FileDescriptor(owningNode: ends.readEnd)
         device = FileDescriptor(owning: ends.writeEnd)
         self.error = error

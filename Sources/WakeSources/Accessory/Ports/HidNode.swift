@@ -33,7 +33,7 @@ final class HidNode: OpenNode {
             return .refused("a report begins with its number, so \"report-\(number)\" with \([number].hexadecimal)")
         case .report?, nil:
             return .underWay(
-                try Errand { [handle, report = Array(bytes)] in
+                try BackgroundJob { [handle, report = Array(bytes)] in
                     do throws(SystemError) { return .success(try handle.node.write(report)) } catch {
                         return .failure(error)
                     }

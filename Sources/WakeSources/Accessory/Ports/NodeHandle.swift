@@ -45,13 +45,13 @@ final class NodeFiles: NodeOpener {
     ) throws(PortRefusal) -> NodeOpening {
         do throws(SystemError) {
             let body = body
-            let errand = try Errand<Result<any NodeHandle, PortRefusal>> {
+            let job = try BackgroundJob<Result<any NodeHandle, PortRefusal>> {
                 do throws(SystemError) { return .success(try body(path, plan)) } catch {
                     return .failure(PortRefusal(error))
                 }
             }
-            let watch = try loop.watch(errand.raw, for: .readable) { _ in
-                if let opened = errand.take() { answer(opened) }
+            let watch = try loop.watch(job.raw, for: .readable) { _ in
+                if let opened = job.removeResult() { answer(opened) }
             }
             return NodeOpening { watch.cancel() }
         } catch {

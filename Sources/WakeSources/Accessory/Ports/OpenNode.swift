@@ -15,7 +15,7 @@ enum NodeWord: Hashable, Sendable {
 enum NodeWriting: Sendable {
     case wrote(Int)
     /// A thread waits for the device to take it; nothing else is written until it has answered.
-    case underWay(Errand<Result<WriteResult, SystemError>>)
+    case underWay(BackgroundJob<Result<WriteResult, SystemError>>)
     /// Wait until it is writable.
     case wouldBlock
     case gone

@@ -54,7 +54,7 @@ public final class AirMonitor {
     public static func controllersNow() throws(SystemError) -> [AirController] {
         var socket = try MonitorSocket(linksOnly: true)
         var follower = AirFollower()
-        while let record = try socket.receive() { _ = follower.take(record.bytes) }
+        while let record = try socket.receive() { _ = follower.ingest(record.bytes) }
         return follower.controllers.values.sorted { $0.index < $1.index }
     }
 
@@ -68,7 +68,7 @@ public final class AirMonitor {
     }
 
     private func take(_ record: MonitorRecord) {
-        switch follower.take(record.bytes) {
+        switch follower.ingest(record.bytes) {
         case .linkUp(let address): upSince[address] = SystemClock.monotonic()
         case .linkDropped(let address, let reason):
             forgetOthers()

@@ -1,9 +1,9 @@
 // Reads the kernel's switches for radios (/sys/class/rfkill).
 import WakeModel
 
-extension RadioSwitch {
+extension RfkillState {
     /// - Parameter folder: the kernel's `/sys/class/rfkill`.
-    public static func look(in folder: String = "/sys/class/rfkill") -> RadioSwitch {
+    public static func look(in folder: String = "/sys/class/rfkill") -> RfkillState {
         let switches = ((try? Directory.names(in: folder)) ?? []).map { folder + "/" + $0 }
         let ours = switches.filter { word("type", of: $0) == "bluetooth" }
         if ours.contains(where: { word("hard", of: $0) == "1" }) { return .blockedByHardware }

@@ -1,16 +1,16 @@
-// Work that may wait long for a device, done on a thread of its own: the loop waits for nobody.
+// Work that may wait long for a device, done on its own thread, so that the loop does not wait.
 import CLinux
 import Glibc
 import Synchronization
 import WakeModel
 
-/// One piece of such work. Whoever lets go of it before it is done wants no answer; what the answer owns ends with it then, on
-/// that thread.
-public final class Errand<Answer: Sendable>: Sendable {
+/// One piece of such work. Releasing it before it is done discards the result; what the result owns is then released on that
+/// thread.
+public final class BackgroundJob<Answer: Sendable>: Sendable {
     private let answer = Mutex<Answer?>(nil)
     private let bell: FileDescriptor
 
-    /// Readable from when the answer is there.
+    /// Readable once the result is there.
     public var raw: Int32 { bell.raw }
 
     public init(_ work: @escaping @Sendable () -> Answer) throws(SystemError) {
@@ -23,15 +23,15 @@ public final class Errand<Answer: Sendable>: Sendable {
         _ = try? bell.write([1, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Waits for the answer, for so long at most.
-    public func take(within limit: TimeSpan) -> Answer? {
+    /// Waits for the result up to `limit`, and removes it; nil where it is not there by then.
+    public func removeResult(within limit: TimeSpan) -> Answer? {
         var ring = pollfd(fd: bell.raw, events: Int16(POLLIN), revents: 0)
         _ = poll(&ring, 1, Int32(clamping: limit.nanoseconds / 1_000_000))
-        return take()
+        return removeResult()
     }
 
-    /// Gives the answer away; nil while there is none.
-    public func take() -> Answer? {
+    /// Removes and returns the result; nil while there is none.
+    public func removeResult() -> Answer? {
         answer.withLock { answer in
             defer { answer = nil }
             return answer
@@ -39,7 +39,7 @@ public final class Errand<Answer: Sendable>: Sendable {
     }
 }
 
-/// A thread that does one thing and is gone.
+/// A detached thread for one call.
 enum WorkThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
