@@ -8,7 +8,7 @@
 struct wake_option {
     /// The option's `val`, ':' for a missing value, '?' for anything else, -1 at the end.
     int found;
-    /// With ':' and '?': the option's `val` or letter; 0 for a long option that nobody knows.
+    /// With ':' and '?': the option's `val` or letter; 0 for an unknown long option.
     int culprit;
     /// The option's value, or NULL.
     const char *value;
