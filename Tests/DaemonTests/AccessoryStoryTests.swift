@@ -33,6 +33,9 @@ struct AccessoryStoryTests {
     /// Waits until the handler has noted it.
     private func noted(_ word: String) -> String { "until \(word) cat NOTES/clerk\n" }
 
+    /// Waits until a node that is let go for sleep has been opened for the handler that its plug woke: before, it is free too.
+    private var opened: String { noted("connected") + noted("gap") }
+
     @Test("watch shows an accessory speak, go and come, and with --json the lines that its handler was given")
     func watches() throws {
         let workshop = try workshop()
@@ -143,7 +146,7 @@ struct AccessoryStoryTests {
         let workshop = try workshop("on_suspend: \"detach\",")
         let said = try workshop.play(
             """
-            \(running)\(scale)\(noted("connected"))\(free)say /dev/ttyACM0 unheard
+            \(running)\(scale)\(opened)\(free)say /dev/ttyACM0 unheard
             pause 0.3
             run TOOL why clerk
             beside TOOL attach clerk
@@ -165,7 +168,7 @@ struct AccessoryStoryTests {
         let neighbour = "python3 FOLDER/neighbour.py /dev/ttyACM0"
         let said = try workshop.play(
             """
-            \(running)\(scale)\(noted("connected"))\(free)into FOLDER/neighbour \(neighbour)
+            \(running)\(scale)\(opened)\(free)into FOLDER/neighbour \(neighbour)
             hear /dev/ttyACM0 how%20heavy
             say /dev/ttyACM0 12%20kg
             until heard%2012%20kg cat FOLDER/neighbour
