@@ -28,12 +28,17 @@ public enum Priority: Int64, Sendable {
     case background = 200
 }
 
+/// What gathers while the loop calls everything that was ready, and ends then.
+public protocol LoopTurn: AnyObject {
+    func loopEndsTurn()
+}
+
 /// An event loop for one thread: everything on it is made, called and released on the thread that runs it.
 public final class EventLoop {
     let handle: OpaquePointer
     private var queues: [TimerClock: TimerQueue] = [:]
-    /// Called when everything that was found ready has been called, if ``requestTurn()`` asked for it.
-    public var completeTurn: () -> Void = {}
+    /// Ended when everything that was found ready has been called, if ``requestTurn()`` asked for it.
+    public weak var turn: (any LoopTurn)?
     private var isTurnRequested = false
     /// More was ready right after a turn: the next one waits for what else is, so that a flood shares its turns. But not for
     /// ever: a source that is always ready must not keep from everybody what a turn brings.
@@ -98,12 +103,12 @@ public final class EventLoop {
         isTurnRequested = true
     }
 
-    /// Completes the turn now, for a flood that would put it off for too long.
+    /// Ends the turn now, for a flood that would put it off for too long.
     public func runTurn() {
         isTurnRequested = false
         rounds = 0
         let begun = beginCall()
-        completeTurn()
+        turn?.loopEndsTurn()
         endCall(begun)
         // The next one may be requested before the loop waits.
         settleTimers()

@@ -16,7 +16,7 @@ final class ControlAnswers {
 
     init(daemon: Daemon) {
         self.daemon = daemon
-        daemon.bridge.engine.onAppend = { [unowned self] in tell($0, $1) }
+        daemon.bridge.turn.onAppend = { [unowned self] in tell($0, $1) }
         daemon.bridge.onUnowned = { [unowned self] in tell($0, nil) }
     }
 
@@ -75,14 +75,14 @@ final class ControlAnswers {
     }
 
     private func handlers() -> [HandlerStatus] {
-        bridge.engine.standings.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
+        bridge.turn.standings.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
             .sorted { $0.id < $1.id }
     }
 
     private func report(_ standing: Standing) -> HandlerStatus {
         var status = HandlerStatus(
             id: bridge.catalog.name(of: standing.handler), state: standing.state.rawValue, why: why(standing),
-            process: bridge.stage.pid(of: standing.handler), epoch: standing.epoch)
+            process: bridge.executor.pid(of: standing.handler), epoch: standing.epoch)
         status.queued = standing.queuedCount
         status.open = standing.openCount
         status.strikes = standing.strikes
@@ -91,7 +91,7 @@ final class ControlAnswers {
         status.events = daemon.history.deliveryCount(standing.handler)
         status.awake = standing.awake
         status.work = work(standing)
-        status.status = bridge.stage.status(of: standing.handler)
+        status.status = bridge.executor.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.written
         status.unbonded = unbonded(of: standing).map(\.alias)
         return status
@@ -100,7 +100,7 @@ final class ControlAnswers {
     private func work(_ standing: Standing) -> WorkReport {
         WorkReport(
             standing, uptime: SystemClock.monotonic() - daemon.startedAt,
-            processorTime: bridge.stage.processorTime(of: standing.handler))
+            processorTime: bridge.executor.processorTime(of: standing.handler))
     }
 
     func devices() -> [DeviceStatus] {
@@ -130,7 +130,7 @@ final class ControlAnswers {
             writer.object { writer in
                 writer.field("why", self.why(standing))
                 writer.field("work", work(standing))
-                writer.field("status", bridge.stage.status(of: standing.handler))
+                writer.field("status", bridge.executor.status(of: standing.handler))
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {
@@ -148,7 +148,7 @@ final class ControlAnswers {
     // MARK: Orders
 
     func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
-        bridge.engine.feed(.operated(handler, verb))
+        bridge.turn.ingest(.operated(handler, verb))
         return .done
     }
 
@@ -156,13 +156,13 @@ final class ControlAnswers {
     private func attach(_ handler: HandlerID) -> ControlResponse {
         .stream(contentType: "application/x-ndjson") { [unowned self] stream in
             leases.append((handler, stream))
-            bridge.engine.feed(.operated(handler, .attach))
+            bridge.turn.ingest(.operated(handler, .attach))
             daemon.logBook.follow(handler, stream)
             stream.onClose = { [unowned self, unowned stream] in
                 daemon.logBook.forget(stream)
                 leases.removeAll { $0.stream === stream }
                 if !leases.contains(where: { $0.handler == handler }) {
-                    bridge.engine.feed(.operated(handler, .detach))
+                    bridge.turn.ingest(.operated(handler, .detach))
                 }
             }
         }
@@ -188,7 +188,7 @@ final class ControlAnswers {
             daemon.logBook.forget(lease.stream)
             lease.stream.close()
         }
-        bridge.engine.feed(.operated(handler, .detach))
+        bridge.turn.ingest(.operated(handler, .detach))
     }
 
     private func reload() -> ControlResponse {
@@ -274,7 +274,7 @@ final class ControlAnswers {
     ) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
         // A penalty lies over a frozen process, which is still there.
-        let isFrozen = standing.state == .held && bridge.stage.pid(of: standing.handler) != nil
+        let isFrozen = standing.state == .held && bridge.executor.pid(of: standing.handler) != nil
         guard !states.contains(isFrozen ? .suspended : standing.state) else { return standing.handler }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "handler '\(name)' is \(standing.state.rawValue) and \(complaint)",
@@ -283,7 +283,7 @@ final class ControlAnswers {
 
     private func standing(_ name: String) throws(ControlRefusal) -> Standing {
         let id = try handler(name)
-        if let standing = bridge.engine.standing(of: id) { return standing }
+        if let standing = bridge.turn.standing(of: id) { return standing }
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }

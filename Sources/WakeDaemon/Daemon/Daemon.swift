@@ -57,20 +57,20 @@ public final class Daemon {
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
         profileFaults = errors.map(\.description)
         bridge = try Bridge(Self.bridgeOptions(options, settings), profiles: profiles)
-        history = WakeHistory(clock: bridge.engine.clock)
-        logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
-        memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
+        history = WakeHistory(clock: bridge.turn.clock)
+        logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.turn.clock, settings: settings.log)
+        memory = try MemoryLook(turn: bridge.turn, loop: bridge.loop, limits: settings.memory)
         thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
-        sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
+        sleep = try SleepInhibitor(turn: bridge.turn, loop: bridge.loop, bus: bus)
         devices =
             Self.replay(options, settings) == nil
             ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
-        bridge.stage.handlerLog = logBook
-        bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
-        if let thermal { bridge.engine.listeners.append(thermal) }
-        bridge.didCompleteTurn.append { [unowned sleep] in sleep.completeTurn() }
+        bridge.executor.handlerLog = logBook
+        bridge.turn.listeners += [history, logBook, memory] as [any DecisionListener]
+        if let thermal { bridge.turn.listeners.append(thermal) }
+        bridge.turn.observe(sleep)
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
@@ -197,9 +197,9 @@ public final class Daemon {
     /// Before the handler that asked for it can be woken.
     private func lookAtPower() {
         guard power == nil else { return }
-        let engine = bridge.engine
+        let turn = bridge.turn
         do throws(SystemError) {
-            power = try PowerLook(loop: bridge.loop) { [unowned engine] in engine.feed(.power(isOnBattery: $0)) }
+            power = try PowerLook(loop: bridge.loop) { [unowned turn] in turn.ingest(.power(isOnBattery: $0)) }
         } catch {
             log.error("\(error.description); handlers are woken on battery too, whatever their manifests require")
         }
@@ -242,7 +242,7 @@ public final class Daemon {
         isEnding = true
         ServiceState.stopping()
         replay?.cancel()
-        bridge.finish { [unowned self] in bridge.loop.stop() }
+        bridge.finish()
     }
 
     private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {
@@ -256,8 +256,8 @@ public final class Daemon {
     ) throws(SystemError) -> ThermalLook? {
         guard limit.isEnabled else { return nil }
         let zones = ThermalZone.all(limit: limit.limitCelsius.map { $0 * 1_000 })
-        let engine = bridge.engine
-        return try ThermalLook(loop: bridge.loop, zones: zones) { [unowned engine] in engine.feed(.thermal(isHot: $0)) }
+        let turn = bridge.turn
+        return try ThermalLook(loop: bridge.loop, zones: zones) { [unowned turn] in turn.ingest(.thermal(isHot: $0)) }
     }
 
     private static func settingsFile(_ options: DaemonOptions) -> String {

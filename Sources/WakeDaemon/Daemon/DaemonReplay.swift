@@ -37,8 +37,8 @@ final class DaemonReplay {
     func cancel() { source.cancel() }
 
     private func take(_ operation: TraceOperation) {
-        bridge.engine.completeOverdueTurn()
-        let stamp = Stamp(moment: bridge.engine.clock.now(), wall: start + operation.offset)
+        bridge.turn.endIfOverdue()
+        let stamp = Stamp(moment: bridge.turn.clock.now(), wall: start + operation.offset)
         // Before the event, so that no commit can hold the one without the other.
         bridge.journal.setReplayPosition(source: file, line: operation.line)
         bridge.take(operation.event(of: devices[operation.device], at: stamp))

@@ -7,7 +7,7 @@ import WakeSystem
 /// Holds logind's *delay* lock for as long as the machine is awake: a lock taken only while a handler runs would cost
 /// two calls a wake, and would come too late for the wake that meets the sleep. It holds nothing up when all are frozen.
 final class SleepInhibitor {
-    private unowned let engine: Engine
+    private unowned let turn: Turn
     private var giveUp: Timer?
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
@@ -22,8 +22,8 @@ final class SleepInhibitor {
     /// Kept of logind's time for the freeze and for our own answer.
     private static let reserve = TimeSpan.milliseconds(500)
 
-    init(engine: Engine, loop: EventLoop, bus: SystemBus) throws(SystemError) {
-        self.engine = engine
+    init(turn: Turn, loop: EventLoop, bus: SystemBus) throws(SystemError) {
+        self.turn = turn
         giveUp = try loop.timer(on: .monotonic) { [unowned self] in letSleep() }
         bus.listen { [unowned self] change in
             switch change {
@@ -31,11 +31,6 @@ final class SleepInhibitor {
             case .lost: forget()
             }
         }
-    }
-
-    /// To be called after every turn: what was asked of handlers may have been done in it.
-    func completeTurn() {
-        if isPreparing, lock != nil, engine.isReadyForSleep { letSleep() }
     }
 
     private func watch(_ connection: BusConnection) {
@@ -77,7 +72,7 @@ final class SleepInhibitor {
         isPreparing = true
         log.notice("the machine is going to sleep; handlers have \(patience.wholeMilliseconds) ms")
         giveUp?.arm(at: SystemClock.monotonic() + patience + Self.reserve)
-        engine.feed(.systemSleep(.preparing(within: patience)))
+        turn.ingest(.systemSleep(.preparing(within: patience)))
     }
 
     private func letSleep() {
@@ -90,7 +85,7 @@ final class SleepInhibitor {
         guard isPreparing else { return }
         isPreparing = false
         log.notice("the machine is awake again")
-        engine.feed(.systemSleep(.over))
+        turn.ingest(.systemSleep(.over))
         inhibit()
     }
 
@@ -110,6 +105,13 @@ final class SleepInhibitor {
             let granted = TimeSpan.microseconds(microseconds) - Self.reserve
             patience = max(.zero, min(Self.longestPatience, granted))
         }
+    }
+}
+
+extension SleepInhibitor: TurnObserver {
+    /// What was asked of handlers may have been done in it.
+    func turnEnded() {
+        if isPreparing, lock != nil, turn.isReadyForSleep { letSleep() }
     }
 }
 

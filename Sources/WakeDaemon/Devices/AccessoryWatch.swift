@@ -19,12 +19,13 @@ final class AccessoryWatch: AccessoryHost {
     private var held = HeldPlans<AccessoryMatch>()
     /// A handler's state has moved since the turn began.
     private var hasMoved = false
+    private var telling: Deferred?
 
     init(_ bridge: Bridge, sessions: SessionBook, stateDirectory: String) throws(SystemError) {
         self.bridge = bridge
         self.sessions = sessions
         book = AccessoryBook(in: stateDirectory)
-        let clock = bridge.engine.clock
+        let clock = bridge.turn.clock
         source = try AccessorySource(on: bridge.loop, registry: book.read()) { clock.stamp() }
         source.host = self
     }
@@ -35,13 +36,10 @@ final class AccessoryWatch: AccessoryHost {
     }
 
     func begin() throws(SystemError) {
-        bridge.engine.listeners.append(self)
+        bridge.turn.listeners.append(self)
         // Put off, because a turn may be completed amid what a node said: it is not to be closed over the rest of that.
-        let telling = try bridge.loop.deferred { [unowned self] in tellWanted() }
-        bridge.didCompleteTurn.append { [unowned self] in
-            book.keep()
-            if hasMoved, source.letsGo { telling.schedule() }
-        }
+        telling = try bridge.loop.deferred(of: self) { $0.tellWanted() }
+        bridge.turn.observe(self)
         try source.begin(hearing: bridge.catalog.profiles.subsystems)
     }
 
@@ -81,7 +79,7 @@ final class AccessoryWatch: AccessoryHost {
 
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
+        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func accessory(_ source: String, isHeard listening: Listening) {
@@ -147,6 +145,13 @@ extension AccessoryWatch: DeviceWatch {
     }
 }
 
+extension AccessoryWatch: TurnObserver {
+    func turnEnded() {
+        book.keep()
+        if hasMoved, source.letsGo { telling?.schedule() }
+    }
+}
+
 /// What is let go between wakes is opened while a handler is awake for it.
 extension AccessoryWatch: DecisionListener {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
@@ -155,7 +160,7 @@ extension AccessoryWatch: DecisionListener {
 
     private func tellWanted() {
         hasMoved = false
-        let awake = bridge.engine.standings.filter { $0.state.isAwake }.map(\.handler)
+        let awake = bridge.turn.standings.filter { $0.state.isAwake }.map(\.handler)
         let now = Set(
             awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
                 .filter { $0.mode == .externalAccessory }.map(\.source))

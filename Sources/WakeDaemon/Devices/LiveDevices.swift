@@ -39,7 +39,7 @@ final class LiveDevices {
             kinds.contains(.accessories)
             ? try AccessoryWatch(bridge, sessions: sessions, stateDirectory: stateDirectory) : nil
         if let bluetooth { try accessories?.listen(to: bluetooth.source.client) }
-        bridge.stage.access = self
+        bridge.executor.access = self
     }
 
     /// After the manifests are read, so that who watches what is known. A machine that keeps us from udev may still have

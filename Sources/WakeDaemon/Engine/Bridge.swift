@@ -1,4 +1,4 @@
-// A bridge that runs: journal, engine, process stage and the loop's timers put together, for the daemon and for one command.
+// A bridge that runs: journal, turn, executor and the event loop put together, for the daemon and for one command.
 import WakeCore
 import WakeJournal
 import WakeLoop
@@ -45,10 +45,10 @@ public struct BridgeOptions {
 
 public final class Bridge {
     public let loop: EventLoop
-    public let engine: Engine
+    public let turn: Turn
     let catalog: Catalog
     let composer: LineComposer
-    let stage: ProcessStage
+    let executor: ProcessExecutor
     let journal: Journal
     let accounts: AccountBook
     private let suspension: Suspension
@@ -56,12 +56,9 @@ public final class Bridge {
     /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
     private var hasBeenTold: Set<HandlerID> = []
     let counts: HandlerCounts
-    private var timers: [Timer] = []
     private var wallClock: WallClockWatch
     private var wallClockWatch: Watch?
-    private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
-    /// Called after every turn, when all is committed and done.
-    package var didCompleteTurn: [() -> Void] = []
+    private var isFinishing = false
     /// Hears what devices did that nobody is owed, by lack of a subscription or by its policy; it has no number.
     var onUnowned: (DeviceEvent) -> Void = { _ in }
     private let log = Log("bridge")
@@ -85,66 +82,34 @@ public final class Bridge {
         suspension = try Self.chooseSuspension(options)
         accounts = AccountBook(OwnUsers(options.ownUserPlaces))
         let clock = RealClock()
-        engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))
         catalog = Catalog(profiles: profiles)
         composer = LineComposer(
             catalog: catalog, journal: journal, idPrefix: options.idPrefix ?? "\(journal.id)-",
             clock: { clock.stamp().wall })
-        counts = HandlerCounts(engine: engine)
-        composer.counters = { [counts] in counts.counters(of: $0) }
         let launcher = Launcher(
             suspension: suspension, accounts: accounts,
             bridgeStateDirectory: options.stateOfHandlers, runtimeDirectory: options.runtimeDirectory)
-        stage = try ProcessStage(
-            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
+        executor = try ProcessExecutor(
+            loop: loop, catalog: catalog, composer: composer, launcher: launcher,
             longestLogLine: options.settings.log.longestLine)
-        engine.stage = stage
-        try tieToLoop()
-        engine.willShed = { [unowned self] in introduceAbsent($0) }
+        turn = try Turn(
+            journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options), executor: executor,
+            loop: loop)
+        counts = HandlerCounts(turn: turn)
+        composer.counters = { [counts] in counts.counters(of: $0) }
+        wallClockWatch = try loop.watch(wallClock.raw, for: .readable, of: self) { $0.tellWallClockStep() }
+        turn.willShed = { [unowned self] in introduceAbsent($0) }
+        turn.observe(self)
         for (id, device) in journal.devices() { know(device, nil, as: id) }
     }
 
     /// Before what it watches is closed.
     deinit { wallClockWatch?.cancel() }
 
-    private func tieToLoop() throws(SystemError) {
-        loop.completeTurn = { [unowned self] in completeTurn() }
-        engine.requestTurn = { [unowned loop] in loop.requestTurn() }
-        engine.runTurn = { [unowned loop] in loop.runTurn() }
-        timers = [
-            try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
-            try loop.timer(on: .boottime) { [unowned self] in tick(1) },
-        ]
-        wallClockWatch = try loop.watch(wallClock.raw, for: .readable) { [unowned self] _ in tellWallClockStep() }
-    }
-
     private func tellWallClockStep() {
         guard let step = try? wallClock.takeStep() else { return }
         log.notice("the wall clock was set by \(step.seconds) s")
-        engine.feed(.announced(.time(step: step)))
-    }
-
-    private func tick(_ index: Int) {
-        if index == 0 { rearmed.monotonic = nil } else { rearmed.boottime = nil }
-        engine.feed(.tick)
-    }
-
-    private func completeTurn() {
-        engine.completeTurn()
-        for body in didCompleteTurn { body() }
-        rearm()
-    }
-
-    /// A timer that is armed for the right instant is left alone: arming costs.
-    private func rearm() {
-        let next = (monotonic: engine.nextMonotonicDeadline, boottime: engine.nextBoottimeDeadline)
-        if next.monotonic != rearmed.monotonic { set(timers[0], next.monotonic) }
-        if next.boottime != rearmed.boottime { set(timers[1], next.boottime) }
-        rearmed = next
-    }
-
-    private func set(_ timer: Timer, _ instant: Instant?) {
-        if let instant { timer.arm(at: instant) } else { timer.disarm() }
+        turn.ingest(.announced(.time(step: step)))
     }
 
     // MARK: Devices and handlers
@@ -163,7 +128,7 @@ public final class Bridge {
         let profile = profile ?? catalog.profile(of: device, as: id)
         if profile == nil { device.profile = nil }
         catalog.set(device, profile, as: id)
-        engine.feed(.device(id, device))
+        turn.ingest(.device(id, device))
     }
 
     /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
@@ -173,15 +138,15 @@ public final class Bridge {
         let earlier = catalog.handlers[id]
         let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
         catalog.set(manifest, as: id)
-        engine.feed(
+        turn.ingest(
             .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
-        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
+        if let owed = recovery.owed.removeValue(forKey: id) { turn.ingest(.recovered(id, owed)) }
         if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
         return id
     }
 
     func dismiss(_ id: HandlerID) {
-        engine.feed(.remove(id))
+        turn.ingest(.remove(id))
         catalog.remove(id)
     }
 
@@ -194,8 +159,8 @@ public final class Bridge {
         settings.stoppedEvents = .keep
         // What waits for nobody must hold no source back.
         settings.queueCap = .max / 2
-        engine.feed(.configure(id, settings, isStopped: recovery.stopped.contains(id), restarts: false))
-        engine.feed(.recovered(id, owed))
+        turn.ingest(.configure(id, settings, isStopped: recovery.stopped.contains(id), restarts: false))
+        turn.ingest(.recovered(id, owed))
     }
 
     /// What `ram` or a reboot lost is one gap for each device that the handler watches. Who is new has lost nothing.
@@ -206,14 +171,14 @@ public final class Bridge {
             to: lost.to)
         for (index, entry) in catalog.devices.enumerated() {
             guard let entry, manifest.settings.takes(entry.device) else { continue }
-            engine.feed(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
+            turn.ingest(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
         }
     }
 
     /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
     /// no loss is told twice, even if the bridge is killed meanwhile.
     func tellLosses(adopting adopt: () -> Void) {
-        engine.keepTogether {
+        turn.keepTogether {
             adopt()
             journal.noteLossesTold()
         }
@@ -227,30 +192,24 @@ public final class Bridge {
         var event = event
         event.isAuthenticated = catalog.entry(event.device)?.device.isBonded ?? false
         catalog.note(event)
-        let count = { [engine] in event.isGap ? engine.gapsAppended : engine.deviceEventsAppended }
+        let count = { [turn] in event.isGap ? turn.gapsAppended : turn.deviceEventsAppended }
         let before = count()
-        engine.feed(.event(event), at: now ?? event.stamp)
+        turn.ingest(.event(event), at: now ?? event.stamp)
         if count() == before { onUnowned(event) }
     }
 
     /// Lets a trace that keeps its own time wait where half a queue is full, and one that keeps none for whoever is at work.
     func keepPace(_ source: ReplaySource, at speed: ReplaySpeed) {
-        source.mustWait = { [unowned engine] in speed == .max ? engine.isFed : engine.isBackedUp }
-        didCompleteTurn.append { [weak source] in source?.resume() }
+        source.mustWait = { [unowned turn] in speed == .max ? turn.isFed : turn.isBackedUp }
+        turn.observe(source)
     }
 
     // MARK: The end
 
-    /// Tells every handler to end, and `whenDone` once none has a process any more.
-    func finish(whenDone: @escaping () -> Void) {
-        var isTold = false
-        let check = { [unowned self] in
-            guard !isTold, engine.isQuiet else { return }
-            isTold = true
-            whenDone()
-        }
-        didCompleteTurn.append(check)
-        engine.feed(.finish)
+    /// Tells every handler to end, and stops the loop once none has a process any more.
+    func finish() {
+        isFinishing = true
+        turn.ingest(.finish)
     }
 
     /// Leaves nothing behind: the journal is closed and our own cgroup, empty by now, is removed.
@@ -301,6 +260,19 @@ public final class Bridge {
         return IngressLimits(
             storm: storm.isEnabled ? .init(eventsPerSecond: storm.eventsPerSecond, burst: storm.burst) : nil,
             flips: .init(limit: flips.count, window: flips.within))
+    }
+}
+
+/// What handlers did in the turn may let it go on.
+extension ReplaySource: TurnObserver {
+    package func turnEnded() { resume() }
+}
+
+extension Bridge: TurnObserver {
+    package func turnEnded() {
+        guard isFinishing, turn.isQuiet else { return }
+        isFinishing = false
+        loop.stop()
     }
 }
 

@@ -75,11 +75,11 @@ public final class ForegroundBridge {
         }
         start = SystemClock.monotonic()
         handler = bridge.adopt(manifest)
-        bridge.engine.listeners.append(tally)
+        bridge.turn.listeners.append(tally)
         let lines = HandlerLines(print)
         self.lines = lines
-        bridge.stage.handlerLog = lines
-        bridge.engine.listeners.append(lines)
+        bridge.executor.handlerLog = lines
+        bridge.turn.listeners.append(lines)
     }
 
     private static func checkAccount(of manifest: HandlerManifest, _ options: BridgeOptions) throws {
@@ -131,7 +131,7 @@ public final class ForegroundBridge {
     }
 
     private var progress: Progress {
-        let standing = bridge.engine.standing(of: handler)
+        let standing = bridge.turn.standing(of: handler)
         return Progress(
             events: outcome.events, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
             length: SystemClock.monotonic() - start, why: standing?.why ?? "")
@@ -140,7 +140,7 @@ public final class ForegroundBridge {
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
         let log = DecisionLog(from: start, naming: { [bridge] in bridge.catalog.name(of: $0) }, write: write)
         decisions = log
-        bridge.engine.listeners.append(log)
+        bridge.turn.listeners.append(log)
     }
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
@@ -157,9 +157,9 @@ public final class ForegroundBridge {
         source.onEnd = { [unowned self] error in
             outcome.traceError = error
             hasPlayed = true
-            bridge.engine.feed(.tick)
+            bridge.turn.ingest(.tick)
         }
-        bridge.didCompleteTurn.append { [unowned self] in finishWhenSettled() }
+        bridge.turn.observe(self)
         try endOnSignals()
         source.begin()
         _ = try bridge.loop.run()
@@ -176,13 +176,13 @@ public final class ForegroundBridge {
         devices.begin()
         _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
         devices.end()
-        outcome.events = Int(bridge.engine.deviceEventsAppended)
+        outcome.events = Int(bridge.turn.deviceEventsAppended)
         return conclude()
     }
 
     private func take(_ operation: TraceOperation) {
         outcome.events += 1
-        let now = bridge.engine.clock.stamp()
+        let now = bridge.turn.clock.stamp()
         let wall = (header?.start ?? now.wall) + operation.offset
         let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
         bridge.take(operation.event(of: devices[operation.device], at: stamp))
@@ -201,17 +201,17 @@ public final class ForegroundBridge {
 
     private func finishWhenSettled() {
         guard hasPlayed, !isFinishing else { return }
-        if bridge.engine.isSettled { return finish() }
+        if bridge.turn.isSettled { return finish() }
         wakeForTheRest()
     }
 
     /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
     private func wakeForTheRest() {
-        guard let standing = bridge.engine.standing(of: handler),
+        guard let standing = bridge.turn.standing(of: handler),
             standing.state == .suspended || standing.state == .idle,
-            bridge.engine.nextMonotonicDeadline == nil, bridge.engine.nextBoottimeDeadline == nil
+            bridge.turn.nextMonotonicDeadline == nil, bridge.turn.nextBoottimeDeadline == nil
         else { return }
-        bridge.engine.feed(.operated(handler, .wake))
+        bridge.turn.ingest(.operated(handler, .wake))
     }
 
     private func finish() {
@@ -219,8 +219,8 @@ public final class ForegroundBridge {
         isFinishing = true
         source?.cancel()
         outcome.length = SystemClock.monotonic() - start
-        outcome.awake = bridge.engine.standing(of: handler)?.awake ?? .zero
-        bridge.finish { [unowned self] in bridge.loop.stop() }
+        outcome.awake = bridge.turn.standing(of: handler)?.awake ?? .zero
+        bridge.finish()
     }
 
     private func conclude() -> Outcome {
@@ -236,4 +236,8 @@ public final class ForegroundBridge {
         bridge.close()
         ground.remove()
     }
+}
+
+extension ForegroundBridge: TurnObserver {
+    package func turnEnded() { finishWhenSettled() }
 }

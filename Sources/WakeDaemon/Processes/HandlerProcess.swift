@@ -16,6 +16,7 @@ final class HandlerProcess {
     var pid: Int32 { child.pid }
 
     private var child: ChildProcess
+    unowned let turn: Turn
     private unowned let observer: any ProcessObserver
     private unowned let loop: EventLoop
     private var replies: ReplyReader?
@@ -49,12 +50,13 @@ final class HandlerProcess {
     private var hasEmptied = false
 
     init(
-        _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
+        _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, turn: Turn, loop: EventLoop, log: Log,
         longestLogLine: Int, space: ReadSpace, observer: any ProcessObserver
     ) throws(SystemError) {
         self.child = child
         self.handler = handler
         self.epoch = epoch
+        self.turn = turn
         self.loop = loop
         self.log = log
         self.observer = observer

@@ -1,4 +1,4 @@
-// The stage of real processes: every outward effect of the core in one flat switch, every sign of life back as an input.
+// The executor of real processes: every outward effect of the core in one flat switch, every sign of life back as an input.
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -51,8 +51,7 @@ protocol DeviceAccess: AnyObject {
 
 typealias DeviceAnswer = Result<Notice.Answer, ProtocolFault>
 
-final class ProcessStage: Stage, ProcessObserver {
-    private unowned let engine: Engine
+final class ProcessExecutor: EffectExecutor, ProcessObserver {
     private unowned let loop: EventLoop
     private let catalog: Catalog
     private let composer: LineComposer
@@ -71,10 +70,8 @@ final class ProcessStage: Stage, ProcessObserver {
     private let log = Log("handlers")
 
     init(
-        engine: Engine, loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher,
-        longestLogLine: Int
+        loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher, longestLogLine: Int
     ) throws(SystemError) {
-        self.engine = engine
         self.loop = loop
         self.catalog = catalog
         self.composer = composer
@@ -90,9 +87,9 @@ final class ProcessStage: Stage, ProcessObserver {
     /// What its process says of itself with STATUS=.
     func status(of handler: HandlerID) -> String? { processes[handler]?.status }
 
-    func perform(_ effect: Effect) {
+    func perform(_ effect: Effect, in turn: Turn) {
         switch effect {
-        case .launch(let id, let epoch, let reason): launch(id, epoch, reason)
+        case .launch(let id, let epoch, let reason): launch(id, epoch, reason, in: turn)
         case .deliver(let id, let epoch, let delivery):
             guard let process = process(id, epoch) else { return }
             process.allowReplies(to: delivery.events.count)
@@ -112,12 +109,12 @@ final class ProcessStage: Stage, ProcessObserver {
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
         case .perform(let id, let epoch, let request, let reference):
-            access.perform(request, for: id) { [weak engine] answer in
-                engine?.feed(.answered(id, epoch, ref: reference, Notice(answer, reference)))
+            access.perform(request, for: id) { [weak turn] answer in
+                turn?.ingest(.answered(id, epoch, ref: reference, Notice(answer, reference)))
             }
         case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
             .decision:
-            break  // The engine has written these already.
+            break  // For the journal.
         }
     }
 
@@ -126,18 +123,18 @@ final class ProcessStage: Stage, ProcessObserver {
         return process
     }
 
-    private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason) {
-        guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone") }
+    private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason, in turn: Turn) {
+        guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone", in: turn) }
         do {
             let services = try launcher.makeServiceSocket(for: manifest, id, epoch, closings: closings(of: id))
             let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
             let process = try HandlerProcess(
-                child, handler: id, epoch: epoch, loop: loop, log: log, longestLogLine: longestLogLine, space: space,
-                observer: self)
+                child, handler: id, epoch: epoch, turn: turn, loop: loop, log: log, longestLogLine: longestLogLine,
+                space: space, observer: self)
             if let services { try listen(to: process, at: services, of: launcher.user(of: manifest)) }
             processes[id] = process
         } catch {
-            fail(id, epoch, error)
+            fail(id, epoch, error, in: turn)
         }
     }
 
@@ -159,13 +156,15 @@ final class ProcessStage: Stage, ProcessObserver {
         }
     }
 
-    private func fail(_ id: HandlerID, _ epoch: Epoch, _ error: SystemError) {
-        fail(id, epoch, error.description, isExhausted: error.errno.isExhaustion)
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ error: SystemError, in turn: Turn) {
+        fail(id, epoch, error.description, isExhausted: error.errno.isExhaustion, in: turn)
     }
 
-    private func fail(_ id: HandlerID, _ epoch: Epoch, _ reason: String, isExhausted: Bool = false) {
+    private func fail(
+        _ id: HandlerID, _ epoch: Epoch, _ reason: String, isExhausted: Bool = false, in turn: Turn
+    ) {
         tellLaunchFailure(id, reason)
-        engine.feed(.launchFailed(id, epoch, reason: reason, isExhausted: isExhausted))
+        turn.ingest(.launchFailed(id, epoch, reason: reason, isExhausted: isExhausted))
     }
 
     private func tellLaunchFailure(_ id: HandlerID, _ reason: String) {
@@ -175,15 +174,10 @@ final class ProcessStage: Stage, ProcessObserver {
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
         guard let process = process(id, epoch), !process.isBackedUp else { return }
-        if case .expiring(let reason, _, _, _) = notice, reason == "budget", hasAnswered(process) { return }
         process.write { composer.compose(notice, into: &$0) }
     }
 
-    /// What it said while the bridge was kept from hearing it was in time, and may leave nothing to warn of.
-    private func hasAnswered(_ process: HandlerProcess) -> Bool {
-        if engine.isExpiring(process.handler) { process.hear() }
-        return engine.standing(of: process.handler)?.state == .active
-    }
+    func hear(_ handler: HandlerID, _ epoch: Epoch) { process(handler, epoch)?.hear() }
 
     private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {
         guard let process = process(id, epoch) else { return }
@@ -202,7 +196,7 @@ final class ProcessStage: Stage, ProcessObserver {
     func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>) {
         do {
             let reply = try ReplyLine.parse(line.get())
-            engine.feed(.reply(process.handler, process.epoch, reply))
+            process.turn.ingest(.reply(process.handler, process.epoch, reply))
         } catch {
             fault(process, error)
         }
@@ -210,18 +204,18 @@ final class ProcessStage: Stage, ProcessObserver {
 
     /// A handler that talks nonsense is answered, but not without end.
     private func fault(_ process: HandlerProcess, _ fault: ProtocolFault) {
-        let now = engine.clock.now().monotonic
+        let now = process.turn.clock.now().monotonic
         var limit = faultLimits[process.handler] ?? RateLimiter(perSecond: 20, burst: 100, now: now)
         if limit.take(now: now) {
             log.warning("handler \(catalog.name(of: process.handler)): \(fault.description)")
             handlerLog?.handler(process.handler, logged: fault.description, as: .bridge)
-            engine.feed(.fault(process.handler, process.epoch, fault))
+            process.turn.ingest(.fault(process.handler, process.epoch, fault))
         }
         faultLimits[process.handler] = limit
     }
 
     func process(_ process: HandlerProcess, wroteDeliveryThrough last: Sequence) {
-        engine.feed(.written(process.handler, process.epoch, through: last))
+        process.turn.ingest(.written(process.handler, process.epoch, through: last))
     }
 
     /// A oneshot answers with its exit.
@@ -238,15 +232,15 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool) {
-        engine.feed(.throttled(process.handler, process.epoch, isThrottled))
+        process.turn.ingest(.throttled(process.handler, process.epoch, isThrottled))
     }
 
     func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order) {
-        engine.feed(.ordered(process.handler, process.epoch, order))
+        process.turn.ingest(.ordered(process.handler, process.epoch, order))
     }
 
     func process(_ process: HandlerProcess, couldNotStart reason: SystemError) {
-        fail(process.handler, process.epoch, reason)
+        fail(process.handler, process.epoch, reason, in: process.turn)
     }
 
     func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream) {
@@ -258,9 +252,9 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     private func inspectLocks(of process: HandlerProcess, _ input: @escaping (SuspensionFinding) -> Input) {
-        locks.inspect(process, named: catalog.name(of: process.handler)) { [unowned engine] finding in
-            engine.feed(input(finding))
-            engine.letOut()
+        locks.inspect(process, named: catalog.name(of: process.handler)) { [turn = process.turn] finding in
+            turn.ingest(input(finding))
+            turn.flush()
         }
     }
 
@@ -269,7 +263,7 @@ final class ProcessStage: Stage, ProcessObserver {
         if refused.processes > 0 {
             report(process, "could not start \(refused.processes) processes or threads at limits.processes")
         }
-        engine.feed(.exited(process.handler, process.epoch, status))
+        process.turn.ingest(.exited(process.handler, process.epoch, status))
     }
 
     private func report(_ process: HandlerProcess, _ sentence: String) {
@@ -278,7 +272,7 @@ final class ProcessStage: Stage, ProcessObserver {
     }
 
     func processLeftNobody(_ process: HandlerProcess) {
-        engine.feed(.emptied(process.handler, process.epoch))
+        process.turn.ingest(.emptied(process.handler, process.epoch))
     }
 }
 

@@ -1,0 +1,13 @@
+// What a turn tells while it is gathered and when it has ended.
+import WakeCore
+import WakeModel
+
+/// Sees every decision of the core, as it is made.
+protocol DecisionListener: AnyObject {
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
+}
+
+/// Is told after every turn, when all is committed and performed.
+package protocol TurnObserver: AnyObject {
+    func turnEnded()
+}
