@@ -51,20 +51,18 @@ protocol DeviceAccess: AnyObject {
 
 typealias DeviceAnswer = Result<Notice.Answer, ProtocolFault>
 
-final class ProcessExecutor: EffectExecutor, ProcessObserver {
-    private unowned let loop: EventLoop
+final class ProcessExecutor: EffectExecutor {
+    private let loop: EventLoop
     private let catalog: Catalog
     private let composer: LineComposer
     private let launcher: Launcher
     var access: any DeviceAccess = NoDevices()
     /// Bytes of a handler's output that may stand in one line of its log.
     private let longestLogLine: Int
-    weak var handlerLog: (any HandlerLog)?
+    var handlerLog: (any HandlerLog)?
 
     private var processes: [HandlerID: HandlerProcess] = [:]
-    private var faultLimits: [HandlerID: RateLimiter] = [:]
-    /// They outlive a process: what it sent may still be closing when the next one starts.
-    private var closings: [HandlerID: ForeignClosings] = [:]
+    private var records: [HandlerID: HandlerRecord] = [:]
     private let locks: LockInspector
     private let space = ReadSpace()
     private let log = Log("handlers")
@@ -103,8 +101,7 @@ final class ProcessExecutor: EffectExecutor, ProcessObserver {
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
         case .freeze(let id, let epoch): process(id, epoch)?.freeze()
         case .inspectLocks(let id, let epoch):
-            guard let process = process(id, epoch) else { return }
-            inspectLocks(of: process) { .locksInspected(id, epoch, $0) }
+            if let process = process(id, epoch) { locks.inspect(process, .recheck) }
         case .requestTermination(let id, let epoch): process(id, epoch)?.requestTermination()
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
@@ -125,12 +122,13 @@ final class ProcessExecutor: EffectExecutor, ProcessObserver {
 
     private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason, in turn: Turn) {
         guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone", in: turn) }
+        let record = record(of: id)
         do {
-            let services = try launcher.makeServiceSocket(for: manifest, id, epoch, closings: closings(of: id))
+            let services = try launcher.makeServiceSocket(for: manifest, id, epoch, closings: record.closings)
             let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
             let process = try HandlerProcess(
-                child, handler: id, epoch: epoch, turn: turn, loop: loop, log: log, longestLogLine: longestLogLine,
-                space: space, observer: self)
+                child, of: record, epoch: epoch, turn: turn, loop: loop, locks: locks, longestLogLine: longestLogLine,
+                space: space)
             if let services { try listen(to: process, at: services, of: launcher.user(of: manifest)) }
             processes[id] = process
         } catch {
@@ -138,10 +136,10 @@ final class ProcessExecutor: EffectExecutor, ProcessObserver {
         }
     }
 
-    private func closings(of id: HandlerID) -> ForeignClosings {
-        if let known = closings[id] { return known }
-        let made = ForeignClosings()
-        closings[id] = made
+    private func record(of id: HandlerID) -> HandlerRecord {
+        if let known = records[id] { return known }
+        let made = HandlerRecord(id, catalog: catalog, handlerLog: handlerLog)
+        records[id] = made
         return made
     }
 
@@ -163,13 +161,8 @@ final class ProcessExecutor: EffectExecutor, ProcessObserver {
     private func fail(
         _ id: HandlerID, _ epoch: Epoch, _ reason: String, isExhausted: Bool = false, in turn: Turn
     ) {
-        tellLaunchFailure(id, reason)
+        record(of: id).reportLaunchFailure(reason)
         turn.ingest(.launchFailed(id, epoch, reason: reason, isExhausted: isExhausted))
-    }
-
-    private func tellLaunchFailure(_ id: HandlerID, _ reason: String) {
-        log.error("cannot start handler \(catalog.name(of: id)): \(reason)")
-        handlerLog?.handler(id, logged: "cannot be started: \(reason)", as: .bridge)
     }
 
     private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
@@ -177,11 +170,12 @@ final class ProcessExecutor: EffectExecutor, ProcessObserver {
         process.write { composer.compose(notice, into: &$0) }
     }
 
-    func hear(_ handler: HandlerID, _ epoch: Epoch) { process(handler, epoch)?.hear() }
+    func hear(_ handler: HandlerID, _ epoch: Epoch) { process(handler, epoch)?.readReplies() }
 
     private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {
         guard let process = process(id, epoch) else { return }
         processes[id] = nil
+        process.close()
         if !isEmpty {
             log.error(
                 "handler \(catalog.name(of: id)): process \(process.pid) survives its kill; its cgroup is left alone")
@@ -191,88 +185,10 @@ final class ProcessExecutor: EffectExecutor, ProcessObserver {
         }
     }
 
-    // MARK: What processes tell
-
-    func process(_ process: HandlerProcess, said line: Result<ArraySlice<UInt8>, ProtocolFault>) {
-        do {
-            let reply = try ReplyLine.parse(line.get())
-            process.turn.ingest(.reply(process.handler, process.epoch, reply))
-        } catch {
-            fault(process, error)
-        }
-    }
-
-    /// A handler that talks nonsense is answered, but not without end.
-    private func fault(_ process: HandlerProcess, _ fault: ProtocolFault) {
-        let now = process.turn.clock.now().monotonic
-        var limit = faultLimits[process.handler] ?? RateLimiter(perSecond: 20, burst: 100, now: now)
-        if limit.take(now: now) {
-            log.warning("handler \(catalog.name(of: process.handler)): \(fault.description)")
-            handlerLog?.handler(process.handler, logged: fault.description, as: .bridge)
-            process.turn.ingest(.fault(process.handler, process.epoch, fault))
-        }
-        faultLimits[process.handler] = limit
-    }
-
-    func process(_ process: HandlerProcess, wroteDeliveryThrough last: Sequence) {
-        process.turn.ingest(.written(process.handler, process.epoch, through: last))
-    }
-
     /// A oneshot answers with its exit.
     private func countsWriting(_ id: HandlerID) -> Bool {
         guard let settings = catalog.handlers[id]?.settings else { return false }
         return settings.acknowledgement == .delivery && settings.lifecycle == .resident
-    }
-
-    /// Told once a process: who lets answers gather once does it again.
-    func processDoesNotRead(_ process: HandlerProcess) {
-        log.warning(
-            "handler \(catalog.name(of: process.handler)) asks but does not read the answers; it is not heard until it reads, "
-                + "and further notices are dropped")
-    }
-
-    func process(_ process: HandlerProcess, becameThrottled isThrottled: Bool) {
-        process.turn.ingest(.throttled(process.handler, process.epoch, isThrottled))
-    }
-
-    func process(_ process: HandlerProcess, ordered order: ServiceMessage.Order) {
-        process.turn.ingest(.ordered(process.handler, process.epoch, order))
-    }
-
-    func process(_ process: HandlerProcess, couldNotStart reason: SystemError) {
-        fail(process.handler, process.epoch, reason, in: process.turn)
-    }
-
-    func process(_ process: HandlerProcess, logged line: String, to stream: HandlerProcess.Stream) {
-        handlerLog?.handler(process.handler, logged: line, as: .handler(stream))
-    }
-
-    func processFroze(_ process: HandlerProcess) {
-        inspectLocks(of: process) { .suspended(process.handler, process.epoch, $0) }
-    }
-
-    private func inspectLocks(of process: HandlerProcess, _ input: @escaping (SuspensionFinding) -> Input) {
-        locks.inspect(process, named: catalog.name(of: process.handler)) { [turn = process.turn] finding in
-            turn.ingest(input(finding))
-            turn.flush()
-        }
-    }
-
-    func process(_ process: HandlerProcess, exited status: ExitStatus, refused: LeafRefusals) {
-        if refused.memory > 0 { report(process, "was killed by the kernel at limits.memory; raise it, or use less") }
-        if refused.processes > 0 {
-            report(process, "could not start \(refused.processes) processes or threads at limits.processes")
-        }
-        process.turn.ingest(.exited(process.handler, process.epoch, status))
-    }
-
-    private func report(_ process: HandlerProcess, _ sentence: String) {
-        log.warning("handler \(catalog.name(of: process.handler)) \(sentence)")
-        handlerLog?.handler(process.handler, logged: sentence, as: .bridge)
-    }
-
-    func processLeftNobody(_ process: HandlerProcess) {
-        process.turn.ingest(.emptied(process.handler, process.epoch))
     }
 }
 
