@@ -17,7 +17,8 @@ struct ReplyOrderTests {
             opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "boot")
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let speaker = try Speaker(["one", "two", "three"].map { "{\"checkpoint\":\"\($0)\"}\n" }.joined())
-        let turn = try Turn(journal: journal, clock: clock, from: Sequence(1), limits: .none, executor: speaker)
+        let turn = try Turn(
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: speaker)
         let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
         turn.ingest(.device(DeviceID(rawValue: 1), device))
         var settings = HandlerSettings()

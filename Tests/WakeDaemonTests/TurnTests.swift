@@ -26,7 +26,7 @@ struct TurnTests {
         let journal = try Journal(opening: settings, bootID: "boot")
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let turn = try Turn(
-            journal: journal, clock: RealClock(), from: journal.recover().next, limits: IngressLimits(),
+            journal: journal, clock: RealClock(), recovery: journal.recover(), limits: IngressLimits(),
             executor: SlowExecutor(clock, writesFor: .zero))
         defer { journal.close(clean: true) }
         let ends = EndCount()
@@ -64,7 +64,7 @@ struct TurnTests {
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
         let executor = SlowExecutor(clock, writesFor: span)
         let turn = try Turn(
-            journal: journal, clock: clock, from: journal.recover().next, limits: .none, executor: executor)
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: executor)
         defer { journal.close(clean: true) }
         return try body(turn, clock, executor)
     }

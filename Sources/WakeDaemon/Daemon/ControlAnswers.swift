@@ -16,8 +16,6 @@ final class ControlAnswers {
 
     init(daemon: Daemon) {
         self.daemon = daemon
-        daemon.bridge.turn.onAppend = { [unowned self] in tell($0, $1) }
-        daemon.bridge.onUnowned = { [unowned self] in tell($0, nil) }
     }
 
     func answer(_ call: ControlCall) -> ControlResponse {
@@ -212,16 +210,6 @@ final class ControlAnswers {
         }
     }
 
-    /// Without a number: nobody is owed it.
-    private func tell(_ event: DeviceEvent, _ sequence: Sequence?) {
-        let interested = watchers.filter { $0.device == nil || $0.device == event.device }
-        guard !interested.isEmpty else { return }
-        let line =
-            sequence.map { bridge.composer.compose(event, as: $0, budget: HandlerTimers().budget) }
-            ?? bridge.composer.compose(unowed: event)
-        for watcher in interested { watcher.stream.send(line) }
-    }
-
     private func logs(_ question: LogQuestion) throws(ControlRefusal) -> ControlResponse {
         let handler = try question.handler.map { name throws(ControlRefusal) in try self.handler(name) }
         return .stream(contentType: "application/x-ndjson") { [unowned self] stream in
@@ -294,6 +282,18 @@ final class ControlAnswers {
         throw ControlRefusal(
             .notFound, code: "unknown-device", message: "there is no device '\(name)'",
             advice: "see which there are with: wakebridge status.\(suggestion(for: name, among: known))")
+    }
+}
+
+extension ControlAnswers: EventSink {
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        let interested = watchers.filter { $0.device == nil || $0.device == event.device }
+        guard !interested.isEmpty else { return }
+        let composer = bridge.engine.composer
+        let line =
+            sequence.map { composer.compose(event, as: $0, budget: HandlerTimers().budget) }
+            ?? composer.compose(unowed: event)
+        for watcher in interested { watcher.stream.send(line) }
     }
 }
 

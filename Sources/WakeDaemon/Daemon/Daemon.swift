@@ -56,9 +56,11 @@ public final class Daemon {
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
         profileFaults = errors.map(\.description)
-        bridge = try Bridge(Self.bridgeOptions(options, settings), profiles: profiles)
-        history = WakeHistory(clock: bridge.turn.clock)
-        logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.turn.clock, settings: settings.log)
+        let (catalog, clock) = (Catalog(profiles: profiles), RealClock())
+        logBook = HandlerLogBook(catalog: catalog, clock: clock, settings: settings.log)
+        bridge = try Bridge(
+            Self.bridgeOptions(options, settings), catalog: catalog, clock: clock, handlerLog: logBook)
+        history = WakeHistory(clock: clock)
         memory = try MemoryLook(turn: bridge.turn, loop: bridge.loop, limits: settings.memory)
         thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
@@ -67,7 +69,6 @@ public final class Daemon {
             Self.replay(options, settings) == nil
             ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
-        bridge.executor.handlerLog = logBook
         bridge.turn.listeners += [history, logBook, memory] as [any DecisionListener]
         if let thermal { bridge.turn.listeners.append(thermal) }
         bridge.turn.observe(sleep)
@@ -99,7 +100,7 @@ public final class Daemon {
         // Before anybody can see that it is there: who ends it from then on ends it in order.
         try watchSignals()
         try prepareReplay()
-        bridge.tellLosses { readManifests() }
+        bridge.engine.tellLosses { readManifests() }
         try manifests.onChange(bridge.loop) { [unowned self] in noteDropIn() }
         try serve()
         try bus.open()
@@ -175,12 +176,12 @@ public final class Daemon {
         let changes = manifests.read(knowing: bridge.catalog.profiles)
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { lookAtPower() }
         for manifest in changes.adopted {
-            bridge.adopt(manifest)
+            bridge.engine.adopt(manifest)
             log.notice("handler \(manifest.id) is configured")
         }
         for name in changes.removed {
             guard let id = bridge.catalog.handler(named: name) else { continue }
-            bridge.dismiss(id)
+            bridge.engine.dismiss(id)
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
@@ -222,6 +223,7 @@ public final class Daemon {
     private func serve() throws {
         let answers = ControlAnswers(daemon: self)
         self.answers = answers
+        bridge.turn.sinks.append(answers)
         let group = try settings.controlGroup.map { name throws(SystemError) in try GroupName.number(of: name) }
         server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
             ControlCall.answer(request) { answers.answer($0) }

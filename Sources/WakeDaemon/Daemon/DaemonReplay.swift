@@ -21,8 +21,8 @@ final class DaemonReplay {
         var reader = TraceReader(supplyingChunks: chunks.next)
         let header = try reader.header()
         start = header.start
-        devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
-        let position = bridge.replayPosition.flatMap { $0.source == replay.file ? $0.line : nil } ?? 0
+        devices = header.devices.map { bridge.engine.know($0.device(bridge.catalog.profiles)) }
+        let position = bridge.engine.replayPosition.flatMap { $0.source == replay.file ? $0.line : nil } ?? 0
         source = try ReplaySource(reader, after: position, speed: replay.speed, on: bridge.loop)
         bridge.keepPace(source, at: replay.speed)
         source.onOperation = { [unowned self] in take($0) }
@@ -41,7 +41,7 @@ final class DaemonReplay {
         let stamp = Stamp(moment: bridge.turn.clock.now(), wall: start + operation.offset)
         // Before the event, so that no commit can hold the one without the other.
         bridge.journal.setReplayPosition(source: file, line: operation.line)
-        bridge.take(operation.event(of: devices[operation.device], at: stamp))
+        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
         bridge.journal.closeReplayStep()
     }
 }

@@ -71,7 +71,7 @@ final class AccessoryWatch: AccessoryHost {
     // MARK: What the source tells
 
     func accessory(knows device: Device, by match: AccessoryMatch) {
-        devices[device.source] = bridge.know(device, by: ProfileIndex(rawValue: match.edition))
+        devices[device.source] = bridge.engine.know(device, by: ProfileIndex(rawValue: match.edition))
         // A handler may be awake already that watches it.
         hasMoved = true
         bridge.loop.requestTurn()
@@ -79,7 +79,7 @@ final class AccessoryWatch: AccessoryHost {
 
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
+        bridge.engine.ingest(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func accessory(_ source: String, isHeard listening: Listening) {
@@ -114,7 +114,7 @@ final class AccessoryWatch: AccessoryHost {
     private func call(_ source: String, _ alias: String) {
         guard var device = bridge.catalog.entry(of: source)?.device, device.alias != alias else { return }
         device.alias = alias
-        devices[source] = bridge.know(device)
+        devices[source] = bridge.engine.know(device)
     }
 }
 

@@ -55,12 +55,12 @@ final class BluetoothWatch: BluetoothHost {
     // MARK: What the source tells
 
     func bluetooth(knows device: Device, by plan: BluetoothPlan) {
-        devices[device.source] = bridge.know(device, by: ProfileIndex(rawValue: plan.edition))
+        devices[device.source] = bridge.engine.know(device, by: ProfileIndex(rawValue: plan.edition))
     }
 
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
+        bridge.engine.ingest(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func bluetooth(_ source: String, isHeard listening: Listening) {

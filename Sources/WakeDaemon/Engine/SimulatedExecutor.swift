@@ -44,7 +44,7 @@ final class SimulatedExecutor: EffectExecutor {
         let now = turn.clock.now().monotonic
         switch effect {
         case .deliver(let id, let epoch, let delivery):
-            composer.composeLines(of: delivery, into: &lines)
+            composer.composeLines(of: delivery, in: turn, into: &lines)
             guard let last = delivery.events.last else { return }
             say(.reply(id, epoch, ReplyLine(.ack(last.sequence, result: nil))), at: now + work)
         case .freeze(let id, let epoch): say(.suspended(id, epoch, .clean), at: now)

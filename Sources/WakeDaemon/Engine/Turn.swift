@@ -17,14 +17,10 @@ public final class Turn {
     private var deadlines: DeadlineTimers?
     var listeners: [any DecisionListener] = []
     private var observers: [Observer] = []
-    /// Sees every event that a handler is to get, with its number.
-    var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
-    /// How many events of devices were appended, gaps not among them.
-    private(set) var deviceEventsAppended: UInt64 = 0
-    /// How many gaps were appended, those that a source reports and the bridge's own.
-    private(set) var gapsAppended: UInt64 = 0
-    /// Called for each handler whose data is about to be dropped: the core must know it by then.
-    var willShed: (HandlerID) -> Void = { _ in }
+    var sinks: [any EventSink] = []
+    /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
+    private var unclaimed: [HandlerID: [RecoveredEvent]]
+    private let stopped: Set<HandlerID>
 
     private enum Phase {
         case idle
@@ -35,6 +31,14 @@ public final class Turn {
     }
 
     private struct Observer { weak var target: (any TurnObserver)? }
+
+    /// What a step appended.
+    private struct Appended: OptionSet {
+        let rawValue: Int
+        static let events = Appended(rawValue: 1)
+        static let gaps = Appended(rawValue: 2)
+        static func one(_ event: DeviceEvent) -> Appended { event.isGap ? .gaps : .events }
+    }
 
     private var phase = Phase.idle
     private var isKeptTogether = false
@@ -51,26 +55,25 @@ public final class Turn {
     private var postponedAt = Instant.zero
     /// The handlers in `outward` that are to be warned of the end of their budget.
     private var warned: [Recipient] = []
+    private var appended = TurnEvents()
     private var lastAppended: Sequence
-    private var commitsSinceMaintenance = 0
+    private var maintenance = JournalMaintenance()
 
     /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
     private static let inputsPerTurn = 512
     private static let longestTurn = TimeSpan.milliseconds(5)
     /// Delays below this are not credited to the budget.
     private static let creditedDelay = TimeSpan.milliseconds(1)
-    /// Emptying the write-ahead log costs as much as a hundred commits, so it is done once for many.
-    private static let commitsPerMaintenance = 1_024
-    /// Numbers reserved ahead of need.
-    private static let reservation: UInt64 = 4_096
     private let log = Log("journal")
 
     init(
-        journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits,
+        journal: Journal, clock: any WakeClock, recovery: Recovery, limits: IngressLimits,
         executor: any EffectExecutor, loop: EventLoop? = nil
     ) throws(SystemError) {
-        core = Dispatcher(from: next, limits: limits)
-        lastAppended = Sequence(next.rawValue - 1)
+        core = Dispatcher(from: recovery.next, limits: limits)
+        lastAppended = Sequence(recovery.next.rawValue - 1)
+        unclaimed = recovery.owed
+        stopped = recovery.stopped
         self.journal = journal
         self.clock = clock
         self.executor = executor
@@ -101,6 +104,12 @@ public final class Turn {
         }
     }
 
+    /// A handler that is new to the core gets what the journal still owes it.
+    func configure(_ id: HandlerID, _ settings: HandlerSettings, restarts: Bool = false) {
+        ingest(.configure(id, settings, isStopped: stopped.contains(id), restarts: restarts))
+        if let owed = unclaimed.removeValue(forKey: id) { ingest(.recovered(id, owed)) }
+    }
+
     /// False where nothing waited.
     private func ingestWaiting() -> Bool {
         guard !waiting.isEmpty else { return false }
@@ -115,7 +124,10 @@ public final class Turn {
             beginTime(at: stamp)
         }
         core.step(input, at: stamp, into: &effects)
-        applyEffects(at: stamp)
+        let appended = applyEffects(at: stamp)
+        if case .event(let event) = input, !appended.contains(.one(event)) {
+            for sink in sinks { sink.saw(event, as: nil) }
+        }
     }
 
     /// The time of every recipient begins anew: what it is to get is not written yet, or was just now.
@@ -126,19 +138,27 @@ public final class Turn {
     }
 
     /// Effects are moved and not copied: turned round once, they come off the end in their order.
-    private func applyEffects(at stamp: Stamp) {
+    @discardableResult
+    private func applyEffects(at stamp: Stamp) -> Appended {
+        var appended: Appended = []
         effects.reverse()
-        while let effect = effects.popLast() { apply(effect, at: stamp) }
+        while let effect = effects.popLast() {
+            if case .append(_, let event, _, _) = effect { appended.insert(.one(event)) }
+            apply(effect, at: stamp)
+        }
+        return appended
     }
 
     private func apply(_ effect: Effect, at stamp: Stamp) {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            appended.append(event, as: sequence)
             lastAppended = max(lastAppended, sequence)
-            if event.isGap { gapsAppended += 1 } else { deviceEventsAppended += 1 }
-            onAppend(event, sequence)
-        case .update(let sequence, let event): journal.update(event, as: sequence)
+            for sink in sinks { sink.saw(event, as: sequence) }
+        case .update(let sequence, let event):
+            journal.update(event, as: sequence)
+            appended.update(event, as: sequence)
         case .lease(let handler, let sequences), .keepInFlight(let handler, let sequences):
             journal.lease(sequences, to: handler)
         case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
@@ -162,6 +182,11 @@ public final class Turn {
         }
     }
 
+    /// The event as it was appended. Of a batch `last` is the last that is asked for.
+    func event(_ sequence: Sequence, before last: Sequence) -> DeviceEvent? {
+        appended[sequence] ?? journal.event(sequence, before: last)
+    }
+
     // MARK: Ending
 
     /// Commits what was gathered and then performs it; what that causes is committed and performed in the same way. It may be no
@@ -175,6 +200,7 @@ public final class Turn {
                 hearWarned()
             } while ingestWaiting()
             perform()
+            appended.removeAll()
             beginTimeOfRecipients()
         } while ingestWaiting() || !outward.isEmpty
         phase = .idle
@@ -245,7 +271,7 @@ public final class Turn {
     private func commit() {
         noteNumbers()
         let outcomes = journal.commit()
-        if !outcomes.isEmpty { commitsSinceMaintenance += 1 }
+        if !outcomes.isEmpty { maintenance.noteCommit() }
         for outcome in outcomes { report(outcome) }
     }
 
@@ -270,36 +296,39 @@ public final class Turn {
         }
     }
 
-    /// Run only while all handlers are frozen, because it costs much. To ask every handler costs too, and comes second.
+    /// To ask every handler whether it sleeps costs too, and comes second.
     private func runMaintenance() {
         let next = nextSequence
-        let isShort = journal.needsReservation(next: next)
-        guard isShort || commitsSinceMaintenance >= Self.commitsPerMaintenance, ask({ $0.isEverybodyAsleep }) else {
-            return
-        }
-        if isShort {
-            // Synced to disk, which is not to happen on the way of an event.
-            journal.reserve(upTo: Sequence(next.rawValue + Self.reservation))
-            for outcome in journal.commit() { report(outcome) }
-        }
-        guard commitsSinceMaintenance >= Self.commitsPerMaintenance else { return }
-        commitsSinceMaintenance = 0
-        let compaction = journal.compact()
-        for outcome in compaction.outcomes { report(outcome) }
-        if compaction.excess > 0 { shed(compaction.excess) }
+        guard maintenance.isDue(for: journal, next: next), ask({ $0.isEverybodyAsleep }) else { return }
+        let (outcomes, excess) = maintenance.run(on: journal, next: next)
+        for outcome in outcomes { report(outcome) }
+        if excess > 0 { shed(excess) }
     }
 
     /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is told.
     private func shed(_ bytes: Int) {
         log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
         for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
-            willShed(handler)
+            if unclaimed[handler] != nil { configure(handler, .absent) }
             ingest(.shed(handler, sequences))
         }
     }
 
     /// In place: to read a struct out of a class copies it, and counts every array in it.
-    fileprivate func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
+    func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
+}
+
+extension HandlerSettings {
+    /// Of a handler that is owed events and has had no manifest in this life. Before the core can lose any of them in a gap, it is
+    /// what a handler is whose manifest was removed; where the manifest comes back, it goes on with what is left.
+    fileprivate static var absent: HandlerSettings {
+        var settings = HandlerSettings()
+        settings.isEnabled = false
+        settings.stoppedEvents = .keep
+        // What waits for an absent handler must hold no source back.
+        settings.queueCap = .max / 2
+        return settings
+    }
 }
 
 extension Turn: LoopTurn {
@@ -314,29 +343,4 @@ extension Notice {
     fileprivate var isBudgetWarning: Bool {
         if case .expiring(let reason, _, _, _) = self { reason == "budget" } else { false }
     }
-}
-
-// MARK: - Questions
-
-extension Turn {
-    var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
-    var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
-    /// Whether anything follows now although nothing else happens.
-    func isDue(at moment: Moment) -> Bool {
-        ask {
-            $0.nextMonotonicDeadline.map { $0 <= moment.monotonic } ?? false
-                || $0.nextBoottimeDeadline.map { $0 <= moment.boottime } ?? false
-        }
-    }
-    var nextSequence: Sequence { ask { $0.nextSequence } }
-    var isSettled: Bool { ask { $0.isSettled } }
-    var isQuiet: Bool { ask { $0.isQuiet } }
-    package var isBackedUp: Bool { ask { $0.isBackedUp } }
-    package var isFed: Bool { ask { $0.isFed } }
-    /// True once nothing runs that could be frozen before the machine sleeps.
-    var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
-    var hasSuspended: Bool { ask { $0.hasSuspended } }
-    var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
-    func isExpiring(_ handler: HandlerID) -> Bool { ask { $0.isExpiring(handler) } }
-    func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }
 }

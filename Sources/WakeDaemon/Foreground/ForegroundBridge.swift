@@ -52,7 +52,7 @@ public final class ForegroundBridge {
     private var isFinishing = false
     private var outcome = Outcome()
     private var signals: [SignalWatch] = []
-    private var lines: HandlerLines?
+    private let lines: HandlerLines
     private var look: Timer?
 
     public var strength: SuspensionStrength { bridge.strength }
@@ -63,22 +63,21 @@ public final class ForegroundBridge {
         print: @escaping (String) -> Void
     ) throws {
         try Executable.check(manifest.exec[0])
+        lines = HandlerLines(print)
         ground = try TemporaryGround.make()
         do {
             if source == .devices { try Self.makeLastingDirectory(for: manifest) }
             let options = Self.options(for: source, ground.directory, cgroup: ground.cgroupName)
             try Self.checkAccount(of: manifest, options)
-            bridge = try Bridge(options, profiles: profiles)
+            bridge = try Bridge(options, catalog: Catalog(profiles: profiles), handlerLog: lines)
         } catch {
             ground.remove()
             throw error
         }
         start = SystemClock.monotonic()
-        handler = bridge.adopt(manifest)
+        handler = bridge.engine.adopt(manifest)
         bridge.turn.listeners.append(tally)
-        let lines = HandlerLines(print)
-        self.lines = lines
-        bridge.executor.handlerLog = lines
+        bridge.turn.sinks.append(tally)
         bridge.turn.listeners.append(lines)
     }
 
@@ -116,8 +115,8 @@ public final class ForegroundBridge {
 
     /// Gets a sentence for each thing out of the ordinary: an overrun, a crash, a penalty.
     public var say: (String) -> Void {
-        get { lines?.say ?? { _ in } }
-        set { lines?.say = newValue }
+        get { lines.say }
+        set { lines.say = newValue }
     }
 
     /// Tells, from the first second on and several times in each, how far it is; only for somebody who watches.
@@ -138,7 +137,7 @@ public final class ForegroundBridge {
     }
 
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        let log = DecisionLog(from: start, naming: { [bridge] in bridge.catalog.name(of: $0) }, write: write)
+        let log = DecisionLog(from: start, naming: bridge.catalog, write: write)
         decisions = log
         bridge.turn.listeners.append(log)
     }
@@ -149,7 +148,7 @@ public final class ForegroundBridge {
         var reader = reader
         let header = try reader.header()
         self.header = header
-        devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
+        devices = header.devices.map { bridge.engine.know($0.device(bridge.catalog.profiles)) }
         let source = try ReplaySource(reader, speed: speed, on: bridge.loop)
         self.source = source
         bridge.keepPace(source, at: speed)
@@ -176,7 +175,7 @@ public final class ForegroundBridge {
         devices.begin()
         _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
         devices.end()
-        outcome.events = Int(bridge.turn.deviceEventsAppended)
+        outcome.events = tally.events
         return conclude()
     }
 
@@ -185,7 +184,7 @@ public final class ForegroundBridge {
         let now = bridge.turn.clock.stamp()
         let wall = (header?.start ?? now.wall) + operation.offset
         let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
-        bridge.take(operation.event(of: devices[operation.device], at: stamp))
+        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
     }
 
     private func endOnSignals() throws(SystemError) {

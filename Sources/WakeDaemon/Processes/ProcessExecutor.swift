@@ -43,23 +43,15 @@ protocol HandlerLog: AnyObject {
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice)
 }
 
-/// Answers what handlers ask of devices; a replay has none.
-protocol DeviceAccess: AnyObject {
-    /// Calls `answer` exactly once, now or later.
-    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void)
-}
-
-typealias DeviceAnswer = Result<Notice.Answer, ProtocolFault>
-
 final class ProcessExecutor: EffectExecutor {
     private let loop: EventLoop
     private let catalog: Catalog
     private let composer: LineComposer
     private let launcher: Launcher
-    var access: any DeviceAccess = NoDevices()
+    let requests: DeviceRequests
     /// Bytes of a handler's output that may stand in one line of its log.
     private let longestLogLine: Int
-    var handlerLog: (any HandlerLog)?
+    private let handlerLog: (any HandlerLog)?
 
     private var processes: [HandlerID: HandlerProcess] = [:]
     private var records: [HandlerID: HandlerRecord] = [:]
@@ -68,11 +60,14 @@ final class ProcessExecutor: EffectExecutor {
     private let log = Log("handlers")
 
     init(
-        loop: EventLoop, catalog: Catalog, composer: LineComposer, launcher: Launcher, longestLogLine: Int
+        loop: EventLoop, composer: LineComposer, launcher: Launcher, handlerLog: (any HandlerLog)?,
+        longestLogLine: Int
     ) throws(SystemError) {
         self.loop = loop
-        self.catalog = catalog
+        catalog = composer.catalog
         self.composer = composer
+        self.handlerLog = handlerLog
+        requests = DeviceRequests(catalog: composer.catalog)
         self.launcher = launcher
         self.longestLogLine = longestLogLine
         locks = try LockInspector(on: loop, log: log)
@@ -95,7 +90,7 @@ final class ProcessExecutor: EffectExecutor {
                 let patience = TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2)
                 process.tellWhenWritten(through: last.sequence, patience: patience)
             }
-            process.write { composer.compose(delivery, for: id, into: &$0) }
+            process.write { composer.compose(delivery, for: id, in: turn, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
         case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
         case .thaw(let id, let epoch): process(id, epoch)?.thaw()
@@ -106,7 +101,7 @@ final class ProcessExecutor: EffectExecutor {
         case .kill(let id, let epoch): process(id, epoch)?.kill()
         case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
         case .perform(let id, let epoch, let request, let reference):
-            access.perform(request, for: id) { [weak turn] answer in
+            requests.perform(request, for: id) { [weak turn] answer in
                 turn?.ingest(.answered(id, epoch, ref: reference, Notice(answer, reference)))
             }
         case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,

@@ -17,8 +17,8 @@ public final class VirtualReplay {
     }
 
     private let clock: VirtualClock
-    private let turn: Turn
-    private let catalog: Catalog
+    private let engine: Engine
+    private var turn: Turn { engine.turn }
     private let executor: SimulatedExecutor
     private var reader: TraceReader
     private let header: TraceHeader
@@ -33,22 +33,20 @@ public final class VirtualReplay {
         clock = VirtualClock(wall: header.start)
         let journal = try Journal(
             opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "replay")
-        catalog = Catalog(profiles: profiles)
         let composer = LineComposer(
-            catalog: catalog, journal: journal, idPrefix: LineComposer.replayPrefix,
-            clock: { [clock] in clock.current.wall })
+            catalog: Catalog(profiles: profiles), idPrefix: LineComposer.replayPrefix, clock: clock)
         executor = SimulatedExecutor(composer: composer, work: work)
-        turn = try Turn(
-            journal: journal, clock: clock, from: journal.recover(at: header.start).next, limits: .none,
-            executor: executor)
+        engine = try Engine(
+            journal: journal, recovery: journal.recover(at: header.start), clock: clock, limits: .none,
+            composer: composer, executor: executor)
         tally = DecisionTally()
         turn.listeners = [tally]
-        devices = header.devices.map { meet($0) }
+        devices = header.devices.map { engine.know($0.device(profiles)) }
     }
 
     /// Writes every decision to `write`, from now on.
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        let log = DecisionLog(from: .zero, naming: { [catalog] in catalog.name(of: $0) }, write: write)
+        let log = DecisionLog(from: .zero, naming: engine.catalog, write: write)
         decisions = log
         turn.listeners.append(log)
     }
@@ -57,9 +55,7 @@ public final class VirtualReplay {
     public func play(
         settings: HandlerSettings = .forWholeTrace(durability: .ram), print: ([UInt8]) -> Void
     ) throws(TraceError) -> Outcome {
-        let model = HandlerID(rawValue: 1)
-        catalog.set(HandlerManifest(id: "model", command: [], settings: settings), as: model)
-        turn.ingest(.configure(model, settings, isStopped: false, restarts: false))
+        let model = engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
         endTurn(print)
         let count = try playAll(print)
         return outcome(of: model, events: count)
@@ -114,17 +110,7 @@ public final class VirtualReplay {
     }
 
     private func take(_ operation: TraceOperation) {
-        let event = operation.event(of: devices[operation.device], at: clock.stamp())
-        catalog.note(event)
-        turn.ingest(.event(event))
-    }
-
-    private func meet(_ traced: TraceDevice) -> DeviceID {
-        let device = traced.device(catalog.profiles)
-        let id = turn.journal.deviceID(for: device)
-        catalog.set(device, catalog.profile(of: device, as: id), as: id)
-        turn.ingest(.device(id, device))
-        return id
+        engine.ingest(operation.event(of: devices[operation.device], at: clock.stamp()))
     }
 
     private func outcome(of model: HandlerID, events: Int) -> Outcome {
@@ -141,6 +127,8 @@ final class DecisionTally: DecisionListener {
     private(set) var acknowledged = 0
     private(set) var strikes = 0
     private(set) var suspensions = 0
+    /// What devices did and a handler was to get, gaps not counted.
+    private(set) var events = 0
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         switch decision {
@@ -153,6 +141,12 @@ final class DecisionTally: DecisionListener {
             .notWoken:
             break
         }
+    }
+}
+
+extension DecisionTally: EventSink {
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        if sequence != nil, !event.isGap { events += 1 }
     }
 }
 

@@ -53,7 +53,7 @@ final class BridgeUnderTest {
     }
 
     private func listen() {
-        if devices.isEmpty { devices = (0..<count).map { daemon.bridge.know(Self.device($0)) } }
+        if devices.isEmpty { devices = (0..<count).map { daemon.bridge.engine.know(Self.device($0)) } }
         space.removeAll(keepingCapacity: true)
         switch try? source.read(appendingTo: &space, limit: bytesPerRead) {
         case .bytes: take()
@@ -71,7 +71,7 @@ final class BridgeUnderTest {
             let bytes = Array(space[start..<min(start + Self.frame.count, space.count)])
             let stamp = daemon.bridge.turn.clock.stamp()
             let device = bytes == Self.again ? devices[speaker] : nextSpeaker()
-            daemon.bridge.take(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
+            daemon.bridge.engine.ingest(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
         }
     }
 

@@ -1,0 +1,115 @@
+// What a bridge and a virtual replay are both made of: which devices and handlers there are, and the turn in which things happen.
+import WakeCore
+import WakeJournal
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+/// Tells the catalog, the journal and the core of every device and handler, in that order.
+public final class Engine {
+    public let turn: Turn
+    let catalog: Catalog
+    let composer: LineComposer
+    /// What the journal knew at the start, but for the events that it still owes.
+    private let recovery: Recovery
+    /// Handlers that know what the start lost: a manifest that comes back is not told twice.
+    private var hasBeenTold: Set<HandlerID> = []
+    var journal: Journal { turn.journal }
+
+    /// - Parameter loop: ends the turns; nil where a trace's own clock does.
+    init(
+        journal: Journal, recovery: Recovery, clock: any WakeClock, limits: IngressLimits, composer: LineComposer,
+        executor: any EffectExecutor, loop: EventLoop? = nil
+    ) throws(SystemError) {
+        turn = try Turn(
+            journal: journal, clock: clock, recovery: recovery, limits: limits, executor: executor, loop: loop)
+        catalog = composer.catalog
+        self.composer = composer
+        var facts = recovery
+        facts.owed = [:]
+        self.recovery = facts
+        for (id, device) in journal.devices() { know(device, nil, as: id) }
+    }
+
+    /// What the journal knows of how far a trace was played.
+    var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
+
+    // MARK: Devices
+
+    /// Gives the device its number, and its handlers to it. `profile` is the one that it comes with; without one it goes on with
+    /// the one that it has.
+    @discardableResult
+    package func know(_ device: Device, by profile: ProfileIndex? = nil) -> DeviceID {
+        let id = journal.deviceID(for: device)
+        know(device, profile, as: id)
+        return id
+    }
+
+    private func know(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
+        var device = device
+        let profile = profile ?? catalog.profile(of: device, as: id)
+        if profile == nil { device.profile = nil }
+        catalog.set(device, profile, as: id)
+        turn.ingest(.device(id, device))
+    }
+
+    /// - Parameter now: where the event is told later than it happened; no budget began then.
+    package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
+        var event = event
+        event.isAuthenticated = catalog.entry(event.device)?.device.isBonded ?? false
+        catalog.note(event)
+        turn.ingest(.event(event), at: now ?? event.stamp)
+    }
+
+    // MARK: Handlers
+
+    /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
+    @discardableResult
+    func adopt(_ manifest: HandlerManifest) -> HandlerID {
+        let id = journal.handlerID(named: manifest.id)
+        let earlier = catalog.handlers[id]
+        let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
+        catalog.set(manifest, as: id)
+        turn.configure(id, manifest.settings, restarts: restarts)
+        if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
+        return id
+    }
+
+    func dismiss(_ id: HandlerID) {
+        turn.ingest(.remove(id))
+        catalog.remove(id)
+    }
+
+    /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
+    private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
+        guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
+        let gap = Gap(
+            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
+            to: lost.to)
+        for (index, entry) in catalog.devices.enumerated() {
+            guard let entry, manifest.settings.takes(entry.device) else { continue }
+            turn.ingest(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
+        }
+    }
+
+    /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
+    /// no loss is told twice, even if the bridge is killed meanwhile.
+    func tellLosses(adopting adopt: () -> Void) {
+        turn.keepTogether {
+            adopt()
+            journal.noteLossesTold()
+        }
+    }
+}
+
+extension HandlerManifest {
+    /// Whether a running process is still what the manifest asks for.
+    func runsSameProgram(as other: HandlerManifest) -> Bool {
+        exec == other.exec && user == other.user && group == other.group && groups == other.groups
+            && environment == other.environment
+            && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
+            && settings.readiness == other.settings.readiness && notifies == other.notifies
+            && settings.acknowledgement == other.settings.acknowledgement && limits == other.limits
+    }
+}
