@@ -10,8 +10,8 @@ public final class ControlStream {
     /// False from ``close()``, from the client's leaving, and from the moment it read too slowly.
     public private(set) var isOpen = true
     /// Called at most once, when the stream ends for any other reason than ``close()``; perhaps from within
-    /// ``send(_:)``.
-    public var onClose: (() -> Void)?
+    /// ``send(_:)``. It is given the stream, which need not be kept for it.
+    public var onClose: ((ControlStream) -> Void)?
 
     private var backlog = StreamBacklog(capacity: ControlStream.capacity)
     /// Set by the edge while the connection sleeps for want of bytes.
@@ -65,7 +65,7 @@ public final class ControlStream {
         isOpen = false
         let ended = onClose
         onClose = nil
-        ended?()
+        ended?(self)
     }
 
     private func rouse() {

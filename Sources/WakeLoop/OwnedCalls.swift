@@ -1,4 +1,5 @@
-// Calls to the owner of what the loop watches: the one place that relies on an owner living as long as what it keeps.
+// Calls to the owner of what the loop and the bus watch: the one place that relies on an owner living as long as what it keeps.
+import WakeModel
 import WakeSystem
 
 /// The owner keeps what is returned, and nothing else does. So it is there whenever it is called, without being held.
@@ -30,5 +31,29 @@ extension EventLoop {
         _ number: Int32, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) -> SignalWatch {
         try onSignal(number) { [unowned owner] in body(owner) }
+    }
+}
+
+extension SystemBus {
+    /// Tells the owner of every change, the present state at once.
+    public func listen<Owner: AnyObject>(of owner: Owner, _ listener: @escaping (Owner, Change) -> Void) {
+        listen { [unowned owner] in listener(owner, $0) }
+    }
+}
+
+extension BusConnection {
+    /// Calls `body` with the owner of the subscription for each signal that the rule names.
+    public func subscribe<Owner: AnyObject>(
+        _ rule: BusRule, of owner: Owner, _ body: @escaping (Owner, BusSignal) -> Void
+    ) throws(SystemError) -> BusSubscription {
+        try subscribe(rule) { [unowned owner] in body(owner, $0) }
+    }
+
+    /// Calls a method and gives its answer to the owner of the connection.
+    public func call<Owner: AnyObject>(
+        _ call: BusCall, within timeout: TimeSpan, of owner: Owner,
+        _ answer: @escaping (Owner, Result<[BusValue], BusError>) -> Void
+    ) {
+        self.call(call, within: timeout) { [unowned owner] in answer(owner, $0) }
     }
 }

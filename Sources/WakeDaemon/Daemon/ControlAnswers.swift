@@ -152,11 +152,11 @@ final class ControlAnswers {
 
     /// The connection is the lease: however its holder ends, the handler is let go.
     private func attach(_ handler: HandlerID) -> ControlResponse {
-        .stream(contentType: "application/x-ndjson") { [unowned self] stream in
+        .stream(contentType: "application/x-ndjson") { [self] stream in
             leases.append((handler, stream))
             bridge.turn.ingest(.operated(handler, .attach))
             daemon.logBook.follow(handler, stream)
-            stream.onClose = { [unowned self, unowned stream] in
+            stream.onClose = { [self] stream in
                 daemon.logBook.forget(stream)
                 leases.removeAll { $0.stream === stream }
                 if !leases.contains(where: { $0.handler == handler }) {
@@ -204,16 +204,16 @@ final class ControlAnswers {
 
     private func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
         let device = try name.map { name throws(ControlRefusal) in try self.device(name) }
-        return .stream(contentType: "application/x-ndjson") { [unowned self] stream in
+        return .stream(contentType: "application/x-ndjson") { [self] stream in
             watchers.append((device, stream))
-            stream.onClose = { [unowned self, unowned stream] in watchers.removeAll { $0.stream === stream } }
+            stream.onClose = { [self] stream in watchers.removeAll { $0.stream === stream } }
         }
     }
 
     private func logs(_ question: LogQuestion) throws(ControlRefusal) -> ControlResponse {
         let handler = try question.handler.map { name throws(ControlRefusal) in try self.handler(name) }
-        return .stream(contentType: "application/x-ndjson") { [unowned self] stream in
-            stream.onClose = { [unowned self, unowned stream] in daemon.logBook.forget(stream) }
+        return .stream(contentType: "application/x-ndjson") { [self] stream in
+            stream.onClose = { [self] stream in daemon.logBook.forget(stream) }
             daemon.logBook.tell(handler, count: question.lines, follows: question.follows, to: stream)
         }
     }

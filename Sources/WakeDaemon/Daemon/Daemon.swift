@@ -101,7 +101,7 @@ public final class Daemon {
         try watchSignals()
         try prepareReplay()
         bridge.engine.tellLosses { readManifests() }
-        try manifests.onChange(bridge.loop) { [unowned self] in noteDropIn() }
+        try manifests.listen(on: bridge.loop, of: self) { $0.noteDropIn() }
         try serve()
         try bus.open()
         devices?.begin()
@@ -200,7 +200,7 @@ public final class Daemon {
         guard power == nil else { return }
         let turn = bridge.turn
         do throws(SystemError) {
-            power = try PowerLook(loop: bridge.loop) { [unowned turn] in turn.ingest(.power(isOnBattery: $0)) }
+            power = try PowerLook(loop: bridge.loop) { turn.ingest(.power(isOnBattery: $0)) }
         } catch {
             log.error("\(error.description); handlers are woken on battery too, whatever their manifests require")
         }
@@ -232,10 +232,10 @@ public final class Daemon {
     }
 
     private func watchSignals() throws(SystemError) {
-        for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number) { [unowned self] in end() }) }
+        for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number, of: self) { $0.end() }) }
         signals.append(
             // Whoever sends the signal reads the log for the answer.
-            try bridge.loop.onSignal(SIGHUP) { [unowned self] in for fault in reload() { log.error(fault) } })
+            try bridge.loop.onSignal(SIGHUP, of: self) { for fault in $0.reload() { $0.log.error(fault) } })
     }
 
     /// Lets every handler end in order; what is open stays with the journal.

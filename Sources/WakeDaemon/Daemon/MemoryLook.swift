@@ -19,9 +19,9 @@ final class MemoryLook: DecisionListener {
         self.limits = limits
         trigger = MemoryPressure.trigger()
         if let raw = triggerDescriptor {
-            watch = try loop.watch(raw, for: .priority) { [unowned self] _ in look() }
+            watch = try loop.watch(raw, for: .priority, of: self) { $0.look() }
         } else {
-            timer = try loop.timer(on: .monotonic) { [unowned self] in look() }
+            timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         }
     }
 

@@ -24,11 +24,11 @@ final class SleepInhibitor {
 
     init(turn: Turn, loop: EventLoop, bus: SystemBus) throws(SystemError) {
         self.turn = turn
-        giveUp = try loop.timer(on: .monotonic) { [unowned self] in letSleep() }
-        bus.listen { [unowned self] change in
+        giveUp = try loop.timer(on: .monotonic, of: self) { $0.letSleep() }
+        bus.listen(of: self) { inhibitor, change in
             switch change {
-            case .connected(let connection): watch(connection)
-            case .lost: forget()
+            case .connected(let connection): inhibitor.watch(connection)
+            case .lost: inhibitor.forget()
             }
         }
     }
@@ -37,9 +37,9 @@ final class SleepInhibitor {
         bus = connection
         do throws(SystemError) {
             subscriptions = [
-                try connection.subscribe(.sleep) { [unowned self] in hear($0) },
-                try connection.subscribe(.logindOwner) { [unowned self] signal in
-                    changeOwner(isThere: signal.arguments.last?.string?.isEmpty == false)
+                try connection.subscribe(.sleep, of: self) { $0.hear($1) },
+                try connection.subscribe(.logindOwner, of: self) { inhibitor, signal in
+                    inhibitor.changeOwner(isThere: signal.arguments.last?.string?.isEmpty == false)
                 },
             ]
         } catch {
@@ -90,20 +90,20 @@ final class SleepInhibitor {
     }
 
     private func inhibit() {
-        bus?.call(.delaySleep, within: .seconds(5)) { [unowned self] result in
+        bus?.call(.delaySleep, within: .seconds(5), of: self) { inhibitor, result in
             switch result {
-            case .success(let values): lock = values.first?.descriptor
+            case .success(let values): inhibitor.lock = values.first?.descriptor
             case .failure(let error) where error.isNobodyThere:
-                log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
+                inhibitor.log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
             case .failure(let error):
-                log.warning(
+                inhibitor.log.warning(
                     "could not ask logind to delay sleep for handlers: \(error); the machine may sleep without notice")
             }
         }
-        bus?.call(.longestDelay, within: .seconds(5)) { [unowned self] result in
+        bus?.call(.longestDelay, within: .seconds(5), of: self) { inhibitor, result in
             guard let microseconds = (try? result.get())?.first?.integer, microseconds > 0 else { return }
             let granted = TimeSpan.microseconds(microseconds) - Self.reserve
-            patience = max(.zero, min(Self.longestPatience, granted))
+            inhibitor.patience = max(.zero, min(Self.longestPatience, granted))
         }
     }
 }

@@ -99,12 +99,6 @@ public final class Bridge {
         turn.ingest(.announced(.time(step: step)))
     }
 
-    /// Lets a trace that keeps its own time wait where half a queue is full, and one that keeps none for whoever is at work.
-    func keepPace(_ source: ReplaySource, at speed: ReplaySpeed) {
-        source.mustWait = { [unowned turn] in speed == .max ? turn.isFed : turn.isBackedUp }
-        turn.observe(source)
-    }
-
     // MARK: The end
 
     /// Tells every handler to end, and stops the loop once none has a process any more.

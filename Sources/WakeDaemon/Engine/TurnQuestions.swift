@@ -1,6 +1,7 @@
 // What can be asked of the core between two inputs.
 import WakeCore
 import WakeModel
+import WakeSources
 
 extension Turn {
     var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
@@ -17,6 +18,8 @@ extension Turn {
     var isQuiet: Bool { ask { $0.isQuiet } }
     package var isBackedUp: Bool { ask { $0.isBackedUp } }
     package var isFed: Bool { ask { $0.isFed } }
+    /// A trace that keeps its own time waits where half a queue is full, and one that keeps none while a handler is at work.
+    func mustWait(at speed: ReplaySpeed) -> Bool { speed == .max ? isFed : isBackedUp }
     /// True once nothing runs that could be frozen before the machine sleeps.
     var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
     var hasSuspended: Bool { ask { $0.hasSuspended } }

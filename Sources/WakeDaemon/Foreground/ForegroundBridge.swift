@@ -121,9 +121,9 @@ public final class ForegroundBridge {
 
     /// Tells, from the first second on and several times in each, how far it is; only for somebody who watches.
     public func showProgress(_ show: @escaping (Progress) -> Void) throws(SystemError) {
-        let timer = try bridge.loop.timer(on: .monotonic) { [unowned self] in
-            if !isFinishing { show(progress) }
-            look?.arm(at: SystemClock.monotonic() + .milliseconds(200))
+        let timer = try bridge.loop.timer(on: .monotonic, of: self) {
+            if !$0.isFinishing { show($0.progress) }
+            $0.look?.arm(at: SystemClock.monotonic() + .milliseconds(200))
         }
         look = timer
         timer.arm(at: start + .seconds(1))
@@ -151,16 +151,10 @@ public final class ForegroundBridge {
         devices = header.devices.map { bridge.engine.know($0.device(bridge.catalog.profiles)) }
         let source = try ReplaySource(reader, speed: speed, on: bridge.loop)
         self.source = source
-        bridge.keepPace(source, at: speed)
-        source.onOperation = { [unowned self] in take($0) }
-        source.onEnd = { [unowned self] error in
-            outcome.traceError = error
-            hasPlayed = true
-            bridge.turn.ingest(.tick)
-        }
+        bridge.turn.observe(source)
         bridge.turn.observe(self)
         try endOnSignals()
-        source.begin()
+        source.begin(for: self)
         _ = try bridge.loop.run()
         return conclude()
     }
@@ -179,21 +173,13 @@ public final class ForegroundBridge {
         return conclude()
     }
 
-    private func take(_ operation: TraceOperation) {
-        outcome.events += 1
-        let now = bridge.turn.clock.stamp()
-        let wall = (header?.start ?? now.wall) + operation.offset
-        let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
-        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
-    }
-
     private func endOnSignals() throws(SystemError) {
         // Whoever started it with nohup wants it to outlive the terminal.
         for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !Signals.isIgnored(number) {
             signals.append(
-                try bridge.loop.onSignal(number) { [unowned self] in
-                    outcome.wasInterrupted = true
-                    finish()
+                try bridge.loop.onSignal(number, of: self) {
+                    $0.outcome.wasInterrupted = true
+                    $0.finish()
                 })
         }
     }
@@ -234,6 +220,24 @@ public final class ForegroundBridge {
     private func leaveNothing() {
         bridge.close()
         ground.remove()
+    }
+}
+
+extension ForegroundBridge: ReplayHost {
+    public func mustWait(at speed: ReplaySpeed) -> Bool { bridge.turn.mustWait(at: speed) }
+
+    public func replay(_ operation: TraceOperation) {
+        outcome.events += 1
+        let now = bridge.turn.clock.stamp()
+        let wall = (header?.start ?? now.wall) + operation.offset
+        let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
+        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
+    }
+
+    public func replayEnded(_ error: TraceError?) {
+        outcome.traceError = error
+        hasPlayed = true
+        bridge.turn.ingest(.tick)
     }
 }
 
