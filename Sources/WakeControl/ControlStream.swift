@@ -9,8 +9,9 @@ public final class ControlStream {
     public let contentType: String
     /// False after ``close()``, after the client has disconnected, and after it read too slowly.
     public private(set) var isOpen = true
-    /// Called at most once, when the stream ends for another reason than ``close()``; perhaps from within ``send(_:)``.
-    public var onClose: (() -> Void)?
+    /// Called at most once, when the stream ends for any other reason than ``close()``; perhaps from within
+    /// ``send(_:)``. It is given the stream, which need not be kept for it.
+    public var onClose: ((ControlStream) -> Void)?
 
     private var backlog = StreamBacklog(capacity: ControlStream.capacity)
     /// Set by the edge while the connection is suspended for want of bytes.
@@ -64,7 +65,7 @@ public final class ControlStream {
         isOpen = false
         let ended = onClose
         onClose = nil
-        ended?()
+        ended?(self)
     }
 
     private func rouse() {

@@ -28,12 +28,17 @@ public enum Priority: Int64, Sendable {
     case background = 200
 }
 
+/// What gathers while the loop calls everything that was ready, and ends then.
+public protocol LoopTurn: AnyObject {
+    func loopEndsTurn()
+}
+
 /// An event loop for one thread: everything on it is created, called and released on the thread that runs it.
 public final class EventLoop {
     let handle: OpaquePointer
     private var queues: [TimerClock: TimerQueue] = [:]
-    /// Called when all ready sources have been called, if ``requestTurn()`` was called.
-    public var completeTurn: () -> Void = {}
+    /// Ended when everything that was found ready has been called, if ``requestTurn()`` asked for it.
+    public weak var turn: (any LoopTurn)?
     private var isTurnRequested = false
     /// More was ready right after a turn: the next turn waits for further ready sources, so that a flood shares turns. The wait
     /// is limited: a source that is always ready must not block the turn.
@@ -103,7 +108,7 @@ public final class EventLoop {
         isTurnRequested = false
         rounds = 0
         let begun = beginCall()
-        completeTurn()
+        turn?.loopEndsTurn()
         endCall(begun)
         // The next one may be requested before the loop waits.
         settleTimers()

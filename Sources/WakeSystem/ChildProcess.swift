@@ -12,13 +12,13 @@ public struct ChildProcess: ~Copyable {
     /// Becomes readable when the process has ended.
     public let pidfd: FileDescriptor
     public let container: ProcessContainer
-    /// The child's standard input; nil once closed.
-    public private(set) var input: FileDescriptor?
-    /// Our end of the pipe at the child's descriptor 3. A socket could carry descriptors, and reading it would close them here.
-    public let replies: FileDescriptor
-    public let output: FileDescriptor
-    public let errors: FileDescriptor
-    /// Readable once it is known whether the program could be executed: see `startupOutcome()`.
+    /// The child's standard input; closing it gives the child end-of-file.
+    public var input: PipeEnd
+    /// Our end of the pipe that is the child's descriptor 3. A socket would carry descriptors, and reading it would close them here.
+    public var replies: PipeEnd
+    public var output: PipeEnd
+    public var errors: PipeEnd
+    /// Readable when it is known whether the program could be executed: see `startupOutcome()`.
     public let startup: FileDescriptor
 
     /// Bytes that a suspended reader may leave unread before a write would block; less where the kernel grants less.
@@ -51,39 +51,12 @@ public struct ChildProcess: ~Copyable {
         self.pid = pid
         self.pidfd = FileDescriptor(owning: pidfd)
         self.container = container
-        input = FileDescriptor(owning: channels.input)
-        replies = FileDescriptor(owning: channels.replies)
-        output = FileDescriptor(owning: channels.output)
-        errors = FileDescriptor(owning: channels.errors)
+        input = PipeEnd(owning: channels.input)
+        replies = PipeEnd(owning: channels.replies)
+        output = PipeEnd(owning: channels.output)
+        errors = PipeEnd(owning: channels.errors)
         startup = FileDescriptor(owning: channels.startup)
     }
-
-    /// Writes to the child's standard input from `offset` on; `.closed` where the input is closed.
-    public borrowing func write(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> WriteResult {
-        switch input {
-        case .some(let input): try input.write(bytes, from: offset)
-        case .none: .closed
-        }
-    }
-
-    /// The number of the child's standard input, to be watched; nil once closed.
-    public var inputDescriptor: Int32? {
-        switch input {
-        case .some(let input): input.raw
-        case .none: nil
-        }
-    }
-
-    /// Bytes of standard input that the child has not read; nil once closed.
-    public borrowing func unreadInput() throws(SystemError) -> Int? {
-        switch input {
-        case .some(let input): try input.bytesWaiting()
-        case .none: nil
-        }
-    }
-
-    /// Closes the child's input, which it reads as end-of-file.
-    public mutating func closeInput() { input = nil }
 
     /// Sends a signal to the main process only; a process that has ended is no error. A suspended process gets it when it is
     /// thawed, SIGKILL at once.

@@ -194,7 +194,7 @@ import WakeSystem
         let fixture = try fixture { call in
             #expect(call == .events(device: "chest strap"))
             return .stream(contentType: "application/x-ndjson") { stream in
-                stream.onClose = { closed += 1 }
+                stream.onClose = { _ in closed += 1 }
                 streams.append(stream)
             }
         }
@@ -220,7 +220,7 @@ import WakeSystem
             #expect(call == .attach(handler: "strap"))
             return .stream(contentType: "application/x-ndjson") { stream in
                 leases += 1
-                stream.onClose = { leases -= 1 }
+                stream.onClose = { _ in leases -= 1 }
                 stream.send(
                     Array(
                         #"{"time":"2026-11-21T07:42:46Z","handler":"strap","stream":"stdout","text":"beat \u001b[2J"}"#

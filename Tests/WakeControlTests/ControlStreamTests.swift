@@ -66,7 +66,7 @@ import WakeSystem
     @Test("tells when its client has gone, also while nothing is sent")
     func hangup() throws {
         var closed = 0
-        let fixture = try streaming { $0.onClose = { closed += 1 } }
+        let fixture = try streaming { $0.onClose = { _ in closed += 1 } }
         var client: RawClient? = try client(of: fixture)
         #expect(try fixture.turn { (client?.receive() ?? "").contains("200 OK") })
         #expect(closed == 0)
@@ -93,7 +93,7 @@ import WakeSystem
         var closed = 0
         let fixture = try streaming {
             stream = $0
-            $0.onClose = { closed += 1 }
+            $0.onClose = { _ in closed += 1 }
         }
         let slow = try client(of: fixture)
         #expect(try fixture.turn { stream != nil })
@@ -124,7 +124,7 @@ import WakeSystem
     @Test("is ended by the server's closing, with others sleeping and sending beside it")
     func serverCloses() throws {
         var closed = 0
-        let fixture = try streaming { $0.onClose = { closed += 1 } }
+        let fixture = try streaming { $0.onClose = { _ in closed += 1 } }
         let clients = try (0..<5).map { _ in try client(of: fixture) }
         #expect(try fixture.turn { clients.allSatisfy { $0.receive() != "" } })
         fixture.server.close()

@@ -1,4 +1,5 @@
 // What is written to a handler's standard input: in memory that serves every line, and is given back when a line was long.
+import Glibc
 import Testing
 import WakeLoop
 import WakeModel
@@ -7,72 +8,97 @@ import WakeSystem
 @testable import WakeDaemon
 
 @Suite("What is written to a handler") struct InputWriterTests {
-    /// A handler that reads all at once, and where what it reads stood.
-    private final class Reader: InputReader {
-        private(set) var places: [UInt] = []
-        private(set) var capacities: [Int] = []
-
+    /// A process as far as its input goes, and which deliveries it was told to have.
+    private final class Handler {
+        let writer: InputWriter
+        private let loop: EventLoop
+        private let readEnd: FileDescriptor
+        private let writeEnd: Int32
         private(set) var told: [UInt64] = []
-        var isFull = false
 
-        func writeInput(_ bytes: [UInt8], from offset: Int) -> WriteResult? {
-            if isFull { return .wouldBlock }
-            places.append(bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) })
-            capacities.append(bytes.capacity)
-            return .wrote(bytes.count - offset)
+        init(on loop: EventLoop) throws {
+            let ends = try Pipe(ours: .both).releaseEnds()
+            self.loop = loop
+            readEnd = FileDescriptor(owning: ends.readEnd)
+            writeEnd = ends.writeEnd
+            writer = InputWriter(
+                PipeEnd(FileDescriptor(owning: ends.writeEnd)), ProcessTrouble(log: Log("test"), pid: 0))
         }
 
-        func watchInput(_ loop: EventLoop, _ body: @escaping () -> Void) -> Watch? { nil }
-        var unreadInput: Int? { 0 }
-        func shutInput() {}
-        func inputWasWritten() {}
-        func deliveryWasWritten(through last: Sequence) { told.append(last.rawValue) }
-    }
+        func deliver(_ last: UInt64) throws {
+            try writer.tellWhenWritten(Sequence(last), .seconds(1)) { () throws(SystemError) in
+                try loop.timer(on: .monotonic, of: self) { $0.tell($0.writer.lookForFirstRead()) }
+            }
+            writer.append { $0.string("line") }
+            if case .written(let last) = writer.write() { tell(last) }
+        }
 
-    private func deliver(_ last: UInt64, by writer: InputWriter) throws {
-        try writer.tellWhenWritten(Sequence(last), .seconds(1))
-        writer.write { $0.string("line") }
+        /// It exits with status 0.
+        func end() { tell(writer.noteExit(.exited(code: 0))) }
+        private func tell(_ last: Sequence?) { if let last { told.append(last.rawValue) } }
+
+        /// Reads what was written.
+        func read() throws {
+            var bytes: [UInt8] = []
+            _ = try readEnd.read(appendingTo: &bytes, limit: 1_024)
+        }
+
+        /// Leaves no room in the pipe.
+        func fill() {
+            let junk = [UInt8](repeating: 0, count: 4_096)
+            while write(writeEnd, junk, junk.count) > 0 {}
+        }
     }
 
     @Test("a delivery is told of by its last event, once the first was read, and none that is not written whole")
     func tellsWhichWasWritten() throws {
-        let (reader, loop) = (Reader(), try EventLoop())
-        let writer = InputWriter(to: reader, on: loop)
-        try deliver(5, by: writer)
-        #expect(reader.told.isEmpty)
+        let loop = try EventLoop()
+        let handler = try Handler(on: loop)
+        try handler.deliver(5)
+        #expect(handler.told.isEmpty)
+        try handler.read()
         _ = try loop.runOnce(timeout: .seconds(1))
-        try deliver(7, by: writer)
-        #expect(reader.told == [5, 7])
-        reader.isFull = true
-        try deliver(9, by: writer)
-        #expect(reader.told == [5, 7])
+        try handler.deliver(7)
+        #expect(handler.told == [5, 7])
+        handler.fill()
+        try handler.deliver(9)
+        #expect(handler.told == [5, 7])
     }
 
-    @Test("who ends well before it was seen to read was given what was written, and not what waits behind that")
+    @Test(
+        "a handler that ends well before it was seen to read was given what was written, and not what waits behind that"
+    )
     func tellsAtTheEnd() throws {
-        let (reader, loop) = (Reader(), try EventLoop())
-        let writer = InputWriter(to: reader, on: loop)
-        try deliver(5, by: writer)
-        reader.isFull = true
-        try deliver(7, by: writer)
-        writer.noteExit(.exited(code: 0))
-        #expect(reader.told == [5])
+        let handler = try Handler(on: EventLoop())
+        try handler.deliver(5)
+        handler.fill()
+        try handler.deliver(7)
+        handler.end()
+        #expect(handler.told == [5])
     }
 
     @Test("a line is written from the memory of the line before it, however long the first one was")
     func keepsMemory() throws {
-        let (reader, loop) = (Reader(), try EventLoop())
-        let writer = InputWriter(to: reader, on: loop)
-        writer.write { $0.string(String(repeating: "x", count: 1 << 20)) }
+        let sink = FileDescriptor(owning: open("/dev/null", O_WRONLY | O_CLOEXEC))
+        let writer = InputWriter(PipeEnd(sink), ProcessTrouble(log: Log("test"), pid: 0))
+        var (places, capacities): ([UInt], [Int]) = ([], [])
+        func write(_ text: String) {
+            writer.append { lines in
+                lines.string(text)
+                places.append(lines.bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) })
+                capacities.append(lines.bytes.capacity)
+            }
+            if case .written = writer.write() { return }
+            Issue.record("it is not written")
+        }
+        write(String(repeating: "x", count: 1 << 20))
         var hoard: [[UInt8]] = []
         for _ in 0..<10 {
-            writer.write {
-                // What a copy would get is in use.
-                hoard.append([UInt8](repeating: 0, count: reader.capacities.last ?? 0))
-                $0.string("short")
-            }
+            // What a copy would get is in use.
+            hoard.append([UInt8](repeating: 0, count: capacities.last ?? 0))
+            write("short")
         }
-        #expect(Set(reader.places[1...]).count == 1)
-        #expect(reader.capacities[0] >= 1 << 20 && reader.capacities[1...].allSatisfy { $0 < 1 << 16 })
+        #expect(Set(places[1...]).count == 1)
+        #expect(capacities[0] >= 1 << 20 && capacities[1...].allSatisfy { $0 < 1 << 16 })
     }
 }

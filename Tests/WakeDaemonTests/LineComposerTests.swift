@@ -1,6 +1,7 @@
 // What a handler is given where the journal has not what was written.
 import Testing
 import WakeJournal
+import WakeLoop
 import WakeModel
 import WakeProfiles
 
@@ -18,12 +19,16 @@ struct LineComposerTests {
         let catalog = Catalog(profiles: ProfileLibrary())
         let strap = Device(source: "/d/1", alias: "strap", profile: nil, mode: .bluetoothCentral)
         if isKnown { catalog.set(strap, nil, as: DeviceID(rawValue: 1)) }
-        let composer = LineComposer(catalog: catalog, journal: journal, idPrefix: "j1-") { WallTime(microseconds: 1) }
+        let clock = VirtualClock(wall: WallTime(microseconds: 1))
+        let composer = LineComposer(catalog: catalog, idPrefix: "j1-", clock: clock)
+        let turn = try Turn(
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none,
+            executor: SimulatedExecutor(composer: composer, work: .zero))
         let event = DeliveredEvent(
             sequence: Sequence(7), device: DeviceID(rawValue: 1), attempt: 1, isRedelivered: false)
         let delivery = Delivery(preface: .none, notices: [], events: [event], budget: .seconds(10))
         var writer = JSONWriter()
-        composer.compose(delivery, for: HandlerID(rawValue: 1), into: &writer)
+        composer.compose(delivery, for: HandlerID(rawValue: 1), in: turn, into: &writer)
         let line = String(decoding: writer.bytes, as: UTF8.self)
         #expect(line.contains("\"seq\":7") && line.contains("gap") && line.contains("\"\(name)\""))
     }

@@ -1,6 +1,8 @@
 // Descriptor 3 from our side, read by hand: what a line causes while others wait behind it.
 import Glibc
 import Testing
+import WakeCore
+import WakeJournal
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -9,67 +11,93 @@ import WakeSystem
 
 @Suite("Replies")
 struct ReplyOrderTests {
-    @Test("lines are told in their order, although what one causes asks to hear what is there by now")
+    @Test("lines reach the core in their order, although what the first one causes reads those behind it")
     func keepsOrder() throws {
-        var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
-        defer { for end in ends { close(end) } }
-        let speaker = Speaker(["one\ntwo\n", "three\n"])
-        let reader = try ReplyReader(of: ends[0], on: EventLoop(), space: ReadSpace(), speaker: speaker)
-        speaker.causes = { reader.hear() }
-        reader.hear()
-        speaker.causes = {}
-        reader.hear()
-        #expect(speaker.heard == ["one", "two", "three"])
-        reader.stop()
+        let journal = try Journal(
+            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "boot")
+        let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
+        let speaker = try Speaker(["one", "two", "three"].map { "{\"checkpoint\":\"\($0)\"}\n" }.joined())
+        let turn = try Turn(
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: speaker)
+        let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
+        turn.ingest(.device(DeviceID(rawValue: 1), device))
+        var settings = HandlerSettings()
+        settings.modes = [.bluetoothCentral]
+        settings.subscriptions = [Subscription(profile: "strap")]
+        let handler = journal.handlerID(named: "one")
+        turn.ingest(.configure(handler, settings, isStopped: false, restarts: false))
+        turn.end()
+        let beat = DeviceEvent.Kind.data(.report(0), [7])
+        turn.ingest(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: clock.stamp())))
+        // So long that the first line ends the turn, and the delivery is written amid the reading.
+        clock.advance(by: .milliseconds(10))
+        speaker.read(in: turn)
+        #expect(speaker.deliveries == 1)
+        turn.end()
+        #expect(journal.checkpoint(of: handler) == "three")
     }
 
-    @Test("who had spent his allowance when he was held back is heard again once he is let go")
+    @Test("a handler that had spent its allowance when it was held back is read again once it is released")
     func holdWhileWaiting() throws {
-        var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
-        defer { for end in ends { close(end) } }
         let loop = try EventLoop()
-        let burst = String(repeating: "a\n", count: LineAllowance.burst)
-        let speaker = Speaker([burst, burst])
-        let reader = try ReplyReader(of: ends[0], on: loop, space: ReadSpace(), speaker: speaker)
-        while !speaker.isThrottled { reader.hear() }
+        let speaker = try Speaker(String(repeating: "a\n", count: LineAllowance.burst * 2))
+        let reader = speaker.reader
+        try reader.listen(on: loop, of: speaker) { $0.count() }
+        while !speaker.isThrottled { speaker.count() }
         #expect(reader.hold())
         var isOver = false
         let later = try loop.timer(on: .monotonic) { isOver = true }
         later.arm(at: SystemClock.monotonic() + .milliseconds(150))
         while !isOver { try loop.runOnce(timeout: .milliseconds(10)) }
-        let heard = speaker.heard.count
+        let lines = speaker.lines
         reader.release()
         let end = SystemClock.monotonic() + .seconds(2)
-        while speaker.heard.count == heard, SystemClock.monotonic() < end {
+        while speaker.lines == lines, SystemClock.monotonic() < end {
             try loop.runOnce(timeout: .milliseconds(10))
         }
-        #expect(speaker.heard.count > heard)
-        reader.stop()
+        #expect(speaker.lines > lines)
+        reader.close()
     }
 }
 
-private final class Speaker: ReplySpeaker {
-    private var pieces: [String]
-    private(set) var heard: [String] = []
+/// A process as far as its replies go, all written at once; it is read whenever a delivery is written to it.
+private final class Speaker: EffectExecutor {
+    let reader: ReplyReader
+    private(set) var deliveries = 0
+    private(set) var lines = 0
     private(set) var isThrottled = false
-    var causes: () -> Void = {}
-    let replyBytesWaiting = 0
 
-    init(_ pieces: [String]) { self.pieces = pieces }
-
-    func readReplies(into bytes: inout [UInt8]) -> ReadResult? {
-        guard !pieces.isEmpty else { return .wouldBlock }
-        let piece = Array(pieces.removeFirst().utf8)
-        bytes.replaceSubrange(..<piece.count, with: piece)
-        return .bytes(piece.count)
+    init(_ text: String) throws {
+        let ends = try Pipe(ours: .both).releaseEnds()
+        let bytes = Array(text.utf8)
+        #expect(write(ends.writeEnd, bytes, bytes.count) == bytes.count)
+        close(ends.writeEnd)
+        reader = ReplyReader(
+            PipeEnd(FileDescriptor(owning: ends.readEnd)), space: ReadSpace(), ProcessTrouble(log: Log("test"), pid: 0))
     }
 
-    func said(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
-        causes()
-        if case .success(let text) = line { heard.append(String(decoding: text, as: UTF8.self)) }
+    func count() {
+        while let news = reader.next() {
+            switch news {
+            case .line: lines += 1
+            case .throttled(let isThrottled): self.isThrottled = isThrottled
+            case .drained: break
+            }
+        }
     }
 
-    func becameThrottled(_ isThrottled: Bool) { self.isThrottled = isThrottled }
+    func read(in turn: Turn) {
+        while case .line(let line) = reader.next() {
+            guard let reply = try? ReplyLine.parse(line.get()) else { continue }
+            turn.ingest(.reply(HandlerID(rawValue: 1), Epoch(rawValue: 1), reply))
+        }
+    }
+
+    func perform(_ effect: Effect, in turn: Turn) {
+        guard case .deliver = effect else { return }
+        deliveries += 1
+        read(in: turn)
+    }
+
+    func hear(_ handler: HandlerID, _ epoch: Epoch) {}
 }

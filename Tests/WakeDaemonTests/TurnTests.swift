@@ -1,4 +1,4 @@
-// How the engine cuts what it is fed into turns, each of which is one commit.
+// How what the bridge is told is cut into turns, each of which is one commit.
 import Testing
 import WakeCore
 import WakeJournal
@@ -14,24 +14,30 @@ struct TurnTests {
 
     init() throws { folder = try Directory.makeTemporary(prefix: "waketurns") }
 
-    /// How many turns are completed while a thousand devices are made known within `meanwhile`.
-    private func turns(_ meanwhile: (Engine, () -> Void) -> Void) throws -> Int {
+    /// Counts the turns that have ended.
+    private final class EndCount: TurnObserver {
+        private(set) var count = 0
+        func turnEnded() { count += 1 }
+    }
+
+    /// How many turns end while a thousand devices are made known within `meanwhile`.
+    private func turns(_ meanwhile: (Turn, () -> Void) -> Void) throws -> Int {
         let settings = JournalSettings(runtimeDirectory: folder, stateDirectory: folder)
         let journal = try Journal(opening: settings, bootID: "boot")
-        let engine = Engine(journal: journal, clock: RealClock(), from: journal.recover().next, limits: IngressLimits())
+        let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
+        let turn = try Turn(
+            journal: journal, clock: RealClock(), recovery: journal.recover(), limits: IngressLimits(),
+            executor: SlowExecutor(clock, writesFor: .zero))
         defer { journal.close(clean: true) }
-        var turns = 0
-        engine.runTurn = { [unowned engine] in
-            turns += 1
-            engine.completeTurn()
-        }
-        meanwhile(engine) {
+        let ends = EndCount()
+        turn.observe(ends)
+        meanwhile(turn) {
             for number in 1...1_000 {
                 let device = Device(source: "/d/\(number)", alias: "one", profile: nil, mode: .bluetoothCentral)
-                engine.feed(.device(DeviceID(rawValue: UInt32(number)), device))
+                turn.ingest(.device(DeviceID(rawValue: UInt32(number)), device))
             }
         }
-        return turns
+        return ends.count
     }
 
     @Test(
@@ -40,105 +46,106 @@ struct TurnTests {
     func keepsTogether() throws {
         defer { Directory.removeTree(folder) }
         #expect(try turns { _, flood in flood() } > 0)
-        #expect(try turns { engine, flood in engine.keepTogether(flood) } == 0)
+        #expect(try turns { turn, flood in turn.keepTogether(flood) } == 0)
         #expect(
-            try turns { engine, flood in
-                engine.keepTogether {}
+            try turns { turn, flood in
+                turn.keepTogether {}
                 flood()
             } > 0)
     }
 
-    /// Calls `body` with an engine whose stage takes so long to write a delivery.
-    private func withEngine<Answer>(
-        writingFor span: TimeSpan, _ body: (Engine, VirtualClock, SlowStage) throws -> Answer
+    /// Calls `body` with a turn whose executor takes so long to write a delivery.
+    private func withTurn<Answer>(
+        writingFor span: TimeSpan, _ body: (Turn, VirtualClock, SlowExecutor) throws -> Answer
     ) throws -> Answer {
         defer { Directory.removeTree(folder) }
         let settings = JournalSettings(runtimeDirectory: folder, stateDirectory: folder)
         let journal = try Journal(opening: settings, bootID: "boot")
         let clock = VirtualClock(wall: WallTime(microseconds: 1_700_000_000_000_000))
-        let engine = Engine(journal: journal, clock: clock, from: journal.recover().next, limits: .none)
+        let executor = SlowExecutor(clock, writesFor: span)
+        let turn = try Turn(
+            journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: executor)
         defer { journal.close(clean: true) }
-        let stage = SlowStage(clock, writesFor: span)
-        engine.stage = stage
-        return try body(engine, clock, stage)
+        return try body(turn, clock, executor)
     }
 
     /// What a handler with a budget of 10 s is told, whose bridge stands still for 9 s at `moment`.
     private func told(whenStandingStill moment: Moment) throws -> [Notice] {
         let isSlow = moment == .inWriting || moment == .inWritingToOthers
-        return try withEngine(writingFor: isSlow ? .seconds(9) : .zero) { engine, clock, stage in
-            if moment == .inWritingToOthers { stage.didWrite = { [unowned engine] in engine.feed(.tick) } }
-            wake(1, by: engine)
+        return try withTurn(writingFor: isSlow ? .seconds(9) : .zero) { turn, clock, executor in
+            if moment == .inWritingToOthers { executor.saysWhileWritten = .tick }
+            wake(1, by: turn)
             if moment == .beforeWriting || moment == .beforeAnotherEvent { clock.advance(by: .seconds(9)) }
-            if moment == .beforeAnotherEvent { engine.feed(.tick, at: clock.stamp()) }
-            if isSlow { engine.completeTurn() }
-            engine.feed(.tick)
-            engine.completeTurn()
-            #expect(stage.deliveries == 1)
+            if moment == .beforeAnotherEvent { turn.ingest(.tick, at: clock.stamp()) }
+            if isSlow { turn.end() }
+            turn.ingest(.tick)
+            turn.end()
+            #expect(executor.deliveries == 1)
             if moment == .afterWriting { clock.advance(by: .seconds(9)) }
-            engine.feed(.tick)
-            engine.completeTurn()
-            return stage.notices
+            turn.ingest(.tick)
+            turn.end()
+            return executor.notices
         }
     }
 
     /// One event of a device that so many handlers watch.
-    private func wake(_ handlers: UInt32, by engine: Engine) {
+    private func wake(_ handlers: UInt32, by turn: Turn) {
         let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
-        engine.feed(.device(DeviceID(rawValue: 1), device))
+        turn.ingest(.device(DeviceID(rawValue: 1), device))
         var handler = HandlerSettings()
         handler.modes = [.bluetoothCentral]
         handler.subscriptions = [Subscription(profile: "strap")]
         for number in 1...handlers {
-            engine.feed(.configure(HandlerID(rawValue: number), handler, isStopped: false, restarts: false))
+            turn.ingest(.configure(HandlerID(rawValue: number), handler, isStopped: false, restarts: false))
         }
-        engine.completeTurn()
+        turn.end()
+        beat(by: turn)
+    }
+
+    private func beat(by turn: Turn) {
         let beat = DeviceEvent.Kind.data(.report(0), [7])
-        engine.feed(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: engine.clock.stamp())))
+        turn.ingest(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: turn.clock.stamp())))
     }
 
     /// Calls `body` after one event was written to two handlers, each of which took so long.
     private func afterWritingToTwo(
-        each span: TimeSpan, _ body: (Engine, VirtualClock, SlowStage) throws -> Void
+        each span: TimeSpan, _ body: (Turn, VirtualClock, SlowExecutor) throws -> Void
     ) throws {
-        try withEngine(writingFor: span) { engine, clock, stage in
-            wake(2, by: engine)
-            engine.completeTurn()
-            #expect(stage.deliveries == 2)
-            try body(engine, clock, stage)
+        try withTurn(writingFor: span) { turn, clock, executor in
+            wake(2, by: turn)
+            turn.end()
+            #expect(executor.deliveries == 2)
+            try body(turn, clock, executor)
         }
     }
 
     @Test("of many who are written to in one turn, each has its time from its own writing on", arguments: [2, 3_000])
     func countsFromItsOwnWriting(milliseconds: Int64) throws {
         let span = TimeSpan.milliseconds(milliseconds)
-        try afterWritingToTwo(each: span) { engine, clock, stage in
-            #expect(engine.nextMonotonicDeadline == Instant.zero + span + .seconds(8))
+        try afterWritingToTwo(each: span) { turn, clock, executor in
+            #expect(turn.nextMonotonicDeadline == Instant.zero + span + .seconds(8))
             clock.advance(to: Instant.zero + span + .seconds(8))
-            engine.feed(.tick)
-            engine.completeTurn()
-            #expect(stage.notices.count == 1)
-            #expect(engine.nextMonotonicDeadline == Instant.zero + span + span + .seconds(8))
+            turn.ingest(.tick)
+            turn.end()
+            #expect(executor.notices.count == 1)
+            #expect(turn.nextMonotonicDeadline == Instant.zero + span + span + .seconds(8))
         }
     }
 
     @Test("what came due is let out without waiting for the turn to end, and nothing is done where nothing did")
     func letsOut() throws {
-        try afterWritingToTwo(each: .milliseconds(2)) { engine, clock, stage in
-            var turns = 0
-            engine.runTurn = { [unowned engine] in
-                turns += 1
-                engine.completeTurn()
-            }
-            engine.feed(.tick)
-            engine.letOut()
-            #expect(turns == 0)
-            engine.completeTurn()
+        try afterWritingToTwo(each: .milliseconds(2)) { turn, clock, executor in
+            let ends = EndCount()
+            turn.observe(ends)
+            turn.ingest(.tick)
+            turn.flush()
+            #expect(ends.count == 0)
+            turn.end()
             clock.advance(by: .seconds(9))
-            engine.feed(.tick)
-            #expect(stage.notices.isEmpty)
-            engine.letOut()
-            #expect(turns == 1 && stage.notices.count == 2)
+            turn.ingest(.tick)
+            #expect(executor.notices.isEmpty)
+            turn.flush()
+            #expect(ends.count == 2 && executor.notices.count == 2)
         }
     }
 
@@ -146,14 +153,44 @@ struct TurnTests {
 
     @Test("what the writing of a batch acknowledges is committed with it, though nothing follows from that")
     func commitsWhatWritingFeeds() throws {
-        try withEngine(writingFor: .zero) { engine, _, stage in
-            stage.didWrite = { [unowned engine] in
-                let line = ReplyLine(.ack(Sequence(1), result: nil))
-                engine.feed(.reply(HandlerID(rawValue: 1), Epoch(rawValue: 1), line))
-            }
-            wake(1, by: engine)
-            engine.completeTurn()
-            #expect(stage.deliveries == 1 && engine.journal.commit().isEmpty)
+        try withTurn(writingFor: .zero) { turn, _, executor in
+            let line = ReplyLine(.ack(Sequence(1), result: nil))
+            executor.saysWhileWritten = .reply(HandlerID(rawValue: 1), Epoch(rawValue: 1), line)
+            wake(1, by: turn)
+            turn.end()
+            #expect(executor.deliveries == 1 && turn.journal.commit().isEmpty)
+        }
+    }
+
+    @Test("a handler that turns out to have answered in time is not warned, and its answer is committed")
+    func hearsBeforeWarning() throws {
+        try withTurn(writingFor: .zero) { turn, clock, executor in
+            wake(1, by: turn)
+            turn.end()
+            clock.advance(by: .seconds(9))
+            let line = ReplyLine(.ack(Sequence(1), result: nil))
+            executor.saysBeforeWarning = .reply(HandlerID(rawValue: 1), Epoch(rawValue: 1), line)
+            turn.ingest(.tick)
+            turn.end()
+            #expect(executor.deliveries == 1 && executor.notices.isEmpty)
+            #expect(turn.journal.commit().isEmpty && turn.standing(of: HandlerID(rawValue: 1))?.openCount == 0)
+        }
+    }
+
+    @Test("a delivery that comes due while others are written slowly is written in the same turn")
+    func writesWhatComesDueMeanwhile() throws {
+        try withTurn(writingFor: .zero) { turn, clock, executor in
+            let (first, second) = (HandlerID(rawValue: 1), HandlerID(rawValue: 2))
+            wake(2, by: turn)
+            turn.end()
+            turn.ingest(.operated(second, .attach))
+            turn.ingest(.reply(first, Epoch(rawValue: 1), ReplyLine(.ack(Sequence(1), result: nil))))
+            turn.ingest(.reply(second, Epoch(rawValue: 1), ReplyLine(.nack(Sequence(1), after: .seconds(1)))))
+            turn.end()
+            executor.span = .seconds(3)
+            beat(by: turn)
+            turn.end()
+            #expect(executor.deliveries == 4)
         }
     }
 
@@ -184,23 +221,32 @@ struct TurnTests {
 }
 
 /// Takes so long to write a delivery.
-private final class SlowStage: Stage {
+private final class SlowExecutor: EffectExecutor {
     private let clock: VirtualClock
-    private let span: TimeSpan
-    var didWrite: () -> Void = {}
+    var span: TimeSpan
+    /// What the turn learns while a delivery is written.
+    var saysWhileWritten: Input?
+    /// What a handler turns out to have said when it is to be warned.
+    var saysBeforeWarning: Input?
     private(set) var deliveries = 0
     private(set) var notices: [Notice] = []
+    private weak var turn: Turn?
 
     init(_ clock: VirtualClock, writesFor span: TimeSpan) { (self.clock, self.span) = (clock, span) }
 
-    func perform(_ effect: Effect) {
+    func perform(_ effect: Effect, in turn: Turn) {
+        self.turn = turn
         switch effect {
         case .deliver:
             deliveries += 1
             clock.advance(by: span)
-            didWrite()
+            if let saysWhileWritten { turn.ingest(saysWhileWritten) }
         case .notify(_, _, let notice): notices.append(notice)
         default: break
         }
+    }
+
+    func hear(_ handler: HandlerID, _ epoch: Epoch) {
+        if let saysBeforeWarning { turn?.ingest(saysBeforeWarning) }
     }
 }

@@ -26,18 +26,18 @@ private final class Handler {
         request.diesWithDaemon = false
         let child = try ChildProcess.spawn(request, into: container)
         watches = [
-            try loop.watch(child.output.raw, for: .readable) { [unowned self] _ in drain() },
+            try loop.watch(child.output.raw ?? -1, for: .readable) { [unowned self] _ in drain() },
             try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in reap() },
         ]
         self.child = consume child
     }
 
     func deliver(_ text: String) throws {
-        _ = try child?.input?.write(Array(text.utf8))
+        _ = try child?.input.write(Array(text.utf8))
         try child?.container.thaw()
     }
 
-    func finish() { child?.closeInput() }
+    func finish() { child?.input.close() }
 
     private func drain() {
         var bytes: [UInt8] = []

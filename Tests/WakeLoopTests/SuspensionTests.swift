@@ -31,7 +31,7 @@ import WakeSystem
         let watches = [
             try loop.watch(change, for: .priority) { ready in if ready.contains(.priority) { changes += 1 } },
             try loop.watch(child.pidfd.raw, for: .readable) { _ in ended = true },
-            try loop.watch(child.replies.raw, for: .readable) { _ in replied = true },
+            try loop.watch(child.replies.raw ?? -1, for: .readable) { _ in replied = true },
         ]
         // Born frozen, and read once since.
         _ = try child.container.events()
@@ -41,7 +41,7 @@ import WakeSystem
         #expect(try loop.turn { changes > 0 } == true)
         while try child.container.events().isFrozen { usleep(100) }
 
-        _ = try child.input?.write(Array("hello\n".utf8))
+        _ = try child.input.write(Array("hello\n".utf8))
         #expect(try loop.turn { replied } == true)
         var bytes: [UInt8] = []
         #expect(try child.replies.read(appendingTo: &bytes, limit: 100) == .bytes(6))
@@ -59,7 +59,7 @@ import WakeSystem
         #expect(try loop.runOnce(timeout: .milliseconds(30)) == false, "an idle handler does not wake the loop")
 
         try child.container.thaw()
-        child.closeInput()
+        child.input.close()
         #expect(try loop.turn { ended } == true)
         #expect(try child.reap() == .exited(code: 3))
         for watch in watches { watch.cancel() }

@@ -17,28 +17,33 @@ import WakeTrace
 
         """
 
+    /// Lags behind from its second operation on, until it has caught up.
+    private final class Host: ReplayHost {
+        private(set) var heard = 0
+        private(set) var hasEnded = false
+        var lags = true
+
+        func mustWait(at speed: ReplaySpeed) -> Bool { lags && heard == 2 }
+        func replay(_ operation: TraceOperation) { heard += 1 }
+        func replayEnded(_ error: TraceError?) { hasEnded = true }
+    }
+
     @Test("it waits for who lags behind without waking anybody, and goes on where it stood once they have caught up")
     func waits() throws {
         let loop = try EventLoop()
         var reader = TraceReader(bytes: Array(Self.trace.utf8))
         _ = try reader.header()
         let source = try ReplaySource(reader, speed: .max, on: loop)
-        var (heard, mustWait, hasEnded) = (0, false, false)
-        source.mustWait = { mustWait }
-        source.onOperation = { _ in
-            heard += 1
-            mustWait = heard == 2
-        }
-        source.onEnd = { _ in hasEnded = true }
-        source.begin()
-        #expect(heard == 2)
+        let host = Host()
+        source.begin(for: host)
+        #expect(host.heard == 2)
         source.resume()
         var hasWoken = try loop.runOnce(timeout: .milliseconds(50))
-        #expect(!hasWoken && heard == 2, "they lag behind still")
-        mustWait = false
+        #expect(!hasWoken && host.heard == 2, "they lag behind still")
+        host.lags = false
         source.resume()
         hasWoken = try loop.runOnce(timeout: .seconds(1))
-        #expect(hasWoken && heard == 3 && hasEnded)
+        #expect(hasWoken && host.heard == 3 && host.hasEnded)
     }
 
     @Test("what would come in more years than a clock can say is waited for")
@@ -48,10 +53,9 @@ import WakeTrace
         var reader = TraceReader(bytes: Array(text.utf8))
         _ = try reader.header()
         let source = try ReplaySource(reader, speed: .times(0.01), on: loop)
-        var heard = 0
-        source.onOperation = { _ in heard += 1 }
-        source.begin()
+        let host = Host()
+        source.begin(for: host)
         let hasWoken = try loop.runOnce(timeout: .milliseconds(50))
-        #expect(!hasWoken && heard == 1)
+        #expect(!hasWoken && host.heard == 1)
     }
 }

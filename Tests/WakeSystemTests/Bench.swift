@@ -58,7 +58,7 @@ func eventually(within limit: TimeSpan = .seconds(5), _ condition: () throws -> 
 }
 
 /// Reads until end-of-file, or for at most five seconds.
-func readToEnd(_ file: borrowing FileDescriptor) throws -> String {
+func readToEnd(_ file: borrowing PipeEnd) throws -> String {
     var bytes: [UInt8] = []
     let end = SystemClock.monotonic() + .seconds(5)
     while SystemClock.monotonic() < end {
@@ -72,7 +72,7 @@ func readToEnd(_ file: borrowing FileDescriptor) throws -> String {
 }
 
 /// Reads until a line has come, or for at most five seconds.
-func readLine(_ file: borrowing FileDescriptor) throws -> String {
+func readLine(_ file: borrowing PipeEnd) throws -> String {
     var bytes: [UInt8] = []
     let end = SystemClock.monotonic() + .seconds(5)
     while SystemClock.monotonic() < end, bytes.last != UInt8(ascii: "\n") {

@@ -11,8 +11,8 @@ import WakeModel
     func bornFrozen() throws {
         let bench = try TestTree()
         var child = try ChildProcess.spawn(shell("read line; echo got $line"), into: bench.container())
-        _ = try child.input?.write(Array("hello\n".utf8))
-        child.closeInput()
+        _ = try child.input.write(Array("hello\n".utf8))
+        child.input.close()
         usleep(50_000)
         var bytes: [UInt8] = []
         #expect(try child.output.read(appendingTo: &bytes, limit: 100) == .wouldBlock)
@@ -48,11 +48,11 @@ import WakeModel
             shell("while read line; do echo $line; done"), into: bench.container())
         try child.container.thaw()
         for round in 0..<20 {
-            _ = try child.input?.write(Array("\(round)\n".utf8))
+            _ = try child.input.write(Array("\(round)\n".utf8))
             #expect(try readLine(child.output) == "\(round)")
             try child.container.freeze()
             #expect(try settles(child, frozen: true) == true)
-            _ = try child.input?.write(Array("frozen\n".utf8))
+            _ = try child.input.write(Array("frozen\n".utf8))
             usleep(2_000)
             var bytes: [UInt8] = []
             #expect(try child.output.read(appendingTo: &bytes, limit: 100) == .wouldBlock)
@@ -199,12 +199,12 @@ import WakeModel
         #expect(try settles(child, populated: true, frozen: true) == true)
         #expect(try child.startupOutcome() == .pending)
         try child.container.thaw()
-        _ = try child.input?.write(Array("one\n".utf8))
+        _ = try child.input.write(Array("one\n".utf8))
         #expect(try readLine(child.output) == "one")
         #expect(try child.container.processes().processes.count == 2)
         try child.container.freeze()
         #expect(try settles(child, frozen: true) == true)
-        _ = try child.input?.write(Array("two\n".utf8))
+        _ = try child.input.write(Array("two\n".utf8))
         usleep(10_000)
         var bytes: [UInt8] = []
         #expect(try child.output.read(appendingTo: &bytes, limit: 10) == .wouldBlock)

@@ -36,7 +36,7 @@ import WakeModel
             confirm.append((SystemClock.monotonic() - start).nanoseconds)
             looks.append(try time { _ = try child.container.events() })
             lockLooks.append(try time { _ = try locks.inspect(Members(processes: [child.pid]), .thorough) })
-            _ = try child.input?.write([1])
+            _ = try child.input.write([1])
             let begin = SystemClock.monotonic()
             thaw.append(try time { try child.container.thaw() })
             while case .wouldBlock = try child.replies.read(into: &reply) {}

@@ -77,7 +77,7 @@ struct FileLocksTests {
         #expect(try readLine(child.output) == "open")
         let before = try locks.inspect(Members(processes: [child.pid]), .thorough)
         #expect(before == .free)
-        _ = try child.write(Array("\n".utf8), from: 0)
+        _ = try child.input.write(Array("\n".utf8))
         #expect(try readLine(child.output) == "locked")
         let after = try locks.inspect(Members(processes: [child.pid]), .thorough)
         #expect(after == .held)

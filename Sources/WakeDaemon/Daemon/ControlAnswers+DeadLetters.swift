@@ -33,7 +33,7 @@ extension ControlAnswers {
             guard bridge.catalog.handlers[letter.handler] != nil,
                 let taken = bridge.journal.takeDeadLetter(letter.seq, of: letter.handler)
             else { continue }
-            bridge.engine.feed(.revived(letter.handler, taken.event), at: bridge.engine.clock.stamp())
+            bridge.turn.ingest(.revived(letter.handler, taken.event), at: bridge.turn.clock.stamp())
             count += 1
         }
         return try counted(count)

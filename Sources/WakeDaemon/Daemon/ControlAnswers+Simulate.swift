@@ -14,21 +14,21 @@ extension ControlAnswers {
             return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
         case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
         case .memory(let level):
-            bridge.engine.feed(.memory(level == .critical ? .critical : .warning))
+            bridge.turn.ingest(.memory(level == .critical ? .critical : .warning))
             return .done
         case .sleep(let isOn):
-            bridge.engine.feed(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
+            bridge.turn.ingest(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
             return .done
         case .heat(let isOn):
-            bridge.engine.feed(.thermal(isHot: isOn))
+            bridge.turn.ingest(.thermal(isHot: isOn))
             return .done
         case .battery(let isOn):
-            bridge.engine.feed(.power(isOnBattery: isOn))
+            bridge.turn.ingest(.power(isOnBattery: isOn))
             return .done
         case .disconnect(let name):
-            let stamp = bridge.engine.clock.stamp()
+            let stamp = bridge.turn.clock.stamp()
             let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
-            bridge.take(DeviceEvent(device: try device(name), kind: kind, stamp: stamp))
+            bridge.engine.ingest(DeviceEvent(device: try device(name), kind: kind, stamp: stamp))
             return .done
         }
     }

@@ -16,8 +16,6 @@ final class ControlAnswers {
 
     init(daemon: Daemon) {
         self.daemon = daemon
-        daemon.bridge.engine.onAppend = { [unowned self] in tell($0, $1) }
-        daemon.bridge.onUnowned = { [unowned self] in tell($0, nil) }
     }
 
     func answer(_ call: ControlCall) -> ControlResponse {
@@ -75,14 +73,14 @@ final class ControlAnswers {
     }
 
     private func handlers() -> [HandlerStatus] {
-        bridge.engine.standings.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
+        bridge.turn.standings.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
             .sorted { $0.id < $1.id }
     }
 
     private func report(_ standing: Standing) -> HandlerStatus {
         var status = HandlerStatus(
             id: bridge.catalog.name(of: standing.handler), state: standing.state.rawValue, why: why(standing),
-            process: bridge.stage.pid(of: standing.handler), epoch: standing.epoch)
+            process: bridge.executor.pid(of: standing.handler), epoch: standing.epoch)
         status.queued = standing.queuedCount
         status.open = standing.openCount
         status.strikes = standing.strikes
@@ -91,7 +89,7 @@ final class ControlAnswers {
         status.events = daemon.history.deliveryCount(standing.handler)
         status.awake = standing.awake
         status.work = work(standing)
-        status.status = bridge.stage.status(of: standing.handler)
+        status.status = bridge.executor.status(of: standing.handler)
         status.lastExit = standing.lastEnd?.written
         status.unbonded = unbonded(of: standing).map(\.alias)
         return status
@@ -100,7 +98,7 @@ final class ControlAnswers {
     private func work(_ standing: Standing) -> WorkReport {
         WorkReport(
             standing, uptime: SystemClock.monotonic() - daemon.startedAt,
-            processorTime: bridge.stage.processorTime(of: standing.handler))
+            processorTime: bridge.executor.processorTime(of: standing.handler))
     }
 
     func devices() -> [DeviceStatus] {
@@ -130,7 +128,7 @@ final class ControlAnswers {
             writer.object { writer in
                 writer.field("why", self.why(standing))
                 writer.field("work", work(standing))
-                writer.field("status", bridge.stage.status(of: standing.handler))
+                writer.field("status", bridge.executor.status(of: standing.handler))
                 writer.key("missed")
                 writer.beginArray()
                 for entry in daemon.history.latest(standing.handler) {
@@ -148,21 +146,21 @@ final class ControlAnswers {
     // MARK: Orders
 
     func operate(_ handler: HandlerID, _ verb: OperatorVerb) -> ControlResponse {
-        bridge.engine.feed(.operated(handler, verb))
+        bridge.turn.ingest(.operated(handler, verb))
         return .done
     }
 
     /// The connection is the lease: however its holder ends, the handler is let go.
     private func attach(_ handler: HandlerID) -> ControlResponse {
-        .stream(contentType: "application/x-ndjson") { [unowned self] stream in
+        .stream(contentType: "application/x-ndjson") { [self] stream in
             leases.append((handler, stream))
-            bridge.engine.feed(.operated(handler, .attach))
+            bridge.turn.ingest(.operated(handler, .attach))
             daemon.logBook.follow(handler, stream)
-            stream.onClose = { [unowned self, unowned stream] in
+            stream.onClose = { [self] stream in
                 daemon.logBook.forget(stream)
                 leases.removeAll { $0.stream === stream }
                 if !leases.contains(where: { $0.handler == handler }) {
-                    bridge.engine.feed(.operated(handler, .detach))
+                    bridge.turn.ingest(.operated(handler, .detach))
                 }
             }
         }
@@ -188,7 +186,7 @@ final class ControlAnswers {
             daemon.logBook.forget(lease.stream)
             lease.stream.close()
         }
-        bridge.engine.feed(.operated(handler, .detach))
+        bridge.turn.ingest(.operated(handler, .detach))
     }
 
     private func reload() -> ControlResponse {
@@ -206,26 +204,16 @@ final class ControlAnswers {
 
     private func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
         let device = try name.map { name throws(ControlRefusal) in try self.device(name) }
-        return .stream(contentType: "application/x-ndjson") { [unowned self] stream in
+        return .stream(contentType: "application/x-ndjson") { [self] stream in
             watchers.append((device, stream))
-            stream.onClose = { [unowned self, unowned stream] in watchers.removeAll { $0.stream === stream } }
+            stream.onClose = { [self] stream in watchers.removeAll { $0.stream === stream } }
         }
-    }
-
-    /// Without a number: nobody is owed it.
-    private func tell(_ event: DeviceEvent, _ sequence: Sequence?) {
-        let interested = watchers.filter { $0.device == nil || $0.device == event.device }
-        guard !interested.isEmpty else { return }
-        let line =
-            sequence.map { bridge.composer.compose(event, as: $0, budget: HandlerTimers().budget) }
-            ?? bridge.composer.compose(unowed: event)
-        for watcher in interested { watcher.stream.send(line) }
     }
 
     private func logs(_ question: LogQuestion) throws(ControlRefusal) -> ControlResponse {
         let handler = try question.handler.map { name throws(ControlRefusal) in try self.handler(name) }
-        return .stream(contentType: "application/x-ndjson") { [unowned self] stream in
-            stream.onClose = { [unowned self, unowned stream] in daemon.logBook.forget(stream) }
+        return .stream(contentType: "application/x-ndjson") { [self] stream in
+            stream.onClose = { [self] stream in daemon.logBook.forget(stream) }
             daemon.logBook.tell(handler, count: question.lines, follows: question.follows, to: stream)
         }
     }
@@ -274,7 +262,7 @@ final class ControlAnswers {
     ) throws(ControlRefusal) -> HandlerID {
         let standing = try standing(name)
         // A penalty lies over a frozen process, which is still there.
-        let isFrozen = standing.state == .held && bridge.stage.pid(of: standing.handler) != nil
+        let isFrozen = standing.state == .held && bridge.executor.pid(of: standing.handler) != nil
         guard !states.contains(isFrozen ? .suspended : standing.state) else { return standing.handler }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "handler '\(name)' is \(standing.state.rawValue) and \(complaint)",
@@ -283,7 +271,7 @@ final class ControlAnswers {
 
     private func standing(_ name: String) throws(ControlRefusal) -> Standing {
         let id = try handler(name)
-        if let standing = bridge.engine.standing(of: id) { return standing }
+        if let standing = bridge.turn.standing(of: id) { return standing }
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
@@ -294,6 +282,18 @@ final class ControlAnswers {
         throw ControlRefusal(
             .notFound, code: "unknown-device", message: "there is no device '\(name)'",
             advice: "see which there are with: wakebridge status.\(suggestion(for: name, among: known))")
+    }
+}
+
+extension ControlAnswers: EventSink {
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        let interested = watchers.filter { $0.device == nil || $0.device == event.device }
+        guard !interested.isEmpty else { return }
+        let composer = bridge.engine.composer
+        let line =
+            sequence.map { composer.compose(event, as: $0, budget: HandlerTimers().budget) }
+            ?? composer.compose(unowed: event)
+        for watcher in interested { watcher.stream.send(line) }
     }
 }
 

@@ -56,21 +56,22 @@ public final class Daemon {
         let (profiles, errors) = ProfileFolder.load(ProfileFolder.known(in: options.configurationDirectory))
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
         profileFaults = errors.map(\.description)
-        bridge = try Bridge(Self.bridgeOptions(options, settings), profiles: profiles)
-        history = WakeHistory(clock: bridge.engine.clock)
-        logBook = HandlerLogBook(catalog: bridge.catalog, clock: bridge.engine.clock, settings: settings.log)
-        memory = try MemoryLook(engine: bridge.engine, loop: bridge.loop, limits: settings.memory)
+        let (catalog, clock) = (Catalog(profiles: profiles), RealClock())
+        logBook = HandlerLogBook(catalog: catalog, clock: clock, settings: settings.log)
+        bridge = try Bridge(
+            Self.bridgeOptions(options, settings), catalog: catalog, clock: clock, handlerLog: logBook)
+        history = WakeHistory(clock: clock)
+        memory = try MemoryLook(turn: bridge.turn, loop: bridge.loop, limits: settings.memory)
         thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
-        sleep = try SleepInhibitor(engine: bridge.engine, loop: bridge.loop, bus: bus)
+        sleep = try SleepInhibitor(turn: bridge.turn, loop: bridge.loop, bus: bus)
         devices =
             Self.replay(options, settings) == nil
             ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
-        bridge.stage.handlerLog = logBook
-        bridge.engine.listeners += [history, logBook, memory] as [any DecisionListener]
-        if let thermal { bridge.engine.listeners.append(thermal) }
-        bridge.didCompleteTurn.append { [unowned sleep] in sleep.completeTurn() }
+        bridge.turn.listeners += [history, logBook, memory] as [any DecisionListener]
+        if let thermal { bridge.turn.listeners.append(thermal) }
+        bridge.turn.observe(sleep)
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
@@ -99,8 +100,8 @@ public final class Daemon {
         // Before anybody can see that it is there: who ends it from then on ends it in order.
         try watchSignals()
         try prepareReplay()
-        bridge.tellLosses { readManifests() }
-        try manifests.onChange(bridge.loop) { [unowned self] in noteDropIn() }
+        bridge.engine.tellLosses { readManifests() }
+        try manifests.listen(on: bridge.loop, of: self) { $0.noteDropIn() }
         try serve()
         try bus.open()
         devices?.begin()
@@ -175,12 +176,12 @@ public final class Daemon {
         let changes = manifests.read(knowing: bridge.catalog.profiles)
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { lookAtPower() }
         for manifest in changes.adopted {
-            bridge.adopt(manifest)
+            bridge.engine.adopt(manifest)
             log.notice("handler \(manifest.id) is configured")
         }
         for name in changes.removed {
             guard let id = bridge.catalog.handler(named: name) else { continue }
-            bridge.dismiss(id)
+            bridge.engine.dismiss(id)
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
@@ -197,9 +198,9 @@ public final class Daemon {
     /// Before the handler that asked for it can be woken.
     private func lookAtPower() {
         guard power == nil else { return }
-        let engine = bridge.engine
+        let turn = bridge.turn
         do throws(SystemError) {
-            power = try PowerLook(loop: bridge.loop) { [unowned engine] in engine.feed(.power(isOnBattery: $0)) }
+            power = try PowerLook(loop: bridge.loop) { turn.ingest(.power(isOnBattery: $0)) }
         } catch {
             log.error("\(error.description); handlers are woken on battery too, whatever their manifests require")
         }
@@ -222,6 +223,7 @@ public final class Daemon {
     private func serve() throws {
         let answers = ControlAnswers(daemon: self)
         self.answers = answers
+        bridge.turn.sinks.append(answers)
         let group = try settings.controlGroup.map { name throws(SystemError) in try GroupName.number(of: name) }
         server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
             ControlCall.answer(request) { answers.answer($0) }
@@ -230,10 +232,10 @@ public final class Daemon {
     }
 
     private func watchSignals() throws(SystemError) {
-        for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number) { [unowned self] in end() }) }
+        for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number, of: self) { $0.end() }) }
         signals.append(
             // Whoever sends the signal reads the log for the answer.
-            try bridge.loop.onSignal(SIGHUP) { [unowned self] in for fault in reload() { log.error(fault) } })
+            try bridge.loop.onSignal(SIGHUP, of: self) { for fault in $0.reload() { $0.log.error(fault) } })
     }
 
     /// Lets every handler end in order; what is open stays with the journal.
@@ -242,7 +244,7 @@ public final class Daemon {
         isEnding = true
         ServiceState.stopping()
         replay?.cancel()
-        bridge.finish { [unowned self] in bridge.loop.stop() }
+        bridge.finish()
     }
 
     private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {
@@ -256,8 +258,8 @@ public final class Daemon {
     ) throws(SystemError) -> ThermalLook? {
         guard limit.isEnabled else { return nil }
         let zones = ThermalZone.all(limit: limit.limitCelsius.map { $0 * 1_000 })
-        let engine = bridge.engine
-        return try ThermalLook(loop: bridge.loop, zones: zones) { [unowned engine] in engine.feed(.thermal(isHot: $0)) }
+        let turn = bridge.turn
+        return try ThermalLook(loop: bridge.loop, zones: zones) { [unowned turn] in turn.ingest(.thermal(isHot: $0)) }
     }
 
     private static func settingsFile(_ options: DaemonOptions) -> String {

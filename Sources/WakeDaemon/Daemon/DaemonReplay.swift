@@ -6,42 +6,48 @@ import WakeSystem
 import WakeTrace
 
 final class DaemonReplay {
-    private unowned let bridge: Bridge
+    private let bridge: Bridge
     private let file: String
     private let start: WallTime
     private let devices: [DeviceID]
     private let source: ReplaySource
+    private let chunks: FileChunks
     private let log = Log("replay")
 
     /// Reads the header and passes over what an earlier life has played.
     init(_ replay: DaemonOptions.Replay, bridge: Bridge) throws {
         self.bridge = bridge
         file = replay.file
-        let chunks = try FileChunks(replay.file)
+        chunks = try FileChunks(replay.file)
         var reader = TraceReader(supplyingChunks: chunks.next)
         let header = try reader.header()
         start = header.start
-        devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
-        let position = bridge.replayPosition.flatMap { $0.source == replay.file ? $0.line : nil } ?? 0
+        devices = header.devices.map { bridge.engine.know($0.device(bridge.catalog.profiles)) }
+        let position = bridge.engine.replayPosition.flatMap { $0.source == replay.file ? $0.line : nil } ?? 0
         source = try ReplaySource(reader, after: position, speed: replay.speed, on: bridge.loop)
-        bridge.keepPace(source, at: replay.speed)
-        source.onOperation = { [unowned self] in take($0) }
-        source.onEnd = { [unowned self] error in
-            if let failure = chunks.failure { return log.error("\(failure)") }
-            if let error { return log.error("cannot replay \(file) further: \(error)") }
-            log.notice("\(file) is played")
-        }
+        bridge.turn.observe(source)
     }
 
-    func begin() { source.begin() }
+    func begin() { source.begin(for: self) }
     func cancel() { source.cancel() }
 
-    private func take(_ operation: TraceOperation) {
-        bridge.engine.completeOverdueTurn()
-        let stamp = Stamp(moment: bridge.engine.clock.now(), wall: start + operation.offset)
+}
+
+extension DaemonReplay: ReplayHost {
+    func mustWait(at speed: ReplaySpeed) -> Bool { bridge.turn.mustWait(at: speed) }
+
+    func replayEnded(_ error: TraceError?) {
+        if let failure = chunks.failure { return log.error("\(failure)") }
+        if let error { return log.error("cannot replay \(file) further: \(error)") }
+        log.notice("\(file) is played")
+    }
+
+    func replay(_ operation: TraceOperation) {
+        bridge.turn.endIfOverdue()
+        let stamp = Stamp(moment: bridge.turn.clock.now(), wall: start + operation.offset)
         // Before the event, so that no commit can hold the one without the other.
         bridge.journal.setReplayPosition(source: file, line: operation.line)
-        bridge.take(operation.event(of: devices[operation.device], at: stamp))
+        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
         bridge.journal.closeReplayStep()
     }
 }

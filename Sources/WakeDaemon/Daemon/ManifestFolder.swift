@@ -51,20 +51,23 @@ final class ManifestFolder {
     var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
 
     /// Calls `body` when the folder has changed and come to rest.
-    func onChange(_ loop: EventLoop, _ body: @escaping () -> Void) throws(SystemError) {
-        let settle = try loop.timer(on: .monotonic, body)
-        self.settle = settle
+    func listen<Owner: AnyObject>(
+        on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) {
+        settle = try loop.timer(on: .monotonic, of: owner, body)
         watches = [
-            try loop.watch(directory.raw, for: .readable) { [unowned self] _ in
-                let isMore = (try? directory.drain()) ?? true
-                settle.arm(at: SystemClock.monotonic() + (isMore ? Self.settleTime : Self.beginningTime))
+            try loop.watch(directory.raw, for: .readable, of: self) {
+                let isMore = (try? $0.directory.drain()) ?? true
+                $0.readAfter(isMore ? Self.settleTime : Self.beginningTime)
             },
-            try loop.watch(parent.raw, for: .readable) { [unowned self] _ in
-                _ = try? parent.drain()
-                if directory.renew() { settle.arm(at: SystemClock.monotonic() + Self.settleTime) }
+            try loop.watch(parent.raw, for: .readable, of: self) {
+                _ = try? $0.parent.drain()
+                if $0.directory.renew() { $0.readAfter(Self.settleTime) }
             },
         ]
     }
+
+    private func readAfter(_ pause: TimeSpan) { settle?.arm(at: SystemClock.monotonic() + pause) }
 
     /// Reads the folder and says what is new, other or gone since the last reading.
     func read(knowing profiles: ProfileLibrary) -> Changes {

@@ -6,7 +6,7 @@ import WakeSystem
 
 /// The only thing that may tick in an idle bridge, and only without PSI and while somebody is suspended.
 final class MemoryLook: DecisionListener {
-    private unowned let engine: Engine
+    private unowned let turn: Turn
     private let limits: BridgeSettings.MemoryLimit
     private let trigger: FileDescriptor?
     private var watch: Watch?
@@ -14,14 +14,14 @@ final class MemoryLook: DecisionListener {
     private static let interval = TimeSpan.seconds(60)
     private static let secondLook = TimeSpan.seconds(1)
 
-    init(engine: Engine, loop: EventLoop, limits: BridgeSettings.MemoryLimit) throws(SystemError) {
-        self.engine = engine
+    init(turn: Turn, loop: EventLoop, limits: BridgeSettings.MemoryLimit) throws(SystemError) {
+        self.turn = turn
         self.limits = limits
         trigger = MemoryPressure.trigger()
         if let raw = triggerDescriptor {
-            watch = try loop.watch(raw, for: .priority) { [unowned self] _ in look() }
+            watch = try loop.watch(raw, for: .priority, of: self) { $0.look() }
         } else {
-            timer = try loop.timer(on: .monotonic) { [unowned self] in look() }
+            timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
         }
     }
 
@@ -46,9 +46,9 @@ final class MemoryLook: DecisionListener {
     }
 
     private func look() {
-        if let timer, engine.hasSuspended { timer.arm(at: SystemClock.monotonic() + Self.interval) }
+        if let timer, turn.hasSuspended { timer.arm(at: SystemClock.monotonic() + Self.interval) }
         guard let memory = try? MemoryPressure.memory() else { return }
         let floor = max(UInt64(limits.reclaimBelow), memory.total / 100 * UInt64(limits.reclaimBelowPercent))
-        if memory.available < floor { engine.feed(.memory(.critical)) }
+        if memory.available < floor { turn.ingest(.memory(.critical)) }
     }
 }

@@ -26,9 +26,9 @@ final class PowerLook {
             let made = try UdevMonitor(subsystems: ["power_supply"])
             let raw = made.raw
             monitor = consume made
-            watch = try loop.watch(raw, for: .readable) { [unowned self] _ in receive() }
+            watch = try loop.watch(raw, for: .readable, of: self) { $0.receive() }
         } else {
-            timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
+            timer = try loop.timer(on: .monotonic, of: self) { $0.tick() }
             log.notice(
                 "udevd is not running, so nobody tells when the machine's power changes: it is looked at once a minute")
         }

@@ -7,7 +7,7 @@ import WakeSystem
 /// Holds logind's *delay* lock for as long as the machine is awake: a lock taken only while a handler runs would cost
 /// two calls a wake, and would come too late for the wake that meets the sleep. It holds nothing up when all are frozen.
 final class SleepInhibitor {
-    private unowned let engine: Engine
+    private unowned let turn: Turn
     private var giveUp: Timer?
     private var bus: BusConnection?
     private var subscriptions: [BusSubscription] = []
@@ -22,29 +22,24 @@ final class SleepInhibitor {
     /// Kept of logind's time for the freeze and for our own answer.
     private static let reserve = TimeSpan.milliseconds(500)
 
-    init(engine: Engine, loop: EventLoop, bus: SystemBus) throws(SystemError) {
-        self.engine = engine
-        giveUp = try loop.timer(on: .monotonic) { [unowned self] in letSleep() }
-        bus.listen { [unowned self] change in
+    init(turn: Turn, loop: EventLoop, bus: SystemBus) throws(SystemError) {
+        self.turn = turn
+        giveUp = try loop.timer(on: .monotonic, of: self) { $0.letSleep() }
+        bus.listen(of: self) { inhibitor, change in
             switch change {
-            case .connected(let connection): watch(connection)
-            case .lost: forget()
+            case .connected(let connection): inhibitor.watch(connection)
+            case .lost: inhibitor.forget()
             }
         }
-    }
-
-    /// To be called after every turn: what was asked of handlers may have been done in it.
-    func completeTurn() {
-        if isPreparing, lock != nil, engine.isReadyForSleep { letSleep() }
     }
 
     private func watch(_ connection: BusConnection) {
         bus = connection
         do throws(SystemError) {
             subscriptions = [
-                try connection.subscribe(.sleep) { [unowned self] in hear($0) },
-                try connection.subscribe(.logindOwner) { [unowned self] signal in
-                    changeOwner(isThere: signal.arguments.last?.string?.isEmpty == false)
+                try connection.subscribe(.sleep, of: self) { $0.hear($1) },
+                try connection.subscribe(.logindOwner, of: self) { inhibitor, signal in
+                    inhibitor.changeOwner(isThere: signal.arguments.last?.string?.isEmpty == false)
                 },
             ]
         } catch {
@@ -77,7 +72,7 @@ final class SleepInhibitor {
         isPreparing = true
         log.notice("the machine is going to sleep; handlers have \(patience.wholeMilliseconds) ms")
         giveUp?.arm(at: SystemClock.monotonic() + patience + Self.reserve)
-        engine.feed(.systemSleep(.preparing(within: patience)))
+        turn.ingest(.systemSleep(.preparing(within: patience)))
     }
 
     private func letSleep() {
@@ -90,26 +85,33 @@ final class SleepInhibitor {
         guard isPreparing else { return }
         isPreparing = false
         log.notice("the machine is awake again")
-        engine.feed(.systemSleep(.over))
+        turn.ingest(.systemSleep(.over))
         inhibit()
     }
 
     private func inhibit() {
-        bus?.call(.delaySleep, within: .seconds(5)) { [unowned self] result in
+        bus?.call(.delaySleep, within: .seconds(5), of: self) { inhibitor, result in
             switch result {
-            case .success(let values): lock = values.first?.descriptor
+            case .success(let values): inhibitor.lock = values.first?.descriptor
             case .failure(let error) where error.isNobodyThere:
-                log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
+                inhibitor.log.info("there is no logind on the bus; the machine's sleep is not announced to handlers")
             case .failure(let error):
-                log.warning(
+                inhibitor.log.warning(
                     "could not ask logind to delay sleep for handlers: \(error); the machine may sleep without notice")
             }
         }
-        bus?.call(.longestDelay, within: .seconds(5)) { [unowned self] result in
+        bus?.call(.longestDelay, within: .seconds(5), of: self) { inhibitor, result in
             guard let microseconds = (try? result.get())?.first?.integer, microseconds > 0 else { return }
             let granted = TimeSpan.microseconds(microseconds) - Self.reserve
-            patience = max(.zero, min(Self.longestPatience, granted))
+            inhibitor.patience = max(.zero, min(Self.longestPatience, granted))
         }
+    }
+}
+
+extension SleepInhibitor: TurnObserver {
+    /// What was asked of handlers may have been done in it.
+    func turnEnded() {
+        if isPreparing, lock != nil, turn.isReadyForSleep { letSleep() }
     }
 }
 

@@ -22,7 +22,7 @@ final class ThermalLook: DecisionListener {
         self.thermometer = thermometer
         self.interval = interval
         self.onChange = onChange
-        timer = try loop.timer(on: .monotonic) { [unowned self] in look() }
+        timer = try loop.timer(on: .monotonic, of: self) { $0.look() }
     }
 
     /// True while another look is to come.

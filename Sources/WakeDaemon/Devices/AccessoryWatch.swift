@@ -19,12 +19,13 @@ final class AccessoryWatch: AccessoryHost {
     private var held = HeldPlans<AccessoryMatch>()
     /// A handler's state has moved since the turn began.
     private var hasMoved = false
+    private var telling: Deferred?
 
     init(_ bridge: Bridge, sessions: SessionBook, stateDirectory: String) throws(SystemError) {
         self.bridge = bridge
         self.sessions = sessions
         book = AccessoryBook(in: stateDirectory)
-        let clock = bridge.engine.clock
+        let clock = bridge.turn.clock
         source = try AccessorySource(on: bridge.loop, registry: book.read()) { clock.stamp() }
         source.host = self
     }
@@ -35,13 +36,10 @@ final class AccessoryWatch: AccessoryHost {
     }
 
     func begin() throws(SystemError) {
-        bridge.engine.listeners.append(self)
+        bridge.turn.listeners.append(self)
         // Put off, because a turn may be completed amid what a node said: it is not to be closed over the rest of that.
-        let telling = try bridge.loop.deferred { [unowned self] in tellWanted() }
-        bridge.didCompleteTurn.append { [unowned self] in
-            book.keep()
-            if hasMoved, source.letsGo { telling.schedule() }
-        }
+        telling = try bridge.loop.deferred(of: self) { $0.tellWanted() }
+        bridge.turn.observe(self)
         try source.begin(hearing: bridge.catalog.profiles.subsystems)
     }
 
@@ -73,7 +71,7 @@ final class AccessoryWatch: AccessoryHost {
     // MARK: What the source tells
 
     func accessory(knows device: Device, by match: AccessoryMatch) {
-        devices[device.source] = bridge.know(device, by: ProfileIndex(rawValue: match.edition))
+        devices[device.source] = bridge.engine.know(device, by: ProfileIndex(rawValue: match.edition))
         // A handler may be awake already that watches it.
         hasMoved = true
         bridge.loop.requestTurn()
@@ -81,7 +79,7 @@ final class AccessoryWatch: AccessoryHost {
 
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
+        bridge.engine.ingest(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func accessory(_ source: String, isHeard listening: Listening) {
@@ -116,7 +114,7 @@ final class AccessoryWatch: AccessoryHost {
     private func call(_ source: String, _ alias: String) {
         guard var device = bridge.catalog.entry(of: source)?.device, device.alias != alias else { return }
         device.alias = alias
-        devices[source] = bridge.know(device)
+        devices[source] = bridge.engine.know(device)
     }
 }
 
@@ -147,6 +145,13 @@ extension AccessoryWatch: DeviceWatch {
     }
 }
 
+extension AccessoryWatch: TurnObserver {
+    func turnEnded() {
+        book.keep()
+        if hasMoved, source.letsGo { telling?.schedule() }
+    }
+}
+
 /// What is let go between wakes is opened while a handler is awake for it.
 extension AccessoryWatch: DecisionListener {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
@@ -155,7 +160,7 @@ extension AccessoryWatch: DecisionListener {
 
     private func tellWanted() {
         hasMoved = false
-        let awake = bridge.engine.standings.filter { $0.state.isAwake }.map(\.handler)
+        let awake = bridge.turn.standings.filter { $0.state.isAwake }.map(\.handler)
         let now = Set(
             awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
                 .filter { $0.mode == .externalAccessory }.map(\.source))

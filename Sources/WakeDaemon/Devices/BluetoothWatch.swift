@@ -16,7 +16,7 @@ final class BluetoothWatch: BluetoothHost {
     init(_ bridge: Bridge, bus: SystemBus, sessions: SessionBook) throws(SystemError) {
         self.bridge = bridge
         self.sessions = sessions
-        let clock = bridge.engine.clock
+        let clock = bridge.turn.clock
         source = try BluetoothSource(
             on: bridge.loop, bus: bus, services: bridge.catalog.profiles.peripheralServices,
             air: AirMonitor.ifAllowed(on: bridge.loop),
@@ -55,12 +55,12 @@ final class BluetoothWatch: BluetoothHost {
     // MARK: What the source tells
 
     func bluetooth(knows device: Device, by plan: BluetoothPlan) {
-        devices[device.source] = bridge.know(device, by: ProfileIndex(rawValue: plan.edition))
+        devices[device.source] = bridge.engine.know(device, by: ProfileIndex(rawValue: plan.edition))
     }
 
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.take(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.engine.clock.stamp())
+        bridge.engine.ingest(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func bluetooth(_ source: String, isHeard listening: Listening) {
@@ -76,7 +76,7 @@ final class BluetoothWatch: BluetoothHost {
     }
 
     func bluetooth(adapter address: String, isUp: Bool) {
-        bridge.engine.feed(.announced(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address)))
+        bridge.turn.ingest(.announced(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address)))
     }
 }
 

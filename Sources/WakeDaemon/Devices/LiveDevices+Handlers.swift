@@ -33,7 +33,7 @@ extension LiveDevices {
 
     private func hasRunningWatcher(_ device: Device, besides handler: HandlerID) -> Bool {
         bridge.catalog.handlers.keys.contains { other in
-            other != handler && bridge.engine.standing(of: other)?.state != .stopped
+            other != handler && bridge.turn.standing(of: other)?.state != .stopped
                 && devices(watchedBy: other).contains { $0.source == device.source }
         }
     }

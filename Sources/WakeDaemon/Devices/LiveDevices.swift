@@ -39,7 +39,10 @@ final class LiveDevices {
             kinds.contains(.accessories)
             ? try AccessoryWatch(bridge, sessions: sessions, stateDirectory: stateDirectory) : nil
         if let bluetooth { try accessories?.listen(to: bluetooth.source.client) }
-        bridge.stage.access = self
+        var watches: [DeviceMode: any DeviceWatch] = [:]
+        watches[.bluetoothCentral] = bluetooth
+        watches[.externalAccessory] = accessories
+        bridge.executor.requests.serve(watches)
     }
 
     /// After the manifests are read, so that who watches what is known. A machine that keeps us from udev may still have
@@ -80,26 +83,6 @@ final class LiveDevices {
     func set(_ session: LinkSession, of device: Device) throws(SystemError) {
         try sessions.set(session, of: device.source, needsTrust: device.mode == .bluetoothCentral)
         watch(of: device.mode)?.apply(session, to: device.source)
-    }
-}
-
-extension LiveDevices: DeviceAccess {
-    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
-        let name = request.address.device
-        guard let id = bridge.catalog.device(named: name), let entry = bridge.catalog.entry(id) else {
-            return answer(.failure(.noSuchDevice(name, verb: request.verb)))
-        }
-        let device = entry.device
-        guard bridge.catalog.devices(watchedBy: handler).contains(where: { $0.device.source == device.source }) else {
-            return answer(.failure(.notPermitted(name, verb: request.verb)))
-        }
-        guard bridge.catalog.handlers[handler]?.settings.accepts(device) ?? false else {
-            return answer(.failure(.notBonded(name, verb: request.verb)))
-        }
-        guard let watch = watch(of: device.mode) else {
-            return answer(.failure(.notConnected(name, verb: request.verb)))
-        }
-        watch.perform(request, on: device, answer)
     }
 }
 

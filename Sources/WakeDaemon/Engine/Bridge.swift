@@ -1,4 +1,4 @@
-// A bridge that runs: journal, engine, process stage and the loop's timers put together, for the daemon and for one command.
+// A bridge that runs: an engine on the event loop, with processes that are suspended, for the daemon and for one command.
 import WakeCore
 import WakeJournal
 import WakeLoop
@@ -45,25 +45,16 @@ public struct BridgeOptions {
 
 public final class Bridge {
     public let loop: EventLoop
-    public let engine: Engine
-    let catalog: Catalog
-    let composer: LineComposer
-    let stage: ProcessStage
-    let journal: Journal
+    package let engine: Engine
+    package var turn: Turn { engine.turn }
+    var catalog: Catalog { engine.catalog }
+    var journal: Journal { engine.journal }
+    let executor: ProcessExecutor
     let accounts: AccountBook
     private let suspension: Suspension
-    private var recovery: Recovery
-    /// Who knows what the start before this life lost: a manifest that comes back is not told twice.
-    private var hasBeenTold: Set<HandlerID> = []
-    let counts: HandlerCounts
-    private var timers: [Timer] = []
     private var wallClock: WallClockWatch
     private var wallClockWatch: Watch?
-    private var rearmed: (monotonic: Instant?, boottime: Instant?) = (nil, nil)
-    /// Called after every turn, when all is committed and done.
-    package var didCompleteTurn: [() -> Void] = []
-    /// Hears what devices did that nobody is owed, by lack of a subscription or by its policy; it has no number.
-    var onUnowned: (DeviceEvent) -> Void = { _ in }
+    private var isFinishing = false
     private let log = Log("bridge")
 
     public var strength: SuspensionStrength { suspension.strength }
@@ -71,186 +62,49 @@ public final class Bridge {
     var containment: Containment { suspension.containment }
 
     init(
-        _ options: BridgeOptions, profiles: ProfileLibrary
+        _ options: BridgeOptions, catalog: Catalog, clock: any WakeClock = RealClock(), handlerLog: any HandlerLog
     ) throws {
         Signals.ignoreBrokenPipes()
         loop = try EventLoop()
         wallClock = try WallClockWatch()
         let aliveUntil = Self.journalWritten(options)
-        journal = try Self.openJournal(options)
+        let journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
-        recovery = journal.recover { [journal] in
+        let recovery = journal.recover {
             if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil) }
         }
         suspension = try Self.chooseSuspension(options)
         accounts = AccountBook(OwnUsers(options.ownUserPlaces))
-        let clock = RealClock()
-        engine = Engine(journal: journal, clock: clock, from: recovery.next, limits: Self.limits(options))
-        catalog = Catalog(profiles: profiles)
-        composer = LineComposer(
-            catalog: catalog, journal: journal, idPrefix: options.idPrefix ?? "\(journal.id)-",
-            clock: { clock.stamp().wall })
-        counts = HandlerCounts(engine: engine)
-        composer.counters = { [counts] in counts.counters(of: $0) }
+        let composer = LineComposer(
+            catalog: catalog, idPrefix: options.idPrefix ?? "\(journal.id)-", clock: clock)
         let launcher = Launcher(
             suspension: suspension, accounts: accounts,
             bridgeStateDirectory: options.stateOfHandlers, runtimeDirectory: options.runtimeDirectory)
-        stage = try ProcessStage(
-            engine: engine, loop: loop, catalog: catalog, composer: composer, launcher: launcher,
+        executor = try ProcessExecutor(
+            loop: loop, composer: composer, launcher: launcher, handlerLog: handlerLog,
             longestLogLine: options.settings.log.longestLine)
-        engine.stage = stage
-        try tieToLoop()
-        engine.willShed = { [unowned self] in introduceAbsent($0) }
-        for (id, device) in journal.devices() { know(device, nil, as: id) }
+        engine = try Engine(
+            journal: journal, recovery: recovery, clock: clock, limits: Self.limits(options), composer: composer,
+            executor: executor, loop: loop)
+        wallClockWatch = try loop.watch(wallClock.raw, for: .readable, of: self) { $0.tellWallClockStep() }
+        turn.observe(self)
     }
 
     /// Before what it watches is closed.
     deinit { wallClockWatch?.cancel() }
 
-    private func tieToLoop() throws(SystemError) {
-        loop.completeTurn = { [unowned self] in completeTurn() }
-        engine.requestTurn = { [unowned loop] in loop.requestTurn() }
-        engine.runTurn = { [unowned loop] in loop.runTurn() }
-        timers = [
-            try loop.timer(on: .monotonic) { [unowned self] in tick(0) },
-            try loop.timer(on: .boottime) { [unowned self] in tick(1) },
-        ]
-        wallClockWatch = try loop.watch(wallClock.raw, for: .readable) { [unowned self] _ in tellWallClockStep() }
-    }
-
     private func tellWallClockStep() {
         guard let step = try? wallClock.readStep() else { return }
         log.notice("the wall clock was set by \(step.seconds) s")
-        engine.feed(.announced(.time(step: step)))
-    }
-
-    private func tick(_ index: Int) {
-        if index == 0 { rearmed.monotonic = nil } else { rearmed.boottime = nil }
-        engine.feed(.tick)
-    }
-
-    private func completeTurn() {
-        engine.completeTurn()
-        for body in didCompleteTurn { body() }
-        rearm()
-    }
-
-    /// A timer that is armed for the right instant is left alone: arming costs.
-    private func rearm() {
-        let next = (monotonic: engine.nextMonotonicDeadline, boottime: engine.nextBoottimeDeadline)
-        if next.monotonic != rearmed.monotonic { set(timers[0], next.monotonic) }
-        if next.boottime != rearmed.boottime { set(timers[1], next.boottime) }
-        rearmed = next
-    }
-
-    private func set(_ timer: Timer, _ instant: Instant?) {
-        if let instant { timer.arm(at: instant) } else { timer.disarm() }
-    }
-
-    // MARK: Devices and handlers
-
-    /// Gives the device its number, and its handlers to it. `profile` is the one that it comes with; where nobody says, it goes
-    /// on with the one that it has.
-    @discardableResult
-    package func know(_ device: Device, by profile: ProfileIndex? = nil) -> DeviceID {
-        let id = journal.deviceID(for: device)
-        know(device, profile, as: id)
-        return id
-    }
-
-    private func know(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
-        var device = device
-        let profile = profile ?? catalog.profile(of: device, as: id)
-        if profile == nil { device.profile = nil }
-        catalog.set(device, profile, as: id)
-        engine.feed(.device(id, device))
-    }
-
-    /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
-    @discardableResult
-    func adopt(_ manifest: HandlerManifest) -> HandlerID {
-        let id = journal.handlerID(named: manifest.id)
-        let earlier = catalog.handlers[id]
-        let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
-        catalog.set(manifest, as: id)
-        engine.feed(
-            .configure(id, manifest.settings, isStopped: recovery.stopped.contains(id), restarts: restarts))
-        if let owed = recovery.owed.removeValue(forKey: id) { engine.feed(.recovered(id, owed)) }
-        if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
-        return id
-    }
-
-    func dismiss(_ id: HandlerID) {
-        engine.feed(.remove(id))
-        catalog.remove(id)
-    }
-
-    /// Who is owed events and has had no manifest in this life is unknown to the core. Before it can lose any of them in a
-    /// gap it is what a handler is whose manifest was removed; where the manifest comes back, it goes on with what is left.
-    private func introduceAbsent(_ id: HandlerID) {
-        guard let owed = recovery.owed.removeValue(forKey: id) else { return }
-        var settings = HandlerSettings()
-        settings.isEnabled = false
-        settings.stoppedEvents = .keep
-        // What waits for nobody must hold no source back.
-        settings.queueCap = .max / 2
-        engine.feed(.configure(id, settings, isStopped: recovery.stopped.contains(id), restarts: false))
-        engine.feed(.recovered(id, owed))
-    }
-
-    /// What `ram` or a reboot lost is one gap for each device that the handler watches. Who is new has lost nothing.
-    private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
-        guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
-        let gap = Gap(
-            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
-            to: lost.to)
-        for (index, entry) in catalog.devices.enumerated() {
-            guard let entry, manifest.settings.takes(entry.device) else { continue }
-            engine.feed(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
-        }
-    }
-
-    /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
-    /// no loss is told twice, even if the bridge is killed meanwhile.
-    func tellLosses(adopting adopt: () -> Void) {
-        engine.keepTogether {
-            adopt()
-            journal.noteLossesTold()
-        }
-    }
-
-    /// What the journal knows of how far a trace was played.
-    var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
-
-    /// - Parameter now: where the event is told later than it happened; nobody's budget began then.
-    package func take(_ event: DeviceEvent, at now: Stamp? = nil) {
-        var event = event
-        event.isAuthenticated = catalog.entry(event.device)?.device.isBonded ?? false
-        catalog.note(event)
-        let count = { [engine] in event.isGap ? engine.gapsAppended : engine.deviceEventsAppended }
-        let before = count()
-        engine.feed(.event(event), at: now ?? event.stamp)
-        if count() == before { onUnowned(event) }
-    }
-
-    /// Lets a trace that keeps its own time wait where half a queue is full, and one that keeps none for whoever is at work.
-    func keepPace(_ source: ReplaySource, at speed: ReplaySpeed) {
-        source.mustWait = { [unowned engine] in speed == .max ? engine.isFed : engine.isBackedUp }
-        didCompleteTurn.append { [weak source] in source?.resume() }
+        turn.ingest(.announced(.time(step: step)))
     }
 
     // MARK: The end
 
-    /// Tells every handler to end, and `whenDone` once none has a process any more.
-    func finish(whenDone: @escaping () -> Void) {
-        var isTold = false
-        let check = { [unowned self] in
-            guard !isTold, engine.isQuiet else { return }
-            isTold = true
-            whenDone()
-        }
-        didCompleteTurn.append(check)
-        engine.feed(.finish)
+    /// Tells every handler to end, and stops the loop once none has a process any more.
+    func finish() {
+        isFinishing = true
+        turn.ingest(.finish)
     }
 
     /// Leaves nothing behind: the journal is closed and our own cgroup, empty by now, is removed.
@@ -304,35 +158,15 @@ public final class Bridge {
     }
 }
 
-/// There is no device to talk to: a replay, or a bridge whose sources are switched off.
-final class NoDevices: DeviceAccess {
-    func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
-        answer(.failure(.replayed(verb: request.verb, device: request.address.device)))
-    }
+/// What handlers did in the turn may let it go on.
+extension ReplaySource: TurnObserver {
+    package func turnEnded() { resume() }
 }
 
-extension DeviceRequest {
-    var verb: String {
-        switch self {
-        case .read: "read"
-        case .write: "write"
-        }
-    }
-
-    var address: DeviceAddress {
-        switch self {
-        case .read(let address), .write(let address, _): address
-        }
-    }
-}
-
-extension HandlerManifest {
-    /// Whether a running process is still what the manifest asks for.
-    func runsSameProgram(as other: HandlerManifest) -> Bool {
-        exec == other.exec && user == other.user && group == other.group && groups == other.groups
-            && environment == other.environment
-            && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
-            && settings.readiness == other.settings.readiness && notifies == other.notifies
-            && settings.acknowledgement == other.settings.acknowledgement && limits == other.limits
+extension Bridge: TurnObserver {
+    package func turnEnded() {
+        guard isFinishing, turn.isQuiet else { return }
+        isFinishing = false
+        loop.stop()
     }
 }

@@ -4,13 +4,13 @@ import WakeModel
 
 final class DecisionLog: DecisionListener {
     private let start: Instant
-    private let name: (HandlerID) -> String
+    private let catalog: Catalog
     private let write: ([UInt8]) -> Void
 
     /// `start` is the instant shown as zero; `write` receives whole lines.
-    init(from start: Instant, naming name: @escaping (HandlerID) -> String, write: @escaping ([UInt8]) -> Void) {
+    init(from start: Instant, naming catalog: Catalog, write: @escaping ([UInt8]) -> Void) {
         self.start = start
-        self.name = name
+        self.catalog = catalog
         self.write = write
     }
 
@@ -18,7 +18,7 @@ final class DecisionLog: DecisionListener {
         var line: [UInt8] = []
         line.appendDecimal((stamp.moment.monotonic - start).nanoseconds / 1000)
         line.append(UInt8(ascii: " "))
-        line.append(contentsOf: name(handler).utf8)
+        line.append(contentsOf: catalog.name(of: handler).utf8)
         line.append(UInt8(ascii: " "))
         line.append(contentsOf: decision.written.utf8)
         line.append(UInt8(ascii: "\n"))

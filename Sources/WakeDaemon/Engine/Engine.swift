@@ -1,295 +1,115 @@
-// The one place where an input becomes effects and effects become facts: step the core, write the journal, commit, act.
+// What a bridge and a virtual replay are both made of: which devices and handlers there are, and the turn in which things happen.
 import WakeCore
 import WakeJournal
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
-/// Performs what the core asks of handler processes, after the commit.
-protocol Stage: AnyObject {
-    func perform(_ effect: Effect)
-}
-
-/// Hears every decision of the core, as it is made.
-protocol DecisionListener: AnyObject {
-    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
-}
-
-/// Owns the core and the journal. All that is fed between two calls of ``completeTurn()`` shares one commit, and nothing
-/// leaves the bridge before the commit that holds its cause.
+/// Tells the catalog, the journal and the core of every device and handler, in that order.
 public final class Engine {
-    private var core: Dispatcher
-    public let journal: Journal
-    public let clock: any WakeClock
-    weak var stage: (any Stage)?
-    var listeners: [any DecisionListener] = []
-    /// Hears every event that somebody is owed, with its number.
-    var onAppend: (DeviceEvent, Sequence) -> Void = { _, _ in }
-    /// How many events of devices were appended, what the bridge itself tells in gaps not among them.
-    private(set) var deviceEventsAppended: UInt64 = 0
-    /// How many gaps were appended, those that a source tells and the bridge's own.
-    private(set) var gapsAppended: UInt64 = 0
-    /// Called for each handler whose data is about to be let go: the core must know it by then.
-    var willShed: (HandlerID) -> Void = { _ in }
-    /// Called once when there is something to commit or to do.
-    var requestTurn: () -> Void = {}
-    /// Called when the turn asked for has not come for so long, or so much was fed, that it must be completed now.
-    var runTurn: (() -> Void)?
+    public let turn: Turn
+    let catalog: Catalog
+    let composer: LineComposer
+    /// What the journal knew at the start, but for the events that it still owes.
+    private let recovery: Recovery
+    /// Handlers that know what the start lost: a manifest that comes back is not told twice.
+    private var hasBeenTold: Set<HandlerID> = []
+    var journal: Journal { turn.journal }
 
-    private var effects: [Effect] = []
-    private var turned: [Effect] = []
-    private var outward: [Effect] = []
-    /// Keeps the memory of the last turn's effects for the next one's.
-    private var spare: [Effect] = []
-    private var isTurnRequested = false
-    /// Effects are performed in their order, so what they cause waits until all of them are done.
-    private var isCompleting = false
-    private var isKeptTogether = false
-    private var feedsInTurn = 0
-    /// To whom something is written in this turn.
-    private var given: [Recipient] = []
-    /// Until when their time has not begun.
-    private var givenAt = Instant.zero
-    private var lastAppended: Sequence
-    private var turnBegan = Instant.zero
-    /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
-    private static let feedsPerTurn = 512
-    private static let turnLength = TimeSpan.milliseconds(5)
-    /// So much taken from the time for a batch is less than anybody can tell.
-    private static let missedTime = TimeSpan.milliseconds(1)
-    private var commitsSinceUpkeep = 0
-    /// Emptying the write-ahead log costs as much as a hundred commits, so it is done once for many.
-    private static let commitsPerUpkeep = 1_024
-    /// Numbers reserved ahead of need.
-    private static let reservation: UInt64 = 4_096
-    private let log = Log("journal")
-
-    init(journal: Journal, clock: any WakeClock, from next: Sequence, limits: IngressLimits) {
-        core = Dispatcher(from: next, limits: limits)
-        lastAppended = Sequence(next.rawValue - 1)
-        self.journal = journal
-        self.clock = clock
+    /// - Parameter loop: ends the turns; nil where a trace's own clock does.
+    init(
+        journal: Journal, recovery: Recovery, clock: any WakeClock, limits: IngressLimits, composer: LineComposer,
+        executor: any EffectExecutor, loop: EventLoop? = nil
+    ) throws(SystemError) {
+        turn = try Turn(
+            journal: journal, clock: clock, recovery: recovery, limits: limits, executor: executor, loop: loop)
+        catalog = composer.catalog
+        self.composer = composer
+        var facts = recovery
+        facts.owed = [:]
+        self.recovery = facts
+        for (id, device) in journal.devices() { know(device, nil, as: id) }
     }
 
-    func feed(_ input: Input) {
-        let stamp = clock.stamp()
-        guard isTurnRequested, isOverdue(at: stamp.moment) else { return feed(input, at: stamp) }
-        endTurnEarly()
-        feed(input, at: clock.stamp())
+    /// What the journal knows of how far a trace was played.
+    var replayPosition: Recovery.ReplayPosition? { recovery.replayPosition }
+
+    // MARK: Devices
+
+    /// Gives the device its number, and its handlers to it. `profile` is the one that it comes with; without one it goes on with
+    /// the one that it has.
+    @discardableResult
+    package func know(_ device: Device, by profile: ProfileIndex? = nil) -> DeviceID {
+        let id = journal.deviceID(for: device)
+        know(device, profile, as: id)
+        return id
     }
 
-    /// Shares its commit with what the journal was told just before.
-    func feed(_ input: Input, at stamp: Stamp) {
-        step(input, at: stamp)
-        feedsInTurn += 1
-        if !isTurnRequested {
-            isTurnRequested = true
-            turnBegan = stamp.moment.monotonic
-            requestTurn()
-        } else if feedsInTurn >= Self.feedsPerTurn || isOverdue(at: stamp.moment) {
-            endTurnEarly()
+    private func know(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
+        var device = device
+        let profile = profile ?? catalog.profile(of: device, as: id)
+        if profile == nil { device.profile = nil }
+        catalog.set(device, profile, as: id)
+        turn.ingest(.device(id, device))
+    }
+
+    /// - Parameter now: where the event is told later than it happened; no budget began then.
+    package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
+        var event = event
+        event.isAuthenticated = catalog.entry(event.device)?.device.isBonded ?? false
+        catalog.note(event)
+        turn.ingest(.event(event), at: now ?? event.stamp)
+    }
+
+    // MARK: Handlers
+
+    /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
+    @discardableResult
+    func adopt(_ manifest: HandlerManifest) -> HandlerID {
+        let id = journal.handlerID(named: manifest.id)
+        let earlier = catalog.handlers[id]
+        let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
+        catalog.set(manifest, as: id)
+        turn.configure(id, manifest.settings, restarts: restarts)
+        if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
+        return id
+    }
+
+    func dismiss(_ id: HandlerID) {
+        turn.ingest(.remove(id))
+        catalog.remove(id)
+    }
+
+    /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
+    private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
+        guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
+        let gap = Gap(
+            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
+            to: lost.to)
+        for (index, entry) in catalog.devices.enumerated() {
+            guard let entry, manifest.settings.takes(entry.device) else { continue }
+            turn.ingest(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
         }
     }
 
-    /// Whether somebody's time is over is not to be asked before what he was given in a turn that has lasted too long has been
-    /// written.
-    func completeOverdueTurn() {
-        if isTurnRequested, isOverdue(at: clock.now()) { endTurnEarly() }
-    }
-
-    /// After work that took long and that nobody waits for: what came due meanwhile is not kept waiting for more of it.
-    func letOut() { if !outward.isEmpty { endTurnEarly() } }
-
-    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - turnBegan > Self.turnLength }
-
-    private func endTurnEarly() {
-        guard !isCompleting, !isKeptTogether else { return }
-        if let runTurn { runTurn() } else { completeTurn() }
-    }
-
-    /// What `work` feeds shares one commit, however much it is and however long it takes.
-    func keepTogether(_ work: () -> Void) {
-        isKeptTogether = true
-        work()
-        isKeptTogether = false
-    }
-
-    /// Effects are moved from one place to the next and not copied: turned round once, they come off the end in their order.
-    private func step(_ input: Input, at stamp: Stamp) {
-        if !given.isEmpty, stamp.moment.monotonic - max(turnBegan, givenAt) > Self.turnLength { beginTime(at: stamp) }
-        core.step(input, at: stamp, into: &effects)
-        recordEffects(at: stamp)
-    }
-
-    /// Of whoever something is written to in this turn.
-    private func beginTime(at stamp: Stamp) {
-        givenAt = stamp.moment.monotonic
-        core.step(.given(given), at: stamp, into: &effects)
-        recordEffects(at: stamp)
-    }
-
-    private func recordEffects(at stamp: Stamp) {
-        while let effect = effects.popLast() { turned.append(effect) }
-        while let effect = turned.popLast() { record(effect, at: stamp) }
-    }
-
-    /// Commits what was gathered and then lets it out; what that causes is committed and let out in the same way. It may be no
-    /// more than an acknowledgement: nobody asks for another turn in which that would be written.
-    func completeTurn() {
-        isCompleting = true
-        let stage = stage
-        repeat {
-            // What the commit itself has to tell is committed before anybody is given anything.
-            repeat {
-                feedsInTurn = 0
-                commit()
-            } while feedsInTurn > 0
-            let count = given.count
-            // Taken out, not borrowed: what the stage feeds while it acts adds to `outward`.
-            var performing = spare
-            spare = []
-            while let effect = outward.popLast() { performing.append(effect) }
-            var written = 0
-            while let effect = performing.popLast() {
-                stage?.perform(effect)
-                // Of one alone, the end of the turn tells it.
-                if count > 1, case .deliver = effect { noteWriting(&written) }
-            }
-            spare = performing
-            countFromWriting(count)
-        } while !outward.isEmpty || feedsInTurn > 0
-        isCompleting = false
-        isTurnRequested = false
-        keepHouse()
-    }
-
-    /// Deliveries are written in the order in which they were given: what the last of many waits for is not the first one's time.
-    private func noteWriting(_ written: inout Int) {
-        given[written].writtenAt = clock.now().monotonic
-        written += 1
-    }
-
-    /// The first `count` have what they are given. Mostly a turn takes no time that anybody would miss.
-    private func countFromWriting(_ count: Int) {
-        guard !given.isEmpty else { return }
-        let stamp = clock.stamp()
-        if stamp.moment.monotonic - turnBegan > Self.missedTime { beginTime(at: stamp) }
-        given.removeFirst(count)
-    }
-
-    private func record(_ effect: Effect, at stamp: Stamp) {
-        switch effect {
-        case .append(let sequence, let event, let owners, let durability):
-            journal.append(event, as: sequence, owedTo: owners, durability: durability)
-            lastAppended = max(lastAppended, sequence)
-            if event.isGap { gapsAppended += 1 } else { deviceEventsAppended += 1 }
-            onAppend(event, sequence)
-        case .update(let sequence, let event): journal.update(event, as: sequence)
-        case .lease(let handler, let sequences), .keepInFlight(let handler, let sequences):
-            journal.lease(sequences, to: handler)
-        case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
-        case .giveBack(let handler, let sequence, let attempts, let charges, let until):
-            journal.giveBack(
-                sequence, by: handler, attempts: Int(attempts), charges: Int(charges), heldUntil: until)
-        case .deadLetter(let handler, let sequence, let reason):
-            journal.deadLetter(sequence, by: handler, reason: reason, at: stamp.wall)
-        case .checkpoint(let handler, let text): journal.setCheckpoint(text, of: handler)
-        case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
-        case .decision(let handler, let decision):
-            for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
-        case .deliver(let handler, let epoch, _):
-            given.append(Recipient(handler, epoch))
-            outward.append(effect)
-        case .launch, .notify, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
-            .discard,
-            .perform:
-            outward.append(effect)
+    /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
+    /// no loss is told twice, even if the bridge is killed meanwhile.
+    func tellLosses(adopting adopt: () -> Void) {
+        turn.keepTogether {
+            adopt()
+            journal.noteLossesTold()
         }
     }
-
-    private func commit() {
-        noteNumbers()
-        let outcomes = journal.commit()
-        if !outcomes.isEmpty { commitsSinceUpkeep += 1 }
-        for outcome in outcomes { report(outcome) }
-    }
-
-    /// What a policy lets go has a number that no record bears; after a restart it must not be given out again.
-    private func noteNumbers() {
-        let last = Sequence(core.nextSequence.rawValue - 1)
-        guard last > lastAppended else { return }
-        lastAppended = last
-        journal.noteGiven(last, at: clock.stamp().wall)
-    }
-
-    /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
-    private func report(_ outcome: CommitOutcome) {
-        switch outcome {
-        case .committed: break
-        case .lost(let loss):
-            log.error(loss.sentence)
-            feed(.announced(.bridge(condition: "durability-lost", detail: loss.sentence)))
-        case .restored(let durability):
-            log.notice("events of durability \(durability.rawValue) are kept on disk again")
-            feed(.announced(.bridge(condition: "durability-restored", detail: durability.rawValue)))
-        }
-    }
-
-    /// Done while nobody runs, so that nobody waits for what this costs. To ask every handler costs too, and comes second.
-    private func keepHouse() {
-        let next = nextSequence
-        let isShort = journal.needsReservation(next: next)
-        guard isShort || commitsSinceUpkeep >= Self.commitsPerUpkeep, ask({ $0.isEverybodyAsleep }) else { return }
-        if isShort {
-            // Synced to disk: nobody should meet with that on the way of an event.
-            journal.reserve(upTo: Sequence(next.rawValue + Self.reservation))
-            for outcome in journal.commit() { report(outcome) }
-        }
-        guard commitsSinceUpkeep >= Self.commitsPerUpkeep else { return }
-        commitsSinceUpkeep = 0
-        let compaction = journal.compact()
-        for outcome in compaction.outcomes { report(outcome) }
-        if compaction.excess > 0 { shed(compaction.excess) }
-    }
-
-    /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is told.
-    private func shed(_ bytes: Int) {
-        log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
-        for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
-            willShed(handler)
-            feed(.shed(handler, sequences))
-        }
-    }
-
-    /// In place: to read a struct out of a class copies it, and counts every array in it.
-    fileprivate func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
 }
 
-extension DeviceEvent {
-    var isGap: Bool { if case .gap = kind { true } else { false } }
-}
-
-// MARK: - Questions
-
-extension Engine {
-    var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
-    var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
-    /// Whether anything follows now although nothing else happens.
-    func isDue(at moment: Moment) -> Bool {
-        ask {
-            $0.nextMonotonicDeadline.map { $0 <= moment.monotonic } ?? false
-                || $0.nextBoottimeDeadline.map { $0 <= moment.boottime } ?? false
-        }
+extension HandlerManifest {
+    /// Whether a running process is still what the manifest asks for.
+    func runsSameProgram(as other: HandlerManifest) -> Bool {
+        exec == other.exec && user == other.user && group == other.group && groups == other.groups
+            && environment == other.environment
+            && workingDirectory == other.workingDirectory && settings.lifecycle == other.settings.lifecycle
+            && settings.readiness == other.settings.readiness && notifies == other.notifies
+            && settings.acknowledgement == other.settings.acknowledgement && limits == other.limits
     }
-    var nextSequence: Sequence { ask { $0.nextSequence } }
-    var isSettled: Bool { ask { $0.isSettled } }
-    var isQuiet: Bool { ask { $0.isQuiet } }
-    package var isBackedUp: Bool { ask { $0.isBackedUp } }
-    package var isFed: Bool { ask { $0.isFed } }
-    /// True once nobody runs who could be frozen before the machine sleeps.
-    var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
-    var hasSuspended: Bool { ask { $0.hasSuspended } }
-    var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
-    func isExpiring(_ handler: HandlerID) -> Bool { ask { $0.isExpiring(handler) } }
-    func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }
 }

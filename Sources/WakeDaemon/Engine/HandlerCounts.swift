@@ -3,16 +3,12 @@ import WakeCore
 import WakeJournal
 import WakeModel
 
-/// Launches and acknowledgements count from the bridge's start; what is queued and dead-lettered is as it stands.
-final class HandlerCounts {
-    private unowned let engine: Engine
-
-    init(engine: Engine) { self.engine = engine }
-
-    /// Asked once a launch, so that looking the dead letters up costs no wake of a suspended process.
+extension Turn {
+    /// Launches and acknowledgements count from the bridge's start; what is queued and dead-lettered is as it stands. Asked once a
+    /// launch, so that looking the dead letters up costs no wake of a suspended process.
     func counters(of handler: HandlerID) -> Restoration.Counters {
         var counters = Restoration.Counters()
-        if let standing = engine.standing(of: handler) {
+        if let standing = standing(of: handler) {
             counters.launches = standing.launches
             counters.acknowledged = standing.outcomes.acknowledged
             counters.useful = standing.outcomes.useful
@@ -21,7 +17,7 @@ final class HandlerCounts {
             // Its first batch is leased by now, and the process has not been given it.
             counters.queued = UInt64(standing.queuedCount + standing.openCount)
         }
-        counters.deadLetters = UInt64(engine.journal.deadLetters().count { $0.handler == handler })
+        counters.deadLetters = UInt64(journal.deadLetters().count { $0.handler == handler })
         return counters
     }
 }

@@ -1,49 +1,54 @@
 // Deliveries and notices as the bytes that are written to a handler: the journal's event, the profile's value, one line.
 import WakeCore
 import WakeJournal
+import WakeLoop
 import WakeModel
 import WakeProfiles
 
 final class LineComposer {
-    private let catalog: Catalog
-    private let journal: Journal
-    private let clock: () -> WallTime
+    let catalog: Catalog
+    private let clock: any WakeClock
     /// `j7-`, or `replay-`: what the ids of events begin with.
     private let start: EventLineStart
     private let noticePrefix: String
     private var noticeCount: UInt64 = 0
-    /// What a launched process is told of its past.
-    var counters: (HandlerID) -> Restoration.Counters = { _ in Restoration.Counters() }
     /// What a profile decoded last; its memory is used again for the next.
     private var value = JSONWriter(reserving: 256)
 
-    init(catalog: Catalog, journal: Journal, idPrefix: String, clock: @escaping () -> WallTime) {
+    init(catalog: Catalog, idPrefix: String, clock: any WakeClock) {
         self.catalog = catalog
-        self.journal = journal
         start = EventLineStart(idPrefix: idPrefix)
         self.clock = clock
         // Ids of notices are counted from the bridge's start, so its instant makes them unique over restarts.
-        noticePrefix = idPrefix == Self.replayPrefix ? "\(idPrefix)n" : "\(idPrefix)n\(clock().microseconds)-"
+        noticePrefix =
+            idPrefix == Self.replayPrefix ? "\(idPrefix)n" : "\(idPrefix)n\(clock.stamp().wall.microseconds)-"
     }
 
     static let replayPrefix = "replay-"
 
-    func compose(_ delivery: Delivery, for handler: HandlerID, into writer: inout JSONWriter) {
+    func compose(_ delivery: Delivery, for handler: HandlerID, in turn: Turn, into writer: inout JSONWriter) {
         switch delivery.preface {
         case .none: break
-        case .restored(let reason): write(.restored(restoration(of: handler, reason)), into: &writer)
+        case .restored(let reason): write(.restored(restoration(of: handler, reason, in: turn)), into: &writer)
         case .resumed(let frozenFor, let reason, let open):
             write(.resumed(frozenFor: frozenFor, reason: reason.written, open: open), into: &writer)
         }
-        composeLines(of: delivery, into: &writer)
+        composeLines(of: delivery, in: turn, into: &writer)
     }
 
     /// What is delivered, without a word of the wake.
-    func composeLines(of delivery: Delivery, into writer: inout JSONWriter) {
+    func composeLines(of delivery: Delivery, in turn: Turn, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
         let last = delivery.events.last?.sequence ?? Sequence(0)
         if delivery.events.count > 1 { catalog.fetchSpeech(of: delivery.events.lazy.map(\.device)) }
-        for event in delivery.events { write(event, before: last, budget: delivery.budget, into: &writer) }
+        for delivered in delivery.events {
+            // What cannot be read any more is told as a gap in its place; the journal tells the operator.
+            let event =
+                turn.event(delivered.sequence, before: last)
+                ?? Journal.remains(of: delivered.sequence, from: delivered.device, at: clock.stamp().wall)
+            write(
+                event, delivered.sequence, delivered.attempt, delivered.isRedelivered, delivery.budget, into: &writer)
+        }
     }
 
     func compose(_ notice: Notice, into writer: inout JSONWriter) { write(notice, into: &writer) }
@@ -71,16 +76,7 @@ final class LineComposer {
 
     private func write(_ notice: Notice, into writer: inout JSONWriter) {
         noticeCount += 1
-        notice.write(into: &writer, idPrefix: noticePrefix, number: noticeCount, time: clock())
-    }
-
-    private func write(
-        _ delivered: DeliveredEvent, before last: Sequence, budget: TimeSpan, into writer: inout JSONWriter
-    ) {
-        let seq = delivered.sequence
-        // What cannot be read any more is told as a gap in its place; the journal tells the operator.
-        let event = journal.event(seq, before: last) ?? Journal.remains(of: seq, from: delivered.device, at: clock())
-        write(event, delivered.sequence, delivered.attempt, delivered.isRedelivered, budget, into: &writer)
+        notice.write(into: &writer, idPrefix: noticePrefix, number: noticeCount, time: clock.stamp().wall)
     }
 
     private func write(
@@ -106,7 +102,7 @@ final class LineComposer {
         }
     }
 
-    private func restoration(of handler: HandlerID, _ reason: WakeReason) -> Restoration {
+    private func restoration(of handler: HandlerID, _ reason: WakeReason, in turn: Turn) -> Restoration {
         var restoration = Restoration(reason: reason.written)
         restoration.links = catalog.devices(heardBy: handler).map {
             Restoration.Link(device: $0.device, isConnected: $0.isConnected ?? false)
@@ -116,8 +112,8 @@ final class LineComposer {
                 profile: $0.profile, device: $0.device, wakes: $0.wakes, policy: $0.policy.rawValue,
                 durability: $0.durability.rawValue)
         }
-        restoration.counters = counters(handler)
-        restoration.checkpoint = journal.checkpoint(of: handler)
+        restoration.counters = turn.counters(of: handler)
+        restoration.checkpoint = turn.journal.checkpoint(of: handler)
         return restoration
     }
 }

@@ -52,7 +52,7 @@ public final class ForegroundBridge {
     private var isFinishing = false
     private var outcome = Outcome()
     private var signals: [SignalWatch] = []
-    private var lines: HandlerLines?
+    private let lines: HandlerLines
     private var look: Timer?
 
     public var strength: SuspensionStrength { bridge.strength }
@@ -63,23 +63,22 @@ public final class ForegroundBridge {
         print: @escaping (String) -> Void
     ) throws {
         try Executable.check(manifest.exec[0])
+        lines = HandlerLines(print)
         ground = try TemporaryGround.make()
         do {
             if source == .devices { try Self.makeLastingDirectory(for: manifest) }
             let options = Self.options(for: source, ground.directory, cgroup: ground.cgroupName)
             try Self.checkAccount(of: manifest, options)
-            bridge = try Bridge(options, profiles: profiles)
+            bridge = try Bridge(options, catalog: Catalog(profiles: profiles), handlerLog: lines)
         } catch {
             ground.remove()
             throw error
         }
         start = SystemClock.monotonic()
-        handler = bridge.adopt(manifest)
-        bridge.engine.listeners.append(tally)
-        let lines = HandlerLines(print)
-        self.lines = lines
-        bridge.stage.handlerLog = lines
-        bridge.engine.listeners.append(lines)
+        handler = bridge.engine.adopt(manifest)
+        bridge.turn.listeners.append(tally)
+        bridge.turn.sinks.append(tally)
+        bridge.turn.listeners.append(lines)
     }
 
     private static func checkAccount(of manifest: HandlerManifest, _ options: BridgeOptions) throws {
@@ -116,31 +115,31 @@ public final class ForegroundBridge {
 
     /// Gets a sentence for each thing out of the ordinary: an overrun, a crash, a penalty.
     public var say: (String) -> Void {
-        get { lines?.say ?? { _ in } }
-        set { lines?.say = newValue }
+        get { lines.say }
+        set { lines.say = newValue }
     }
 
     /// Tells, from the first second on and several times in each, how far it is; only for somebody who watches.
     public func showProgress(_ show: @escaping (Progress) -> Void) throws(SystemError) {
-        let timer = try bridge.loop.timer(on: .monotonic) { [unowned self] in
-            if !isFinishing { show(progress) }
-            look?.arm(at: SystemClock.monotonic() + .milliseconds(200))
+        let timer = try bridge.loop.timer(on: .monotonic, of: self) {
+            if !$0.isFinishing { show($0.progress) }
+            $0.look?.arm(at: SystemClock.monotonic() + .milliseconds(200))
         }
         look = timer
         timer.arm(at: start + .seconds(1))
     }
 
     private var progress: Progress {
-        let standing = bridge.engine.standing(of: handler)
+        let standing = bridge.turn.standing(of: handler)
         return Progress(
             events: outcome.events, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
             length: SystemClock.monotonic() - start, why: standing?.why ?? "")
     }
 
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        let log = DecisionLog(from: start, naming: { [bridge] in bridge.catalog.name(of: $0) }, write: write)
+        let log = DecisionLog(from: start, naming: bridge.catalog, write: write)
         decisions = log
-        bridge.engine.listeners.append(log)
+        bridge.turn.listeners.append(log)
     }
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
@@ -149,19 +148,13 @@ public final class ForegroundBridge {
         var reader = reader
         let header = try reader.header()
         self.header = header
-        devices = header.devices.map { bridge.know($0.device(bridge.catalog.profiles)) }
+        devices = header.devices.map { bridge.engine.know($0.device(bridge.catalog.profiles)) }
         let source = try ReplaySource(reader, speed: speed, on: bridge.loop)
         self.source = source
-        bridge.keepPace(source, at: speed)
-        source.onOperation = { [unowned self] in take($0) }
-        source.onEnd = { [unowned self] error in
-            outcome.traceError = error
-            hasPlayed = true
-            bridge.engine.feed(.tick)
-        }
-        bridge.didCompleteTurn.append { [unowned self] in finishWhenSettled() }
+        bridge.turn.observe(source)
+        bridge.turn.observe(self)
         try endOnSignals()
-        source.begin()
+        source.begin(for: self)
         _ = try bridge.loop.run()
         return conclude()
     }
@@ -176,42 +169,34 @@ public final class ForegroundBridge {
         devices.begin()
         _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
         devices.end()
-        outcome.events = Int(bridge.engine.deviceEventsAppended)
+        outcome.events = tally.events
         return conclude()
-    }
-
-    private func take(_ operation: TraceOperation) {
-        outcome.events += 1
-        let now = bridge.engine.clock.stamp()
-        let wall = (header?.start ?? now.wall) + operation.offset
-        let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
-        bridge.take(operation.event(of: devices[operation.device], at: stamp))
     }
 
     private func endOnSignals() throws(SystemError) {
         // Whoever started it with nohup wants it to outlive the terminal.
         for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !Signals.isIgnored(number) {
             signals.append(
-                try bridge.loop.onSignal(number) { [unowned self] in
-                    outcome.wasInterrupted = true
-                    finish()
+                try bridge.loop.onSignal(number, of: self) {
+                    $0.outcome.wasInterrupted = true
+                    $0.finish()
                 })
         }
     }
 
     private func finishWhenSettled() {
         guard hasPlayed, !isFinishing else { return }
-        if bridge.engine.isSettled { return finish() }
+        if bridge.turn.isSettled { return finish() }
         wakeForTheRest()
     }
 
     /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
     private func wakeForTheRest() {
-        guard let standing = bridge.engine.standing(of: handler),
+        guard let standing = bridge.turn.standing(of: handler),
             standing.state == .suspended || standing.state == .idle,
-            bridge.engine.nextMonotonicDeadline == nil, bridge.engine.nextBoottimeDeadline == nil
+            bridge.turn.nextMonotonicDeadline == nil, bridge.turn.nextBoottimeDeadline == nil
         else { return }
-        bridge.engine.feed(.operated(handler, .wake))
+        bridge.turn.ingest(.operated(handler, .wake))
     }
 
     private func finish() {
@@ -219,8 +204,8 @@ public final class ForegroundBridge {
         isFinishing = true
         source?.cancel()
         outcome.length = SystemClock.monotonic() - start
-        outcome.awake = bridge.engine.standing(of: handler)?.awake ?? .zero
-        bridge.finish { [unowned self] in bridge.loop.stop() }
+        outcome.awake = bridge.turn.standing(of: handler)?.awake ?? .zero
+        bridge.finish()
     }
 
     private func conclude() -> Outcome {
@@ -236,4 +221,26 @@ public final class ForegroundBridge {
         bridge.close()
         ground.remove()
     }
+}
+
+extension ForegroundBridge: ReplayHost {
+    public func mustWait(at speed: ReplaySpeed) -> Bool { bridge.turn.mustWait(at: speed) }
+
+    public func replay(_ operation: TraceOperation) {
+        outcome.events += 1
+        let now = bridge.turn.clock.stamp()
+        let wall = (header?.start ?? now.wall) + operation.offset
+        let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
+        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
+    }
+
+    public func replayEnded(_ error: TraceError?) {
+        outcome.traceError = error
+        hasPlayed = true
+        bridge.turn.ingest(.tick)
+    }
+}
+
+extension ForegroundBridge: TurnObserver {
+    package func turnEnded() { finishWhenSettled() }
 }

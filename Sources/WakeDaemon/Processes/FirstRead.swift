@@ -1,57 +1,54 @@
-// Whether a program has begun to read what is written to it: until then its pipe holds what nobody has been given.
+// Whether a program has begun to read what is written to it: until then its pipe holds what it has not been given.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// The kernel tells nobody that a pipe is being read, so it is looked at, ever more seldom, and only until it was once.
-final class FirstRead {
-    private(set) var hasHappened = false
-    private let bytesWaiting: () -> Int?
-    private let tell: () -> Void
-    private var timer: Timer?
-    private var delay = FirstRead.firstLook
-    /// How much has been written, and until when it is waited for; nil where nobody waits.
-    private var awaited: (bytes: Int, until: Instant)?
+/// The kernel does not tell when a pipe is read, so it is looked at, ever more seldom, and only until it was once.
+struct FirstRead {
+    private enum State {
+        case unread
+        /// How much has been written, until when a reading is waited for, and how long until the next look.
+        case awaited(bytes: Int, until: Instant, delay: TimeSpan)
+        case happened
+    }
+
+    private var state = State.unread
+    private let timer: Timer
 
     private static let firstLook = TimeSpan.milliseconds(1)
     private static let lastLook = TimeSpan.milliseconds(100)
 
-    /// `bytesWaiting` is what stands in the pipe; nil where that cannot be known.
-    init(
-        on loop: EventLoop, bytesWaiting: @escaping () -> Int?, tell: @escaping () -> Void
-    ) throws(SystemError) {
-        self.bytesWaiting = bytesWaiting
-        self.tell = tell
-        timer = try loop.timer(on: .monotonic) { [unowned self] in look() }
-    }
+    /// ``look(bytesWaiting:)`` is to be called when the timer fires.
+    init(_ timer: Timer) { self.timer = timer }
 
-    var isAwaited: Bool { awaited != nil }
+    var hasHappened: Bool { if case .happened = state { true } else { false } }
+    var isAwaited: Bool { if case .awaited = state { true } else { false } }
 
-    /// Calls `tell` when some of the `bytes` written in all have been read. A program that lives and reads nothing for
-    /// `patience` has no use for its input: it is taken for one that has begun.
-    func begin(after bytes: Int, patience: TimeSpan) {
+    /// It happens when some of the `bytes` written in all have been read. A program that lives and reads nothing for `patience`
+    /// has no use for its input: it is taken for one that has begun.
+    mutating func begin(after bytes: Int, patience: TimeSpan) {
         let now = SystemClock.monotonic()
-        awaited = (bytes, now + patience)
-        delay = Self.firstLook
-        timer?.arm(at: now + delay)
+        state = .awaited(bytes: bytes, until: now + patience, delay: Self.firstLook)
+        timer.arm(at: now + Self.firstLook)
     }
 
     /// It will never read again.
-    func stop() {
-        awaited = nil
-        timer?.disarm()
+    mutating func stop() {
+        if isAwaited { state = .unread }
+        timer.disarm()
     }
 
-    private func look() {
-        guard let awaited else { return }
+    /// True once, when it has happened. `bytesWaiting` is what stands in the pipe; nil where that cannot be known.
+    mutating func look(bytesWaiting: Int?) -> Bool {
+        guard case .awaited(let bytes, let until, let delay) = state else { return false }
         let now = SystemClock.monotonic()
-        guard bytesWaiting().map({ $0 < awaited.bytes }) ?? false || now >= awaited.until else {
-            delay = min(delay + delay, Self.lastLook)
-            timer?.arm(at: now + delay)
-            return
+        if bytesWaiting.map({ $0 < bytes }) ?? false || now >= until {
+            state = .happened
+            return true
         }
-        hasHappened = true
-        stop()
-        tell()
+        let next = min(delay + delay, Self.lastLook)
+        state = .awaited(bytes: bytes, until: until, delay: next)
+        timer.arm(at: now + next)
+        return false
     }
 }

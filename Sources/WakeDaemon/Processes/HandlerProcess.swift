@@ -1,344 +1,331 @@
-// One handler process and everything that ties it to the loop: its input still to be written, its freezer, its end.
+// One handler process and everything that ties it to the loop: what is written to it and read from it, its freezer, its end.
 import WakeCore
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Owns the child, its container and all their watches; letting go of it closes every descriptor.
+/// Owns the child, its container and our ends of its pipes. Each thing that the process does is one input of the turn.
 final class HandlerProcess {
     enum Stream: String {
         case output = "stdout"
         case errors = "stderr"
     }
 
-    let handler: HandlerID
-    let epoch: Epoch
-    var pid: Int32 { child.pid }
+    /// How far its life is.
+    private enum Life {
+        /// With it, why the program could not be executed; told when the process that tried is gone.
+        case running(failure: SystemError?)
+        /// Others that it started may be left.
+        case exited(failure: SystemError?)
+        /// Its container is empty.
+        case over
+    }
 
-    private var child: ChildProcess
-    private unowned let observer: any ProcessObserver
-    private unowned let loop: EventLoop
-    private var replies: ReplyReader?
-    private var output: LogDrain?
-    private var errors: LogDrain?
+    /// How the looks at its locks went.
+    struct LockLook {
+        /// How long the latest one took.
+        var took = TimeSpan.zero
+        /// When a thread looked last.
+        var thoroughAt = Instant.zero
+    }
+
+    let epoch: Epoch
+    var handler: HandlerID { record.id }
+    var name: String { record.name }
+    let pid: Int32
+
+    private let child: ChildProcess
+    private let record: HandlerRecord
+    private unowned let turn: Turn
+    private let loop: EventLoop
+    private let locks: LockInspector
+    private let trouble: ProcessTrouble
+
+    private let input: InputWriter
+    private let replies: ReplyReader
+    private let output: LogDrain
+    private let errors: LogDrain
     private var services: ServiceListener?
     /// What it says of itself with STATUS=, for people.
     private(set) var status: String?
+
+    private let container = ContainerWatch()
     private var startupWatch: Watch?
     private var exitWatch: Watch?
-    private var containerWatch: Watch?
-    private var look: Timer?
-    private var lookDelay = TimeSpan.zero
-    private let log: Log
-
-    private var input: InputWriter?
-    private var hasBeenDeaf = false
-
-    private var awaitsFreeze = false
-    private(set) var freezeCount = 0
-    private var thawedAt = SystemClock.monotonic()
-    /// How long it was awake before the latest freeze.
-    private(set) var lastAwake = TimeSpan.zero
-    /// How long the latest look at its locks took.
-    var lastLook = TimeSpan.zero
-    /// When a thread looked at them last.
-    var lastThoroughLook = Instant.zero
-    /// Why the program could not be executed; told when the process that tried is gone.
-    private var startupFailure: SystemError?
-    private var hasExited = false
-    private var hasEmptied = false
+    private var life = Life.running(failure: nil)
+    var lockLook = LockLook()
+    /// That it does not read what it is told is logged once.
+    private var hasComplained = false
 
     init(
-        _ child: consuming ChildProcess, handler: HandlerID, epoch: Epoch, loop: EventLoop, log: Log,
-        longestLogLine: Int, space: ReadSpace, observer: any ProcessObserver
+        _ child: consuming ChildProcess, of record: HandlerRecord, epoch: Epoch, turn: Turn, loop: EventLoop,
+        locks: LockInspector, longestLogLine: Int, space: ReadSpace
     ) throws(SystemError) {
-        self.child = child
-        self.handler = handler
+        self.record = record
         self.epoch = epoch
+        self.turn = turn
         self.loop = loop
-        self.log = log
-        self.observer = observer
-        input = InputWriter(to: self, on: loop)
+        self.locks = locks
+        pid = child.pid
+        trouble = ProcessTrouble(log: record.log, pid: child.pid)
+        input = InputWriter(child.input.release(), trouble)
+        replies = ReplyReader(child.replies.release(), space: space, trouble)
+        output = LogDrain(child.output.release(), longestLine: longestLogLine, trouble)
+        errors = LogDrain(child.errors.release(), longestLine: longestLogLine, trouble)
+        self.child = child
         do {
-            replies = try ReplyReader(of: self.child.replies.raw, on: loop, space: space, speaker: self)
-            try drainLogs(longestLogLine)
-            try watchLife()
+            try listen()
         } catch {
             abandon()
             throw error
         }
     }
 
-    /// Ends a process that cannot be followed and has not run yet: nobody would ever thaw it.
+    /// Ends a process that cannot be followed and has not run yet: nothing would ever thaw it.
     func abandon() { child.abandon() }
 
-    /// The watches first: a descriptor that is closed while it is watched may stay in epoll, as long as a child that is
-    /// still frozen on its way to exec holds a copy.
-    deinit {
-        replies?.stop()
-        services?.stop()
-        (output, errors) = (nil, nil)
-        input?.stop()
-        (startupWatch, exitWatch, containerWatch) = (nil, nil, nil)
+    deinit { close() }
+
+    /// Tells nothing any more, even from within a call. The watches go first: a descriptor that is closed while it is watched
+    /// may stay in epoll, as long as a child that is still frozen on its way to exec holds a copy.
+    func close() {
+        replies.close()
+        services?.close()
+        output.close()
+        errors.close()
+        input.close()
+        container.close()
+        (startupWatch, exitWatch) = (nil, nil)
     }
 
-    private func drainLogs(_ longestLine: Int) throws(SystemError) {
-        output = try LogDrain(
-            of: child.output.raw, on: loop, longestLine: longestLine,
-            read: { [unowned self] bytes in
-                attempt("read the log of") { () throws(SystemError) in
-                    try child.output.read(appendingTo: &bytes, limit: LogDrain.piece)
-                }
-            },
-            tell: { [unowned self] line in observer.process(self, logged: line, to: .output) })
-        errors = try LogDrain(
-            of: child.errors.raw, on: loop, longestLine: longestLine,
-            read: { [unowned self] bytes in
-                attempt("read the log of") { () throws(SystemError) in
-                    try child.errors.read(appendingTo: &bytes, limit: LogDrain.piece)
-                }
-            },
-            tell: { [unowned self] line in observer.process(self, logged: line, to: .errors) })
+    private func listen() throws(SystemError) {
+        try replies.listen(on: loop, of: self) { $0.readReplies() }
+        try output.listen(on: loop, of: self) { $0.output.read($0.logOutput) }
+        try errors.listen(on: loop, of: self) { $0.errors.read($0.logErrors) }
+        startupWatch = try loop.watch(child.startup.raw, for: .readable, of: self) { $0.learnStartup() }
+        exitWatch = try loop.watch(child.pidfd.raw, for: .readable, of: self) { $0.learnExit() }
+        try container.listen(to: child.container.changesDescriptor, on: loop, of: self) { $0.learnContainer() }
     }
 
-    private func watchLife() throws(SystemError) {
-        startupWatch = try loop.watch(child.startup.raw, for: .readable) { [unowned self] _ in learnStartup() }
-        exitWatch = try loop.watch(child.pidfd.raw, for: .readable) { [unowned self] _ in learnExit() }
-        if let changes = child.container.changesDescriptor {
-            // The kernel tells of a freeze some 10 ms late, when the next event may be there: that one must not wait for it.
-            containerWatch = try loop.watch(changes, for: .priority, priority: .background) { [unowned self] _ in
-                learnContainer()
-            }
-            containerWatch?.disable()
-        }
-        look = try loop.timer(on: .monotonic) { [unowned self] in learnContainer() }
-    }
+    private func logOutput(_ line: String) { record.logged(line, to: .output) }
+    private func logErrors(_ line: String) { record.logged(line, to: .errors) }
 
-    /// Hears what the process and those it started say in the words of sd_notify: of a user, and where it can be told of
-    /// whom, only of its own. Who sent and ended at once is believed, for its user could have done as much to the handler.
+    // MARK: Notifications of the service
+
+    /// Hears what the process and those it started say in the words of sd_notify: of a user, and where that can be told, only
+    /// of its own processes. One that sent and ended at once is believed, for its user could have done as much to the handler.
     func hearServices(at socket: DatagramSocket, of user: UInt32) throws(SystemError) {
-        services = try ServiceListener(
-            socket, on: loop, log: log,
-            isKnown: { [unowned self] sender in
-                guard sender.user == user else { return false }
-                return switch child.container.membership(of: sender.pid) {
-                case .member, .unknown: true
-                case .stranger: false
-                }
-            },
-            tell: { [unowned self] in heed($0) })
+        services = try ServiceListener(socket, from: user, on: loop, log: record.log, of: self) {
+            $0.services?.read($0.membership, $0.heed)
+        }
     }
+
+    private func membership(of pid: Int32) -> Membership { child.container.membership(of: pid) }
+    private func drainServices() { services?.drain(membership, heed) }
 
     private func heed(_ message: ServiceMessage) {
         if let text = message.status { status = text.isEmpty ? nil : text }
-        for order in message.orders { observer.process(self, ordered: order) }
+        for order in message.orders { turn.ingest(.ordered(handler, epoch, order)) }
     }
 
     // MARK: Input
 
     /// Lets `compose` write lines for standard input and writes what the pipe takes; the rest follows when the handler reads.
     func write(_ compose: (inout JSONWriter) -> Void) {
-        input?.write(compose)
-        if isBackedUp { holdReplies() }
+        input.append(compose)
+        advanceInput()
     }
 
     /// Notices may be dropped then; events never are.
-    var isBackedUp: Bool { input?.isBackedUp ?? false }
+    var isBackedUp: Bool { input.isBackedUp }
 
-    /// What is written next is a delivery that the observer wants to hear of.
+    /// What is written next is a delivery that counts when it is written and the program has begun to read.
     func tellWhenWritten(through last: Sequence, patience: TimeSpan) {
-        attempt("watch the input of") { () throws(SystemError) in try input?.tellWhenWritten(last, patience) }
+        trouble.attempt("watch the input of") { () throws(SystemError) in
+            try input.tellWhenWritten(last, patience) { () throws(SystemError) in
+                try loop.timer(on: .monotonic, of: self) { $0.tellWritten(through: $0.input.lookForFirstRead()) }
+            }
+        }
     }
 
-    /// Who asks without reading the answers is not heard until it has read them.
+    /// End-of-file on standard input, after everything written before.
+    func closeInput() {
+        input.closeWhenWritten()
+        advanceInput()
+    }
+
+    private func advanceInput() {
+        switch input.write() {
+        case .waiting: input.awaitRoom(watchForRoom)
+        case .written(let last):
+            replies.release()
+            tellWritten(through: last)
+        case .failed: break
+        }
+        if isBackedUp { holdReplies() }
+    }
+
+    private func watchForRoom(in raw: Int32) -> Watch? {
+        trouble.attempt("watch the input of") { () throws(SystemError) in
+            try loop.watch(raw, for: .writable, of: self) { $0.advanceInput() }
+        }
+    }
+
+    private func tellWritten(through last: Sequence?) {
+        if let last { turn.ingest(.written(handler, epoch, through: last)) }
+    }
+
+    // MARK: Replies
+
+    /// Pauses replies until standard input is drained: the handler asks without reading the answers.
     private func holdReplies() {
-        guard replies?.hold() ?? false else { return }
-        if !hasBeenDeaf { observer.processDoesNotRead(self) }
-        hasBeenDeaf = true
+        guard replies.hold(), !hasComplained else { return }
+        hasComplained = true
+        record.log.warning(
+            "handler \(name) asks but does not read the answers; it is not heard until it reads, "
+                + "and further notices are dropped")
     }
 
     /// It was given so many events, and may say what belongs to them.
-    func allowReplies(to events: Int) { replies?.grant(events: events) }
+    func allowReplies(to events: Int) { if replies.grant(events: events) { readReplies() } }
 
-    /// Listens now to what it has said by now, as far as it is listened to at all.
-    func hear() { replies?.hear() }
+    /// Reads what it has said by now, as far as it is read at all.
+    func readReplies() {
+        while let news = replies.next() {
+            switch news {
+            case .line(let line): ingest(line)
+            case .throttled(let isThrottled): turn.ingest(.throttled(handler, epoch, isThrottled))
+            case .drained(.freeze): return locks.inspect(self, .freeze)
+            case .drained(.exit(let status)): return tellExit(status)
+            }
+        }
+    }
 
-    /// End-of-file on standard input, after everything written before.
-    func closeInput() { input?.closeWhenWritten() }
+    private func ingest(_ line: ReplyReader.Line) {
+        do {
+            turn.ingest(.reply(handler, epoch, try ReplyLine.parse(line.get())))
+        } catch {
+            guard record.report(error, at: turn.clock.now().monotonic) else { return }
+            turn.ingest(.fault(handler, epoch, error))
+        }
+    }
+
+    func found(_ finding: SuspensionFinding, _ occasion: LockInspector.Occasion) {
+        switch occasion {
+        case .freeze: turn.ingest(.suspended(handler, epoch, finding))
+        case .recheck: turn.ingest(.locksInspected(handler, epoch, finding))
+        }
+        turn.flush()
+    }
 
     // MARK: Start and end
 
     private func learnStartup() {
-        guard let outcome = attempt("start", { () throws(SystemError) in try child.startupOutcome() }) else {
-            startupWatch?.disable()
-            return
-        }
+        let outcome = trouble.attempt("start") { () throws(SystemError) in try child.startupOutcome() }
         switch outcome {
         case .pending: return
-        case .executed: break
-        case .failed(_, let error): startupFailure = error
+        case .executed, nil: break
+        case .failed(_, let error):
+            if case .running = life { life = .running(failure: error) }
         }
         startupWatch?.disable()
     }
 
     private func learnExit() {
-        guard !hasExited, let status = attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil else {
-            return
-        }
+        guard case .running = life,
+            let status = trouble.attempt("reap", { () throws(SystemError) in try child.reap() }) ?? nil
+        else { return }
         exitWatch?.disable()
         learnStartup()
-        services?.drain()
-        replies?.drain(isLast: true) { [unowned self] in tellExit(status) }
+        drainServices()
+        replies.drain(.exit(status))
+        readReplies()
     }
 
     private func tellExit(_ status: ExitStatus) {
-        hasExited = true
-        output?.drain()
-        errors?.drain()
-        input?.noteExit(status)
-        if startupFailure == nil { observer.process(self, exited: status, refused: child.container.refusals()) }
+        guard case .running(let failure) = life else { return }
+        life = .exited(failure: failure)
+        output.drain(logOutput)
+        errors.drain(logErrors)
+        tellWritten(through: input.noteExit(status))
+        if failure == nil {
+            tellRefusals(child.container.refusals())
+            turn.ingest(.exited(handler, epoch, status))
+        }
         learnContainer()
+    }
+
+    private func tellRefusals(_ refused: LeafRefusals) {
+        if refused.memory > 0 { record.report("was killed by the kernel at limits.memory; raise it, or use less") }
+        if refused.processes > 0 {
+            record.report("could not start \(refused.processes) processes or threads at limits.processes")
+        }
+    }
+
+    private func tellEnd(_ failure: SystemError?) {
+        guard let failure else { return turn.ingest(.emptied(handler, epoch)) }
+        record.reportLaunchFailure(failure.description)
+        turn.ingest(
+            .launchFailed(
+                handler, epoch, reason: failure.description, isExhausted: failure.errno.isExhaustion))
     }
 
     // MARK: Container
 
     func freeze() {
-        awaitsFreeze = true
-        freezeCount += 1
-        attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
-        lookDelay = Self.firstLook
-        let now = SystemClock.monotonic()
-        lastAwake = now - thawedAt
-        look?.arm(at: now + lookDelay)
+        trouble.attempt("freeze") { () throws(SystemError) in try child.container.freeze() }
+        container.beginFreeze()
     }
 
-    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
-    /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
-    private static let firstLook = TimeSpan.microseconds(100)
-    private static let lastLook = TimeSpan.milliseconds(5)
-    private static let failedLook = TimeSpan.seconds(1)
-
     func thaw() {
-        awaitsFreeze = false
-        thawedAt = SystemClock.monotonic()
-        replies?.wake()
-        attempt("thaw") { () throws(SystemError) in try child.container.thaw() }
+        container.beginThaw()
+        let mayHaveSaid = replies.wake()
+        trouble.attempt("thaw") { () throws(SystemError) in try child.container.thaw() }
+        if mayHaveSaid { readReplies() }
     }
 
     func kill() {
-        attempt("kill") { () throws(SystemError) in try child.container.kill() }
-        lookAgainIfBlind()
+        trouble.attempt("kill") { () throws(SystemError) in try child.container.kill() }
+        container.lookAgainIfBlind(awaitsEnd: awaitsEnd)
     }
 
     func requestTermination() {
-        attempt("end") { () throws(SystemError) in try child.signal(Signals.terminate) }
+        trouble.attempt("end") { () throws(SystemError) in try child.signal(Signals.terminate) }
     }
+
+    /// How often it was frozen.
+    var freezeCount: Int { container.freezeCount }
+    /// How long it was awake before the latest freeze.
+    var lastAwake: TimeSpan { container.lastAwake }
 
     func processes() throws(SystemError) -> Members { try child.container.processes() }
 
     /// Of it and all it started, so far.
     var processorTime: TimeSpan? {
-        attempt("read the processor time of") { () throws(SystemError) in
+        trouble.attempt("read the processor time of") { () throws(SystemError) in
             try child.container.cpuUsageMicroseconds()
         }?.map { .microseconds(Int64(clamping: $0)) }
     }
 
-    /// Removes the container where it is empty; false where somebody is still in it.
+    /// Removes the container where it is empty; false where something is still in it.
     func removeContainer() -> Bool { child.container.remove() }
 
+    private var awaitsEnd: Bool { if case .exited = life { true } else { false } }
+
     private func learnContainer() {
-        guard let events = attempt("look at", { () throws(SystemError) in try child.container.events() }) else {
-            return lookLater()
-        }
-        if hasExited, !events.isPopulated, !hasEmptied {
-            hasEmptied = true
-            containerWatch?.disable()
-            tellEnd()
-        } else if awaitsFreeze, events.isFrozen, events.isPopulated {
-            awaitsFreeze = false
-            awaitReport()
-            services?.drain()
-            replies?.drain { [unowned self] in observer.processFroze(self) }
+        let events = trouble.attempt("look at") { () throws(SystemError) in try child.container.events() }
+        guard let events else { return container.lookAfterFailure(awaitsEnd: awaitsEnd) }
+        if case .exited(let failure) = life, !events.isPopulated {
+            life = .over
+            container.end()
+            tellEnd(failure)
+        } else if container.isFreezing, events.isFrozen, events.isPopulated {
+            container.endFreeze(awaitsEnd: awaitsEnd)
+            drainServices()
+            replies.drain(.freeze)
+            readReplies()
         } else {
-            lookAgain()
+            container.lookAgain(awaitsEnd: awaitsEnd)
         }
     }
-
-    private var awaitsChange: Bool { awaitsFreeze || hasExited && !hasEmptied }
-
-    private func lookAgain() {
-        guard child.container.changesDescriptor != nil else { return lookAgainIfBlind() }
-        guard awaitsFreeze, lookDelay < Self.lastLook else { return awaitReport() }
-        lookDelay = lookDelay + lookDelay
-        look?.arm(at: SystemClock.monotonic() + lookDelay)
-    }
-
-    /// The kernel reports each thaw and each freeze, which wakes us for what we know: it is heard while something is awaited only.
-    private func awaitReport() {
-        if awaitsChange { containerWatch?.enable() } else { containerWatch?.disable() }
-    }
-
-    /// What cannot be read would be reported without end.
-    private func lookLater() {
-        containerWatch?.disable()
-        if awaitsChange { look?.arm(at: SystemClock.monotonic() + Self.failedLook) }
-    }
-
-    private func tellEnd() {
-        if let startupFailure {
-            observer.process(self, couldNotStart: startupFailure)
-        } else {
-            observer.processLeftNobody(self)
-        }
-    }
-
-    /// The weak backend never tells that something has changed, so it is asked while an answer is awaited.
-    private func lookAgainIfBlind() {
-        guard child.container.changesDescriptor == nil, awaitsChange else { return }
-        look?.arm(at: SystemClock.monotonic() + .milliseconds(1))
-    }
-
-    @discardableResult
-    private func attempt<Value>(_ what: String, _ body: () throws(SystemError) -> Value) -> Value? {
-        do {
-            return try body()
-        } catch {
-            log.error("cannot \(what) process \(child.pid): \(error.description)")
-            return nil
-        }
-    }
-}
-
-extension HandlerProcess: ReplySpeaker {
-    func readReplies(into bytes: inout [UInt8]) -> ReadResult? {
-        attempt("read from") { () throws(SystemError) in try child.replies.read(into: &bytes) }
-    }
-
-    var replyBytesWaiting: Int {
-        attempt("read from") { () throws(SystemError) in try child.replies.bytesWaiting() } ?? 0
-    }
-
-    func said(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) { observer.process(self, said: line) }
-    func becameThrottled(_ isThrottled: Bool) { observer.process(self, becameThrottled: isThrottled) }
-}
-
-extension HandlerProcess: InputReader {
-    func writeInput(_ bytes: [UInt8], from offset: Int) -> WriteResult? {
-        attempt("write to") { () throws(SystemError) in try child.write(bytes, from: offset) }
-    }
-
-    func watchInput(_ loop: EventLoop, _ body: @escaping () -> Void) -> Watch? {
-        guard let raw = child.inputDescriptor else { return nil }
-        return attempt("watch the input of") { () throws(SystemError) in
-            try loop.watch(raw, for: .writable) { _ in body() }
-        }
-    }
-
-    var unreadInput: Int? {
-        attempt("look at the input of") { () throws(SystemError) in try child.unreadInput() } ?? nil
-    }
-
-    func shutInput() { child.closeInput() }
-    func inputWasWritten() { replies?.release() }
-    func deliveryWasWritten(through last: Sequence) { observer.process(self, wroteDeliveryThrough: last) }
 }

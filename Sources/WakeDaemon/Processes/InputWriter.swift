@@ -3,29 +3,25 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// The process behind the pipe, and what it is told of.
-protocol InputReader: AnyObject {
-    /// Nil where it failed and was told.
-    func writeInput(_ bytes: [UInt8], from offset: Int) -> WriteResult?
-    func watchInput(_ loop: EventLoop, _ body: @escaping () -> Void) -> Watch?
-    /// Bytes that stand in the pipe; nil where that cannot be known.
-    var unreadInput: Int? { get }
-    func shutInput()
-    /// Nothing waits to be written any more.
-    func inputWasWritten()
-    func deliveryWasWritten(through last: Sequence)
-}
-
-/// Owns the bytes that wait, and the watch for room.
+/// Owns our end of the pipe, the bytes that wait, and the watch for room.
 final class InputWriter {
-    private unowned let reader: any InputReader
-    private unowned let loop: EventLoop
+    /// How far it has come.
+    enum Progress {
+        /// For room in the pipe.
+        case waiting
+        /// Nothing waits any more. With it the last event of a delivery whose writing is to be told.
+        case written(delivery: Sequence?)
+        case failed
+    }
+
+    private var pipe: PipeEnd
+    private let trouble: ProcessTrouble
     /// Written to where it is: a second owner of its bytes would make every line cost a copy of its memory.
     private var lines = JSONWriter(reserving: 0)
     private var written = 0
     private var writtenInAll = 0
     private var closesWhenWritten = false
-    private var watch: Watch?
+    private var room: Watch?
     /// Only where what is written counts as delivered.
     private var firstRead: FirstRead?
     /// A delivery that is to be told of and is not written whole: its last event, and how long its first reading is waited for.
@@ -33,10 +29,13 @@ final class InputWriter {
     /// The last event of the one that was written whole.
     private var lastWritten = Sequence(0)
 
-    init(to reader: any InputReader, on loop: EventLoop) {
-        self.reader = reader
-        self.loop = loop
+    init(_ pipe: consuming PipeEnd, _ trouble: ProcessTrouble) {
+        self.pipe = pipe
+        self.trouble = trouble
     }
+
+    /// Before what it watches is closed.
+    deinit { room?.cancel() }
 
     /// Notices may be dropped when a handler has not read for long; events never are.
     static let noticeBacklogLimit = 64 << 10
@@ -44,73 +43,52 @@ final class InputWriter {
     /// The first line after a launch names every device, and is followed by many that name one.
     private static let memoryKept = 64 << 10
 
-    func write(_ compose: (inout JSONWriter) -> Void) {
-        compose(&lines)
-        flush()
-    }
+    /// What `compose` writes is on its way from the next ``write()`` on.
+    func append(_ compose: (inout JSONWriter) -> Void) { compose(&lines) }
 
-    /// What is written next is a delivery that ends with `last`, told of when all of it is out and the program has begun to
-    /// read: before that it may be one that never gets as far as its first line.
-    func tellWhenWritten(_ last: Sequence, _ patience: TimeSpan) throws(SystemError) {
-        unwritten = (last, patience)
-        guard firstRead == nil else { return }
-        firstRead = try FirstRead(
-            on: loop, bytesWaiting: { [unowned reader] in reader.unreadInput },
-            tell: { [unowned self] in reader.deliveryWasWritten(through: lastWritten) })
-    }
+    /// End-of-file follows what waits.
+    func closeWhenWritten() { closesWhenWritten = true }
 
-    /// Who ends well without a look at its input wants none of it; who fails was not given it.
-    func noteExit(_ status: ExitStatus) {
-        guard let firstRead, firstRead.isAwaited else { return }
-        firstRead.stop()
-        if status == .exited(code: 0) { reader.deliveryWasWritten(through: lastWritten) }
-    }
-
-    func closeWhenWritten() {
-        closesWhenWritten = true
-        flush()
-    }
-
-    /// The watches go before the descriptor does.
-    func stop() { (watch, firstRead) = (nil, nil) }
-
-    private func flush() {
+    /// Writes what the pipe takes.
+    func write() -> Progress {
         while written < lines.count {
-            switch reader.writeInput(lines.bytes, from: written) {
+            let result = trouble.attempt("write to") { () throws(SystemError) in
+                try pipe.write(lines.bytes, from: written)
+            }
+            switch result {
             case .wrote(let count):
                 written += count
                 writtenInAll += count
-            case .wouldBlock: return awaitRoom()
+            case .wouldBlock: return .waiting
             case .closed: giveUp()
-            case nil: return
+            case nil: return .failed
             }
         }
-        finishWriting()
+        return .written(delivery: finishWriting())
     }
 
-    private func finishWriting() {
-        guard lines.count > 0 || closesWhenWritten else { return }
+    /// Hears of room in the pipe by the watch that `make` gives for its descriptor, at the first time.
+    func awaitRoom(_ make: (Int32) -> Watch?) {
+        if let room { return room.enable() }
+        room = pipe.raw.flatMap(make)
+    }
+
+    func close() { shut() }
+
+    private func finishWriting() -> Sequence? {
+        guard lines.count > 0 || closesWhenWritten else { return nil }
         lines.removeAll(keepingUpTo: Self.memoryKept)
         written = 0
-        watch?.disable()
-        reader.inputWasWritten()
+        room?.disable()
         if closesWhenWritten { shut() }
-        if let unwritten { tellOfDelivery(through: unwritten.last, unwritten.patience) }
-    }
-
-    private func tellOfDelivery(through last: Sequence, _ patience: TimeSpan) {
+        guard let (last, patience) = unwritten else { return nil }
         (unwritten, lastWritten) = (nil, last)
-        guard let firstRead else { return }
-        if firstRead.hasHappened { return reader.deliveryWasWritten(through: last) }
-        firstRead.begin(after: writtenInAll, patience: patience)
+        if firstRead?.hasHappened ?? false { return last }
+        firstRead?.begin(after: writtenInAll, patience: patience)
+        return nil
     }
 
-    private func awaitRoom() {
-        if let watch { return watch.enable() }
-        watch = reader.watchInput(loop) { [unowned self] in flush() }
-    }
-
-    /// The handler closed its side: what it was not given comes again in its next life.
+    /// The handler closed its side: what it was not given comes again in its next process.
     private func giveUp() {
         unwritten = nil
         firstRead?.stop()
@@ -119,8 +97,31 @@ final class InputWriter {
     }
 
     private func shut() {
-        watch?.cancel()
-        watch = nil
-        reader.shutInput()
+        room = nil
+        pipe.close()
+    }
+
+    // MARK: Deliveries that count when they are written
+
+    /// What is written next is a delivery that ends with `last`, told of when all of it is out and the program has begun to
+    /// read: before that it may be one that never gets as far as its first line. The timer is for ``lookForFirstRead()``.
+    func tellWhenWritten(
+        _ last: Sequence, _ patience: TimeSpan, timer: () throws(SystemError) -> Timer
+    ) throws(SystemError) {
+        unwritten = (last, patience)
+        if firstRead == nil { firstRead = FirstRead(try timer()) }
+    }
+
+    /// The delivery that the program has begun to read.
+    func lookForFirstRead() -> Sequence? {
+        let unread = trouble.attempt("look at the input of") { () throws(SystemError) in try pipe.bytesWaiting() }
+        return firstRead?.look(bytesWaiting: unread ?? nil) ?? false ? lastWritten : nil
+    }
+
+    /// A program that ends well without a look at its input wants none of it; one that fails was not given it.
+    func noteExit(_ status: ExitStatus) -> Sequence? {
+        guard let firstRead, firstRead.isAwaited else { return nil }
+        self.firstRead?.stop()
+        return status == .exited(code: 0) ? lastWritten : nil
     }
 }

@@ -6,14 +6,26 @@ import WakeSystem
 
 /// Owns the looks that are under way, one a handler.
 final class LockInspector {
-    private unowned let loop: EventLoop
+    private let loop: EventLoop
     private let locks: FileLocks
     private let log: Log
     private var underWay: [HandlerID: Look] = [:]
 
+    /// Why it is looked at.
+    enum Occasion {
+        /// It froze just now.
+        case freeze
+        /// It held a lock when it was looked at last.
+        case recheck
+    }
+
     private struct Look {
         let watch: Watch
         let job: BackgroundJob<Answer>
+        let occasion: Occasion
+        /// Which of its freezes it is about.
+        let freeze: Int
+        weak var process: HandlerProcess?
     }
 
     private struct Answer: Sendable {
@@ -34,50 +46,49 @@ final class LockInspector {
         locks = try FileLocks()
     }
 
-    /// Looks only after the freeze: before it, what is held is the handler's business. An answer that comes after the next freeze is
-    /// of no use, and is not told.
-    func inspect(_ process: HandlerProcess, named name: String, _ tell: @escaping (SuspensionFinding) -> Void) {
+    /// Looks only after the freeze: before it, what is held is the handler's business. The process gets the finding, now or later.
+    func inspect(_ process: HandlerProcess, _ occasion: Occasion) {
         let members: Members
         do { members = try process.processes() } catch {
-            return tell(finding(.failure(error), name))
+            return tell(process, .failure(error), occasion)
         }
-        guard members.mayContain(process.pid) else { return tell(.escaped) }
-        if process.lastLook <= Self.longestInLoop, process.lastAwake <= Self.longAwake {
+        guard members.mayContain(process.pid) else { return process.found(.escaped, occasion) }
+        if process.lockLook.took <= Self.longestInLoop, process.lastAwake <= Self.longAwake {
             let answer = Self.look(at: members, with: locks, .brief)
-            process.lastLook = answer.took
-            if let state = answer.state { return tell(finding(state, name)) }
+            process.lockLook.took = answer.took
+            if let state = answer.state { return tell(process, state, occasion) }
         }
-        begin(process, members) { [unowned self] in tell(finding($0, name)) }
+        begin(process, members, occasion)
     }
 
-    private func begin(
-        _ process: HandlerProcess, _ members: Members, _ tell: @escaping (Result<LockState, SystemError>) -> Void
-    ) {
-        let (handler, freeze) = (process.handler, process.freezeCount)
+    private func begin(_ process: HandlerProcess, _ members: Members, _ occasion: Occasion) {
+        let handler = process.handler
         let now = SystemClock.monotonic()
         // One that is dear is not done at each freeze; in the meantime a lock counts as held, and is looked at again soon.
-        let isDue = process.lastLook <= Self.longestInLoop || now - process.lastThoroughLook >= Self.pause
-        guard isDue, underWay[handler] == nil else { return tell(.success(.held)) }
-        process.lastThoroughLook = now
+        let isDue = process.lockLook.took <= Self.longestInLoop || now - process.lockLook.thoroughAt >= Self.pause
+        guard isDue, underWay[handler] == nil else { return tell(process, .success(.held), occasion) }
+        process.lockLook.thoroughAt = now
         do {
             let job = try BackgroundJob { Self.look(at: members) }
-            let watch = try loop.watch(job.raw, for: .readable) { [unowned self, weak process] _ in
-                guard let answer = end(handler), let process, process.freezeCount == freeze else { return }
-                process.lastLook = answer.took
-                tell(answer.state ?? .success(.held))
-            }
-            underWay[handler] = Look(watch: watch, job: job)
+            let watch = try loop.watch(job.raw, for: .readable, of: self) { $0.end(handler) }
+            underWay[handler] = Look(
+                watch: watch, job: job, occasion: occasion, freeze: process.freezeCount, process: process)
         } catch {
             // A brief look needs nothing that is not open already.
-            tell(Self.look(at: members, with: locks, .brief).state ?? .success(.held))
+            tell(process, Self.look(at: members, with: locks, .brief).state ?? .success(.held), occasion)
         }
     }
 
-    /// The watch goes before what it watches.
-    private func end(_ handler: HandlerID) -> Answer? {
-        guard let look = underWay.removeValue(forKey: handler) else { return nil }
+    /// The watch goes before what it watches. An answer that comes after the next freeze is of no use, and is not told.
+    private func end(_ handler: HandlerID) {
+        guard let look = underWay.removeValue(forKey: handler) else { return }
         look.watch.cancel()
-        return look.job.removeResult()
+        guard let answer = look.job.removeResult(), let process = look.process, process.freezeCount == look.freeze
+        else {
+            return
+        }
+        process.lockLook.took = answer.took
+        tell(process, answer.state ?? .success(.held), look.occasion)
     }
 
     private static func look(at members: Members) -> Answer {
@@ -95,6 +106,10 @@ final class LockInspector {
             state = .failure(error)
         }
         return Answer(state: state, took: SystemClock.monotonic() - begun)
+    }
+
+    private func tell(_ process: HandlerProcess, _ state: Result<LockState, SystemError>, _ occasion: Occasion) {
+        process.found(finding(state, process.name), occasion)
     }
 
     /// What cannot be seen for want of a descriptor is not gone, and is looked at again soon.

@@ -6,7 +6,9 @@ import WakeSystem
 /// Owns the socket and its watch.
 final class ServiceListener {
     private let socket: DatagramSocket
-    private unowned let loop: EventLoop
+    /// Whose word is the handler's.
+    private let user: UInt32
+    private let loop: EventLoop
     private var watch: Watch?
     private var refill: Timer?
     private var head = Head.unread
@@ -14,7 +16,6 @@ final class ServiceListener {
     private var allowance = RateLimiter(perSecond: 200, burst: 400, now: SystemClock.monotonic())
     private var complaints = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
     private var ignoredCount = 0
-    private var isOver = false
 
     /// What became of the datagram that is first in the queue. One that carries descriptors is heard at once, but those behind it
     /// wait until a thread has dropped it: closing what it carries may take as long as its sender likes.
@@ -24,50 +25,46 @@ final class ServiceListener {
         case heard
         /// The watch hears the job's answer; where none could be had, the timer asks for it.
         case dropping(Watch?, BackgroundJob<Void>)
+        /// Nothing is told any more, even from within a call.
+        case closed
     }
 
-    private let isKnown: (PeerCredentials) -> Bool
-    private let tell: (ServiceMessage) -> Void
     private let log: Log
 
-    init(
-        _ socket: DatagramSocket, on loop: EventLoop, log: Log, isKnown: @escaping (PeerCredentials) -> Bool,
-        tell: @escaping (ServiceMessage) -> Void
+    /// Calls `body` when there may be something to ``read(_:_:)``.
+    init<Owner: AnyObject>(
+        _ socket: DatagramSocket, from user: UInt32, on loop: EventLoop, log: Log, of owner: Owner,
+        _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
         self.socket = socket
+        self.user = user
         self.loop = loop
         self.log = log
-        self.isKnown = isKnown
-        self.tell = tell
-        watch = try loop.watch(socket.raw, for: .readable) { [unowned self] _ in listen() }
-        refill = try loop.timer(on: .monotonic) { [unowned self] in
-            watch?.enable()
-            listen()
-        }
+        watch = try loop.watch(socket.raw, for: .readable, of: owner, body)
+        refill = try loop.timer(on: .monotonic, of: self) { $0.watch?.enable() }
     }
 
-    /// Tells nothing any more, even from within a call.
-    func stop() {
-        isOver = true
+    func close() {
         refill = nil
         watch = nil
         forgetHead()
+        head = .closed
     }
 
-    /// Hears all that was sent before now, but for what is behind a datagram that a thread still drops. The kernel keeps few for
+    /// Reads all that was sent before now, but for what is behind a datagram that a thread still drops. The kernel keeps few for
     /// one socket (net.unix.max_dgram_qlen).
-    func drain() {
-        for _ in 0..<Self.queueLimit { guard hearOne() else { return } }
+    func drain(_ membership: (Int32) -> Membership, _ tell: (ServiceMessage) -> Void) {
+        for _ in 0..<Self.queueLimit { guard readOne(membership, tell) else { return } }
     }
 
     private static let queueLimit = 512
     private static let refillPause = TimeSpan.milliseconds(100)
 
-    /// One datagram a turn, so that others are not kept waiting.
-    private func listen() {
+    /// Reads one datagram, so that others are not kept waiting, and tells what it says where its sender is the handler's.
+    func read(_ membership: (Int32) -> Membership, _ tell: (ServiceMessage) -> Void) {
         let now = SystemClock.monotonic()
         guard !allowance.isEmpty(now: now) else { return pause(from: now) }
-        if hearOne() { allowance.draw(now: now) }
+        if readOne(membership, tell) { allowance.draw(now: now) }
     }
 
     private func pause(from now: Instant) {
@@ -75,9 +72,9 @@ final class ServiceListener {
         refill?.arm(at: now + Self.refillPause)
     }
 
-    private func hearOne() -> Bool {
-        guard !isOver else { return false }
+    private func readOne(_ membership: (Int32) -> Membership, _ tell: (ServiceMessage) -> Void) -> Bool {
         switch head {
+        case .closed: return false
         case .unread: break
         case .dropping(_, let job):
             guard job.removeResult() != nil else {
@@ -91,7 +88,9 @@ final class ServiceListener {
         }
         do {
             guard let datagram = try socket.peek(limit: ServiceMessage.lengthLimit) else { return false }
-            hearAndDrop(datagram)
+            if datagram.carriesDescriptors { head = .heard } else { socket.drop() }
+            if let message = message(in: datagram, membership) { tell(message) }
+            if case .heard = head { dropOnThread() }
             return true
         } catch {
             log.error(error.description)
@@ -100,17 +99,11 @@ final class ServiceListener {
         }
     }
 
-    private func hearAndDrop(_ datagram: Datagram) {
-        if datagram.carriesDescriptors { head = .heard } else { socket.drop() }
-        hear(datagram)
-        if datagram.carriesDescriptors, !isOver { dropOnThread() }
-    }
-
     private func dropOnThread() {
         guard let job = try? socket.dropOnThread() else { return pause(from: SystemClock.monotonic()) }
-        let answer = try? loop.watch(job.raw, for: .readable) { [unowned self] _ in
-            forgetHead()
-            watch?.enable()
+        let answer = try? loop.watch(job.raw, for: .readable, of: self) {
+            $0.forgetHead()
+            $0.watch?.enable()
         }
         head = .dropping(answer, job)
         if answer == nil { pause(from: SystemClock.monotonic()) } else { watch?.disable() }
@@ -122,20 +115,29 @@ final class ServiceListener {
         head = .unread
     }
 
-    private func hear(_ datagram: Datagram) {
-        guard isKnown(datagram.sender) else {
+    private func isOwn(_ sender: PeerCredentials, _ membership: (Int32) -> Membership) -> Bool {
+        guard sender.user == user else { return false }
+        return switch membership(sender.pid) {
+        case .member, .unknown: true
+        case .stranger: false
+        }
+    }
+
+    private func message(in datagram: Datagram, _ membership: (Int32) -> Membership) -> ServiceMessage? {
+        guard isOwn(datagram.sender, membership) else {
             return ignore("process \(datagram.sender.pid) of user \(datagram.sender.user) is none of this handler's")
         }
         guard !datagram.isTruncated else { return ignore("it is longer than \(ServiceMessage.lengthLimit) bytes") }
         guard let message = ServiceMessage(parsing: datagram.bytes[...]) else {
             return ignore("it is not made of KEY=VALUE lines that sd_notify(3) knows")
         }
-        tell(message)
+        return message
     }
 
-    private func ignore(_ reason: String) {
+    private func ignore(_ reason: String) -> ServiceMessage? {
         ignoredCount += 1
-        guard complaints.consume(now: SystemClock.monotonic()) else { return }
+        guard complaints.consume(now: SystemClock.monotonic()) else { return nil }
         log.warning("datagram \(ignoredCount) to be ignored at \(socket.path): \(reason)")
+        return nil
     }
 }

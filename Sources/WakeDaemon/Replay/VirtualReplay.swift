@@ -18,82 +18,77 @@ public final class VirtualReplay {
 
     private let clock: VirtualClock
     private let engine: Engine
-    private let catalog: Catalog
-    private let composer: LineComposer
-    private var stage: ModelStage?
+    private var turn: Turn { engine.turn }
+    private let executor: SimulatedExecutor
     private var reader: TraceReader
     private let header: TraceHeader
     private var devices: [DeviceID] = []
     private var tally: DecisionTally
     private var decisions: DecisionLog?
 
-    public init(_ reader: TraceReader, profiles: ProfileLibrary) throws {
+    /// The model handler acknowledges what it is given after `work`.
+    public init(_ reader: TraceReader, profiles: ProfileLibrary, work: TimeSpan = .zero) throws {
         self.reader = reader
         header = try self.reader.header()
         clock = VirtualClock(wall: header.start)
         let journal = try Journal(
             opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "replay")
-        engine = Engine(journal: journal, clock: clock, from: journal.recover(at: header.start).next, limits: .none)
-        catalog = Catalog(profiles: profiles)
-        composer = LineComposer(
-            catalog: catalog, journal: journal, idPrefix: LineComposer.replayPrefix,
-            clock: { [clock] in clock.current.wall })
+        let composer = LineComposer(
+            catalog: Catalog(profiles: profiles), idPrefix: LineComposer.replayPrefix, clock: clock)
+        executor = SimulatedExecutor(composer: composer, work: work)
+        engine = try Engine(
+            journal: journal, recovery: journal.recover(at: header.start), clock: clock, limits: .none,
+            composer: composer, executor: executor)
         tally = DecisionTally()
-        engine.listeners = [tally]
-        devices = header.devices.map { meet($0) }
+        turn.listeners = [tally]
+        devices = header.devices.map { engine.know($0.device(profiles)) }
     }
 
     /// Writes every decision to `write`, from now on.
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
-        let log = DecisionLog(from: .zero, naming: { [catalog] in catalog.name(of: $0) }, write: write)
+        let log = DecisionLog(from: .zero, naming: engine.catalog, write: write)
         decisions = log
-        engine.listeners.append(log)
+        turn.listeners.append(log)
     }
 
     /// Plays everything; `print` gets the lines that a handler would.
     public func play(
-        settings: HandlerSettings = .forWholeTrace(durability: .ram), work: TimeSpan = .zero,
-        print: @escaping ([UInt8]) -> Void
+        settings: HandlerSettings = .forWholeTrace(durability: .ram), print: ([UInt8]) -> Void
     ) throws(TraceError) -> Outcome {
-        let model = HandlerID(rawValue: 1)
-        catalog.set(HandlerManifest(id: "model", command: [], settings: settings), as: model)
-        var lines = JSONWriter()
-        let stage = ModelStage(engine: engine, work: work) { [composer] id, delivery in
-            lines.removeAll()
-            composer.composeLines(of: delivery, into: &lines)
-            if !lines.bytes.isEmpty { print(lines.bytes) }
-        }
-        self.stage = stage
-        engine.stage = stage
-        engine.feed(.configure(model, settings, isStopped: false, restarts: false))
-        engine.completeTurn()
-        let count = try playAll(stage)
+        let model = engine.adopt(HandlerManifest(id: "model", command: [], settings: settings))
+        endTurn(print)
+        let count = try playAll(print)
         return outcome(of: model, events: count)
     }
 
-    private func playAll(_ stage: ModelStage) throws(TraceError) -> Int {
+    private func endTurn(_ print: ([UInt8]) -> Void) {
+        turn.end()
+        executor.writeLines(print)
+    }
+
+    private func playAll(_ print: ([UInt8]) -> Void) throws(TraceError) -> Int {
         var broken: TraceError?
         var upcoming = next(&broken)
         var count = 0
         while true {
             let now = clock.now()
-            if let due = stage.nextDue, due <= now.monotonic {
-                stage.speak(at: now.monotonic)
+            if let due = executor.nextDue, due <= now.monotonic {
+                executor.speak(at: now.monotonic, in: turn)
             } else if let offset = upcoming?.offset, Instant.zero + offset <= now.monotonic, let operation = upcoming {
                 take(operation)
                 count += 1
                 upcoming = next(&broken)
-            } else if let next = nextInstant(stage, upcoming?.offset) {
+            } else if let next = nextInstant(upcoming?.offset) {
                 clock.advance(to: next)
                 // To ask costs less than a turn in which nothing is due.
-                guard engine.isDue(at: clock.now()) else { continue }
-                engine.feed(.tick)
+                guard turn.isDue(at: clock.now()) else { continue }
+                turn.ingest(.tick)
             } else if let broken {
                 throw broken
             } else {
                 return count
             }
-            engine.completeTurn()
+            endTurn(print)
         }
     }
 
@@ -108,30 +103,20 @@ public final class VirtualReplay {
     }
 
     /// Nil when nothing will happen any more.
-    private func nextInstant(_ stage: ModelStage, _ upcoming: TimeSpan?) -> Instant? {
-        var next = Instant.earlier(engine.nextMonotonicDeadline, engine.nextBoottimeDeadline)
-        next = .earlier(next, stage.nextDue)
+    private func nextInstant(_ upcoming: TimeSpan?) -> Instant? {
+        var next = Instant.earlier(turn.nextMonotonicDeadline, turn.nextBoottimeDeadline)
+        next = .earlier(next, executor.nextDue)
         return .earlier(next, upcoming.map { Instant.zero + $0 })
     }
 
     private func take(_ operation: TraceOperation) {
-        let event = operation.event(of: devices[operation.device], at: clock.stamp())
-        catalog.note(event)
-        engine.feed(.event(event))
-    }
-
-    private func meet(_ traced: TraceDevice) -> DeviceID {
-        let device = traced.device(catalog.profiles)
-        let id = engine.journal.deviceID(for: device)
-        catalog.set(device, catalog.profile(of: device, as: id), as: id)
-        engine.feed(.device(id, device))
-        return id
+        engine.ingest(operation.event(of: devices[operation.device], at: clock.stamp()))
     }
 
     private func outcome(of model: HandlerID, events: Int) -> Outcome {
         Outcome(
             events: events, deadLetters: tally.deadLetters, quarantines: tally.quarantines,
-            awake: engine.standing(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
+            awake: turn.standing(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
     }
 }
 
@@ -142,6 +127,8 @@ final class DecisionTally: DecisionListener {
     private(set) var acknowledged = 0
     private(set) var strikes = 0
     private(set) var suspensions = 0
+    /// What devices did and a handler was to get, gaps not counted.
+    private(set) var events = 0
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         switch decision {
@@ -154,6 +141,12 @@ final class DecisionTally: DecisionListener {
             .notWoken:
             break
         }
+    }
+}
+
+extension DecisionTally: EventSink {
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        if sequence != nil, !event.isGap { events += 1 }
     }
 }
 

@@ -26,17 +26,21 @@ public enum ReplaySpeed: Hashable, Sendable {
     }
 }
 
+/// What a trace is played to.
+public protocol ReplayHost: AnyObject {
+    /// True while handlers lag so far behind that playing waits until ``ReplaySource/resume()``.
+    func mustWait(at speed: ReplaySpeed) -> Bool
+    /// One operation whose time has come.
+    func replay(_ operation: TraceOperation)
+    /// The trace is played, or broken from here on.
+    func replayEnded(_ error: TraceError?)
+}
+
 /// Plays one trace on the loop. It tells operations, not events: whose device is which number is the host's knowledge.
 public final class ReplaySource {
-    /// One operation whose time has come.
-    public var onOperation: (TraceOperation) -> Void = { _ in }
-    /// The trace is played, or broken from here on.
-    public var onEnd: (TraceError?) -> Void = { _ in }
-    /// True while handlers lag so far behind that feeding must wait until ``resume()``.
-    public var mustWait: () -> Bool = { false }
-
     private var reader: TraceReader
     private let speed: ReplaySpeed
+    private weak var host: (any ReplayHost)?
     private let playedLine: Int
     private var start: Instant?
     private var upcoming: TraceOperation?
@@ -54,12 +58,13 @@ public final class ReplaySource {
         self.reader = reader
         playedLine = line
         self.speed = speed
-        timer = try loop.timer(on: .monotonic) { [unowned self] in play() }
-        burst = try loop.deferred(priority: .idle) { [unowned self] in play() }
+        timer = try loop.timer(on: .monotonic, of: self) { $0.play() }
+        burst = try loop.deferred(of: self) { $0.play() }
     }
 
     /// Begins so that the next operation is due now, whatever stood before it in the trace.
-    public func begin() {
+    public func begin(for host: any ReplayHost) {
+        self.host = host
         advance()
         start = SystemClock.monotonic() - speed.delay(of: upcoming?.offset ?? .zero)
         play()
@@ -67,7 +72,7 @@ public final class ReplaySource {
 
     /// To be called when handlers may have caught up.
     public func resume() {
-        guard isWaiting, !mustWait() else { return }
+        guard isWaiting, host?.mustWait(at: speed) == false else { return }
         isWaiting = false
         burst?.schedule()
     }
@@ -85,9 +90,9 @@ public final class ReplaySource {
             guard !hasEnded, let operation = upcoming else { return }
             let due = start + speed.delay(of: operation.offset)
             if due > now { return timer?.arm(at: due) ?? () }
-            isWaiting = mustWait()
+            isWaiting = host?.mustWait(at: speed) ?? true
             if isWaiting { return }
-            onOperation(operation)
+            host?.replay(operation)
             advance()
         }
         burst?.schedule()
@@ -106,6 +111,6 @@ public final class ReplaySource {
     private func end(_ error: TraceError?) {
         guard !hasEnded else { return }
         hasEnded = true
-        onEnd(error)
+        host?.replayEnded(error)
     }
 }

@@ -35,7 +35,7 @@ final class BridgeUnderTest {
         count = words.count > 2 ? Int(words[2]) ?? 1 : 1
         try source.setNonblocking()
         watch = try daemon.bridge.loop.watch(source.raw, for: .readable) { [unowned self] _ in listen() }
-        daemon.bridge.didCompleteTurn.append { [unowned self] in listenAgain() }
+        daemon.bridge.turn.observe(self)
     }
 
     func run() throws { _ = try daemon.run() }
@@ -53,7 +53,7 @@ final class BridgeUnderTest {
     }
 
     private func listen() {
-        if devices.isEmpty { devices = (0..<count).map { daemon.bridge.know(Self.device($0)) } }
+        if devices.isEmpty { devices = (0..<count).map { daemon.bridge.engine.know(Self.device($0)) } }
         space.removeAll(keepingCapacity: true)
         switch try? source.read(appendingTo: &space, limit: bytesPerRead) {
         case .bytes: take()
@@ -62,16 +62,16 @@ final class BridgeUnderTest {
             watch?.disable()
             kill(getpid(), SIGTERM)
         }
-        if daemon.bridge.engine.isFed { watch?.disable() }
+        if daemon.bridge.turn.isFed { watch?.disable() }
     }
 
     /// Whole frames only: the conductor writes no others.
     private func take() {
         for start in stride(from: 0, to: space.count, by: Self.frame.count) {
             let bytes = Array(space[start..<min(start + Self.frame.count, space.count)])
-            let stamp = daemon.bridge.engine.clock.stamp()
+            let stamp = daemon.bridge.turn.clock.stamp()
             let device = bytes == Self.again ? devices[speaker] : nextSpeaker()
-            daemon.bridge.take(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
+            daemon.bridge.engine.ingest(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
         }
     }
 
@@ -86,8 +86,12 @@ final class BridgeUnderTest {
     /// What a source does that can wait and keeps no time: it leaves the bytes with the kernel while the handler has enough to
     /// go on with.
     private func listenAgain() {
-        if !daemon.bridge.engine.isFed { watch?.enable() }
+        if !daemon.bridge.turn.isFed { watch?.enable() }
     }
+}
+
+extension BridgeUnderTest: TurnObserver {
+    func turnEnded() { listenAgain() }
 }
 
 /// The same in every run (xorshift, Marsaglia 2003). That of the tests is in a module that needs Testing, which a release has not.

@@ -22,8 +22,8 @@ final class LimitHandler {
     }
 
     // Descriptors that it owns.
-    var input: Int32 { child.inputDescriptor ?? -1 }
-    var replies: Int32 { child.replies.raw }
+    var input: Int32 { child.input.raw ?? -1 }
+    var replies: Int32 { child.replies.raw ?? -1 }
     var freeze: Int32 { freezer.raw }
 
     func end() throws {

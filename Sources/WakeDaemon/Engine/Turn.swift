@@ -1,0 +1,346 @@
+// One turn of the bridge: inputs become effects, the journal is committed, and only then the handlers get what follows.
+import WakeCore
+import WakeJournal
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Owns the core, the journal and the executor. All that is ingested between two calls of ``end()`` shares one commit, and
+/// nothing leaves the bridge before the commit that holds its cause.
+public final class Turn {
+    private var core: Dispatcher
+    public let journal: Journal
+    public let clock: any WakeClock
+    private let executor: any EffectExecutor
+    /// Ends turns and keeps the core's deadlines; nil where a trace's own clock does.
+    private let loop: EventLoop?
+    private var deadlines: DeadlineTimers?
+    var listeners: [any DecisionListener] = []
+    private var observers: [Observer] = []
+    var sinks: [any EventSink] = []
+    /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
+    private var unclaimed: [HandlerID: [RecoveredEvent]]
+    private let stopped: Set<HandlerID>
+
+    private enum Phase {
+        case idle
+        /// Something waits for the end of the turn.
+        case gathering
+        /// Effects are performed in their order, so what they cause waits until all of them are done.
+        case ending
+    }
+
+    private struct Observer { weak var target: (any TurnObserver)? }
+
+    /// What a step appended.
+    private struct Appended: OptionSet {
+        let rawValue: Int
+        static let events = Appended(rawValue: 1)
+        static let gaps = Appended(rawValue: 2)
+        static func one(_ event: DeviceEvent) -> Appended { event.isGap ? .gaps : .events }
+    }
+
+    private var phase = Phase.idle
+    private var isKeptTogether = false
+    private var began = Instant.zero
+    private var inputCount = 0
+    /// What was ingested while the turn ends.
+    private var waiting: [Input] = []
+    private var effects: [Effect] = []
+    /// Performed after the commit.
+    private var outward: [Effect] = []
+    /// The deliveries in `outward`, whose time has not begun.
+    private var recipients: [Recipient] = []
+    /// When the time of all recipients was put off last.
+    private var postponedAt = Instant.zero
+    /// The handlers in `outward` that are to be warned of the end of their budget.
+    private var warned: [Recipient] = []
+    private var appended = TurnEvents()
+    private var lastAppended: Sequence
+    private var maintenance = JournalMaintenance()
+
+    /// A flood must not starve the commit that everything waits for, nor the timers that are armed after it.
+    private static let inputsPerTurn = 512
+    private static let longestTurn = TimeSpan.milliseconds(5)
+    /// Delays below this are not credited to the budget.
+    private static let creditedDelay = TimeSpan.milliseconds(1)
+    private let log = Log("journal")
+
+    init(
+        journal: Journal, clock: any WakeClock, recovery: Recovery, limits: IngressLimits,
+        executor: any EffectExecutor, loop: EventLoop? = nil
+    ) throws(SystemError) {
+        core = Dispatcher(from: recovery.next, limits: limits)
+        lastAppended = Sequence(recovery.next.rawValue - 1)
+        unclaimed = recovery.owed
+        stopped = recovery.stopped
+        self.journal = journal
+        self.clock = clock
+        self.executor = executor
+        self.loop = loop
+        guard let loop else { return }
+        deadlines = try DeadlineTimers(on: loop, of: self)
+        loop.turn = self
+    }
+
+    /// Is told of every end of a turn from now on, for as long as it lives.
+    package func observe(_ observer: any TurnObserver) { observers.append(Observer(target: observer)) }
+
+    // MARK: Ingesting
+
+    /// Steps the core and journals what follows. While the turn ends, the input waits until all that precedes it is done.
+    /// - Parameter stamp: the input's own time, where the journal was told something just before that shares its commit.
+    func ingest(_ input: Input, at stamp: Stamp? = nil) {
+        guard phase != .ending else { return waiting.append(input) }
+        let stamp = stamp ?? clock.stamp()
+        step(input, at: stamp)
+        inputCount += 1
+        if phase == .idle {
+            phase = .gathering
+            began = stamp.moment.monotonic
+            loop?.requestTurn()
+        } else if inputCount >= Self.inputsPerTurn || isOverdue(at: stamp.moment) {
+            endEarly()
+        }
+    }
+
+    /// A handler that is new to the core gets what the journal still owes it.
+    func configure(_ id: HandlerID, _ settings: HandlerSettings, restarts: Bool = false) {
+        ingest(.configure(id, settings, isStopped: stopped.contains(id), restarts: restarts))
+        if let owed = unclaimed.removeValue(forKey: id) { ingest(.recovered(id, owed)) }
+    }
+
+    /// False where nothing waited.
+    private func ingestWaiting() -> Bool {
+        guard !waiting.isEmpty else { return false }
+        let inputs = waiting
+        waiting.removeAll(keepingCapacity: true)
+        for input in inputs { step(input, at: clock.stamp()) }
+        return true
+    }
+
+    private func step(_ input: Input, at stamp: Stamp) {
+        if !recipients.isEmpty, stamp.moment.monotonic - max(began, postponedAt) > Self.longestTurn {
+            beginTime(at: stamp)
+        }
+        core.step(input, at: stamp, into: &effects)
+        let appended = applyEffects(at: stamp)
+        if case .event(let event) = input, !appended.contains(.one(event)) {
+            for sink in sinks { sink.saw(event, as: nil) }
+        }
+    }
+
+    /// The time of every recipient begins anew: what it is to get is not written yet, or was just now.
+    private func beginTime(at stamp: Stamp) {
+        postponedAt = stamp.moment.monotonic
+        core.step(.given(recipients), at: stamp, into: &effects)
+        applyEffects(at: stamp)
+    }
+
+    /// Effects are moved and not copied: turned round once, they come off the end in their order.
+    @discardableResult
+    private func applyEffects(at stamp: Stamp) -> Appended {
+        var appended: Appended = []
+        effects.reverse()
+        while let effect = effects.popLast() {
+            if case .append(_, let event, _, _) = effect { appended.insert(.one(event)) }
+            apply(effect, at: stamp)
+        }
+        return appended
+    }
+
+    private func apply(_ effect: Effect, at stamp: Stamp) {
+        switch effect {
+        case .append(let sequence, let event, let owners, let durability):
+            journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            appended.append(event, as: sequence)
+            lastAppended = max(lastAppended, sequence)
+            for sink in sinks { sink.saw(event, as: sequence) }
+        case .update(let sequence, let event):
+            journal.update(event, as: sequence)
+            appended.update(event, as: sequence)
+        case .lease(let handler, let sequences), .keepInFlight(let handler, let sequences):
+            journal.lease(sequences, to: handler)
+        case .acknowledge(let handler, let sequences): journal.acknowledge(sequences, by: handler)
+        case .giveBack(let handler, let sequence, let attempts, let charges, let until):
+            journal.giveBack(
+                sequence, by: handler, attempts: Int(attempts), charges: Int(charges), heldUntil: until)
+        case .deadLetter(let handler, let sequence, let reason):
+            journal.deadLetter(sequence, by: handler, reason: reason, at: stamp.wall)
+        case .checkpoint(let handler, let text): journal.setCheckpoint(text, of: handler)
+        case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
+        case .decision(let handler, let decision):
+            for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
+        case .deliver(let handler, let epoch, _):
+            recipients.append(Recipient(handler, epoch))
+            outward.append(effect)
+        case .notify(let handler, let epoch, let notice):
+            if notice.isBudgetWarning { warned.append(Recipient(handler, epoch)) }
+            outward.append(effect)
+        case .launch, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill, .discard, .perform:
+            outward.append(effect)
+        }
+    }
+
+    /// The event as it was appended. Of a batch `last` is the last that is asked for.
+    func event(_ sequence: Sequence, before last: Sequence) -> DeviceEvent? {
+        appended[sequence] ?? journal.event(sequence, before: last)
+    }
+
+    // MARK: Ending
+
+    /// Commits what was gathered and then performs it; what that causes is committed and performed in the same way. It may be no
+    /// more than an acknowledgement: nothing asks for another turn in which that would be written.
+    func end() {
+        phase = .ending
+        repeat {
+            // What the commit itself reports, and what a handler has said before it is warned, precedes what is performed.
+            repeat {
+                commit()
+                hearWarned()
+            } while ingestWaiting()
+            perform()
+            appended.removeAll()
+            beginTimeOfRecipients()
+        } while ingestWaiting() || !outward.isEmpty
+        phase = .idle
+        inputCount = 0
+        runMaintenance()
+        for observer in observers { observer.target?.turnEnded() }
+        deadlines?.arm(monotonic: nextMonotonicDeadline, boottime: nextBoottimeDeadline)
+    }
+
+    /// Whether a handler's time is over is not to be asked before what it got in a turn that has lasted too long is written.
+    func endIfOverdue() {
+        if phase == .gathering, isOverdue(at: clock.now()) { endEarly() }
+    }
+
+    /// After work that took long and is not urgent: what came due meanwhile does not wait for more of it.
+    func flush() { if !outward.isEmpty { endEarly() } }
+
+    /// What `work` ingests shares one commit, however much it is and however long it takes.
+    func keepTogether(_ work: () -> Void) {
+        isKeptTogether = true
+        work()
+        isKeptTogether = false
+    }
+
+    private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - began > Self.longestTurn }
+
+    private func endEarly() {
+        guard phase != .ending, !isKeptTogether else { return }
+        if let loop { loop.runTurn() } else { end() }
+    }
+
+    /// What a handler said while the bridge could not read it was in time, and may leave nothing to warn of.
+    private func hearWarned() {
+        guard !warned.isEmpty else { return }
+        for one in warned where isExpiring(one.handler) { executor.hear(one.handler, one.epoch) }
+        warned.removeAll(keepingCapacity: true)
+    }
+
+    private func perform() {
+        outward.reverse()
+        let isOne = recipients.count == 1
+        var written = 0
+        while let effect = outward.popLast() {
+            if isAnswered(effect) { continue }
+            executor.perform(effect, in: self)
+            // Deliveries are written in their order: what the last of many waits for is not the first one's time.
+            guard !isOne, case .deliver = effect else { continue }
+            recipients[written].writtenAt = clock.now().monotonic
+            written += 1
+        }
+    }
+
+    private func isAnswered(_ effect: Effect) -> Bool {
+        guard case .notify(let handler, _, let notice) = effect, notice.isBudgetWarning else { return false }
+        return standing(of: handler)?.state == .active
+    }
+
+    /// They have what they are given. Mostly a turn takes too little time to matter.
+    private func beginTimeOfRecipients() {
+        guard !recipients.isEmpty else { return }
+        let count = recipients.count
+        let stamp = clock.stamp()
+        if stamp.moment.monotonic - began > Self.creditedDelay { beginTime(at: stamp) }
+        // What came due meanwhile is a delivery that is not written yet.
+        recipients.removeFirst(count)
+    }
+
+    private func commit() {
+        noteNumbers()
+        let outcomes = journal.commit()
+        if !outcomes.isEmpty { maintenance.noteCommit() }
+        for outcome in outcomes { report(outcome) }
+    }
+
+    /// What a policy drops has a number that no record bears; after a restart it must not be given out again.
+    private func noteNumbers() {
+        let last = Sequence(core.nextSequence.rawValue - 1)
+        guard last > lastAppended else { return }
+        lastAppended = last
+        journal.noteGiven(last, at: clock.stamp().wall)
+    }
+
+    /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.
+    private func report(_ outcome: CommitOutcome) {
+        switch outcome {
+        case .committed: break
+        case .lost(let loss):
+            log.error(loss.sentence)
+            ingest(.announced(.bridge(condition: "durability-lost", detail: loss.sentence)))
+        case .restored(let durability):
+            log.notice("events of durability \(durability.rawValue) are kept on disk again")
+            ingest(.announced(.bridge(condition: "durability-restored", detail: durability.rawValue)))
+        }
+    }
+
+    /// To ask every handler whether it sleeps costs too, and comes second.
+    private func runMaintenance() {
+        let next = nextSequence
+        guard maintenance.isDue(for: journal, next: next), ask({ $0.isEverybodyAsleep }) else { return }
+        let (outcomes, excess) = maintenance.run(on: journal, next: next)
+        for outcome in outcomes { report(outcome) }
+        if excess > 0 { shed(excess) }
+    }
+
+    /// The journal outgrew its cap while its handlers sleep: the oldest data makes room, and is told.
+    private func shed(_ bytes: Int) {
+        log.warning("the journal is \(bytes) bytes over journal.max_size: its oldest data is let go, told in gaps")
+        for (handler, sequences) in journal.oldestData(freeing: bytes).sorted(by: { $0.key < $1.key }) {
+            if unclaimed[handler] != nil { configure(handler, .absent) }
+            ingest(.shed(handler, sequences))
+        }
+    }
+
+    /// In place: to read a struct out of a class copies it, and counts every array in it.
+    func ask<Answer>(_ question: (inout Dispatcher) -> Answer) -> Answer { question(&core) }
+}
+
+extension HandlerSettings {
+    /// Of a handler that is owed events and has had no manifest in this life. Before the core can lose any of them in a gap, it is
+    /// what a handler is whose manifest was removed; where the manifest comes back, it goes on with what is left.
+    fileprivate static var absent: HandlerSettings {
+        var settings = HandlerSettings()
+        settings.isEnabled = false
+        settings.stoppedEvents = .keep
+        // What waits for an absent handler must hold no source back.
+        settings.queueCap = .max / 2
+        return settings
+    }
+}
+
+extension Turn: LoopTurn {
+    public func loopEndsTurn() { end() }
+}
+
+extension DeviceEvent {
+    var isGap: Bool { if case .gap = kind { true } else { false } }
+}
+
+extension Notice {
+    fileprivate var isBudgetWarning: Bool {
+        if case .expiring(let reason, _, _, _) = self { reason == "budget" } else { false }
+    }
+}

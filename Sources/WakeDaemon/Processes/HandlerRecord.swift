@@ -1,0 +1,47 @@
+// What outlives a handler's processes: its name in logs, how often its faults are told, and what is still being closed for it.
+import WakeCore
+import WakeModel
+import WakeSystem
+
+final class HandlerRecord {
+    let id: HandlerID
+    /// What an earlier process sent may still be closing when the next one starts.
+    let closings = ForeignClosings()
+    let log = Log("handlers")
+    private let catalog: Catalog
+    private let handlerLog: (any HandlerLog)?
+    private var faultLimit: RateLimiter?
+
+    init(_ id: HandlerID, catalog: Catalog, handlerLog: (any HandlerLog)?) {
+        self.id = id
+        self.catalog = catalog
+        self.handlerLog = handlerLog
+    }
+
+    var name: String { catalog.name(of: id) }
+
+    func logged(_ line: String, to stream: HandlerProcess.Stream) {
+        handlerLog?.handler(id, logged: line, as: .handler(stream))
+    }
+
+    /// In the bridge's log and in the handler's own.
+    func report(_ sentence: String) {
+        log.warning("handler \(name) \(sentence)")
+        handlerLog?.handler(id, logged: sentence, as: .bridge)
+    }
+
+    func reportLaunchFailure(_ reason: String) {
+        log.error("cannot start handler \(name): \(reason)")
+        handlerLog?.handler(id, logged: "cannot be started: \(reason)", as: .bridge)
+    }
+
+    /// A handler that talks nonsense is answered, but not without end: false where it is not any more.
+    func report(_ fault: ProtocolFault, at now: Instant) -> Bool {
+        var limit = faultLimit ?? RateLimiter(perSecond: 20, burst: 100, now: now)
+        defer { faultLimit = limit }
+        guard limit.consume(now: now) else { return false }
+        log.warning("handler \(name): \(fault.description)")
+        handlerLog?.handler(id, logged: fault.description, as: .bridge)
+        return true
+    }
+}

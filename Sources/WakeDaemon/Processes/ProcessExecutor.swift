@@ -1,0 +1,199 @@
+// The executor of real processes: every outward effect of the core in one flat switch, every sign of life back as an input.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+/// Where handler processes are suspended: in leaves of our own cgroup, or where none can be had, by stop signals.
+enum Suspension {
+    case cgroup(CgroupTree)
+    case stopSignals
+
+    var strength: SuspensionStrength {
+        switch self {
+        case .cgroup: .strong
+        case .stopSignals: .weak
+        }
+    }
+
+    var containment: Containment {
+        switch self {
+        case .cgroup(let tree): tree.containment
+        case .stopSignals: .none
+        }
+    }
+}
+
+/// Whose words a log line is.
+enum LogVoice: Hashable {
+    case handler(HandlerProcess.Stream)
+    case bridge
+
+    var written: String {
+        switch self {
+        case .handler(let stream): stream.rawValue
+        case .bridge: "bridge"
+        }
+    }
+}
+
+/// What of handlers' logs goes where.
+protocol HandlerLog: AnyObject {
+    func handler(_ id: HandlerID, logged line: String, as voice: LogVoice)
+}
+
+final class ProcessExecutor: EffectExecutor {
+    private let loop: EventLoop
+    private let catalog: Catalog
+    private let composer: LineComposer
+    private let launcher: Launcher
+    let requests: DeviceRequests
+    /// Bytes of a handler's output that may stand in one line of its log.
+    private let longestLogLine: Int
+    private let handlerLog: (any HandlerLog)?
+
+    private var processes: [HandlerID: HandlerProcess] = [:]
+    private var records: [HandlerID: HandlerRecord] = [:]
+    private let locks: LockInspector
+    private let space = ReadSpace()
+    private let log = Log("handlers")
+
+    init(
+        loop: EventLoop, composer: LineComposer, launcher: Launcher, handlerLog: (any HandlerLog)?,
+        longestLogLine: Int
+    ) throws(SystemError) {
+        self.loop = loop
+        catalog = composer.catalog
+        self.composer = composer
+        self.handlerLog = handlerLog
+        requests = DeviceRequests(catalog: composer.catalog)
+        self.launcher = launcher
+        self.longestLogLine = longestLogLine
+        locks = try LockInspector(on: loop, log: log)
+    }
+
+    func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
+    /// Read from the kernel at each asking; nil where nobody adds it up.
+    func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
+
+    /// What its process says of itself with STATUS=.
+    func status(of handler: HandlerID) -> String? { processes[handler]?.status }
+
+    func perform(_ effect: Effect, in turn: Turn) {
+        switch effect {
+        case .launch(let id, let epoch, let reason): launch(id, epoch, reason, in: turn)
+        case .deliver(let id, let epoch, let delivery):
+            guard let process = process(id, epoch) else { return }
+            process.allowReplies(to: delivery.events.count)
+            if let last = delivery.events.last, countsWriting(id) {
+                let patience = TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2)
+                process.tellWhenWritten(through: last.sequence, patience: patience)
+            }
+            process.write { composer.compose(delivery, for: id, in: turn, into: &$0) }
+        case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
+        case .closeInput(let id, let epoch): process(id, epoch)?.closeInput()
+        case .thaw(let id, let epoch): process(id, epoch)?.thaw()
+        case .freeze(let id, let epoch): process(id, epoch)?.freeze()
+        case .inspectLocks(let id, let epoch):
+            if let process = process(id, epoch) { locks.inspect(process, .recheck) }
+        case .requestTermination(let id, let epoch): process(id, epoch)?.requestTermination()
+        case .kill(let id, let epoch): process(id, epoch)?.kill()
+        case .discard(let id, let epoch, let isEmpty): discard(id, epoch, isEmpty: isEmpty)
+        case .perform(let id, let epoch, let request, let reference):
+            requests.perform(request, for: id) { [weak turn] answer in
+                turn?.ingest(.answered(id, epoch, ref: reference, Notice(answer, reference)))
+            }
+        case .append, .update, .lease, .keepInFlight, .acknowledge, .giveBack, .deadLetter, .checkpoint, .setStopped,
+            .decision:
+            break  // For the journal.
+        }
+    }
+
+    private func process(_ id: HandlerID, _ epoch: Epoch) -> HandlerProcess? {
+        guard let process = processes[id], process.epoch == epoch else { return nil }
+        return process
+    }
+
+    private func launch(_ id: HandlerID, _ epoch: Epoch, _ reason: WakeReason, in turn: Turn) {
+        guard let manifest = catalog.handlers[id] else { return fail(id, epoch, "its manifest is gone", in: turn) }
+        let record = record(of: id)
+        do {
+            let services = try launcher.makeServiceSocket(for: manifest, id, epoch, closings: record.closings)
+            let child = try launcher.start(manifest, epoch: epoch, reason: reason, noticesTo: services?.path)
+            let process = try HandlerProcess(
+                child, of: record, epoch: epoch, turn: turn, loop: loop, locks: locks, longestLogLine: longestLogLine,
+                space: space)
+            if let services { try listen(to: process, at: services, of: launcher.user(of: manifest)) }
+            processes[id] = process
+        } catch {
+            fail(id, epoch, error, in: turn)
+        }
+    }
+
+    private func record(of id: HandlerID) -> HandlerRecord {
+        if let known = records[id] { return known }
+        let made = HandlerRecord(id, catalog: catalog, handlerLog: handlerLog)
+        records[id] = made
+        return made
+    }
+
+    private func listen(
+        to process: HandlerProcess, at socket: DatagramSocket, of user: UInt32
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try process.hearServices(at: socket, of: user)
+        } catch {
+            process.abandon()
+            throw error
+        }
+    }
+
+    private func fail(_ id: HandlerID, _ epoch: Epoch, _ error: SystemError, in turn: Turn) {
+        fail(id, epoch, error.description, isExhausted: error.errno.isExhaustion, in: turn)
+    }
+
+    private func fail(
+        _ id: HandlerID, _ epoch: Epoch, _ reason: String, isExhausted: Bool = false, in turn: Turn
+    ) {
+        record(of: id).reportLaunchFailure(reason)
+        turn.ingest(.launchFailed(id, epoch, reason: reason, isExhausted: isExhausted))
+    }
+
+    private func notify(_ id: HandlerID, _ epoch: Epoch, _ notice: Notice) {
+        guard let process = process(id, epoch), !process.isBackedUp else { return }
+        process.write { composer.compose(notice, into: &$0) }
+    }
+
+    func hear(_ handler: HandlerID, _ epoch: Epoch) { process(handler, epoch)?.readReplies() }
+
+    private func discard(_ id: HandlerID, _ epoch: Epoch, isEmpty: Bool) {
+        guard let process = process(id, epoch) else { return }
+        processes[id] = nil
+        process.close()
+        if !isEmpty {
+            log.error(
+                "handler \(catalog.name(of: id)): process \(process.pid) survives its kill; its cgroup is left alone")
+        } else if !process.removeContainer() {
+            log.warning(
+                "handler \(catalog.name(of: id)): its empty cgroup cannot be removed yet; the next start sweeps it")
+        }
+    }
+
+    /// A oneshot answers with its exit.
+    private func countsWriting(_ id: HandlerID) -> Bool {
+        guard let settings = catalog.handlers[id]?.settings else { return false }
+        return settings.acknowledgement == .delivery && settings.lifecycle == .resident
+    }
+}
+
+extension Notice {
+    fileprivate init(_ answer: DeviceAnswer, _ reference: Reference?) {
+        switch answer {
+        case .success(let answer): self = .reply(answer, reference: reference)
+        case .failure(var fault):
+            fault.reference = reference
+            self = .error(fault)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// Calls to the owner of what the loop and the bus watch: the one place that relies on an owner living as long as what it keeps.
+import WakeModel
+import WakeSystem
+
+/// The owner keeps what is returned, and nothing else does. So it is there whenever it is called, without being held.
+extension EventLoop {
+    /// Calls `body` with the owner of the watch whenever `raw` is ready for some of `readiness`.
+    public func watch<Owner: AnyObject>(
+        _ raw: Int32, for readiness: Readiness, priority: Priority = .normal, of owner: Owner,
+        _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) -> Watch {
+        try watch(raw, for: readiness, priority: priority) { [unowned owner] _ in body(owner) }
+    }
+
+    /// A timer that is not armed yet and calls its owner.
+    public func timer<Owner: AnyObject>(
+        on clock: TimerClock, of owner: Owner, _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) -> Timer {
+        try timer(on: clock) { [unowned owner] in body(owner) }
+    }
+
+    /// Work of an owner for the end of a turn; not scheduled yet.
+    public func deferred<Owner: AnyObject>(
+        priority: Priority = .idle, of owner: Owner, _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) -> Deferred {
+        try deferred(priority: priority) { [unowned owner] in body(owner) }
+    }
+
+    /// Calls the owner of the watch when the signal arrives.
+    public func onSignal<Owner: AnyObject>(
+        _ number: Int32, of owner: Owner, _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) -> SignalWatch {
+        try onSignal(number) { [unowned owner] in body(owner) }
+    }
+}
+
+extension SystemBus {
+    /// Tells the owner of every change, the present state at once.
+    public func listen<Owner: AnyObject>(of owner: Owner, _ listener: @escaping (Owner, Change) -> Void) {
+        listen { [unowned owner] in listener(owner, $0) }
+    }
+}
+
+extension BusConnection {
+    /// Calls `body` with the owner of the subscription for each signal that the rule names.
+    public func subscribe<Owner: AnyObject>(
+        _ rule: BusRule, of owner: Owner, _ body: @escaping (Owner, BusSignal) -> Void
+    ) throws(SystemError) -> BusSubscription {
+        try subscribe(rule) { [unowned owner] in body(owner, $0) }
+    }
+
+    /// Calls a method and gives its answer to the owner of the connection.
+    public func call<Owner: AnyObject>(
+        _ call: BusCall, within timeout: TimeSpan, of owner: Owner,
+        _ answer: @escaping (Owner, Result<[BusValue], BusError>) -> Void
+    ) {
+        self.call(call, within: timeout) { [unowned owner] in answer(owner, $0) }
+    }
+}
