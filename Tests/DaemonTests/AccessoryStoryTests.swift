@@ -191,16 +191,23 @@ struct AccessoryStoryTests {
     /// Opens a line, and says whether somebody has it for himself (TIOCGEXCL); takes it (TIOCEXCL), asks, and hears answers. A
     /// terminal, unlike a device, forgets who has it only when it is told so (TIOCNXCL).
     private static let neighbour = """
-        import fcntl, os, signal, struct, sys
+        import fcntl, os, select, signal, struct, sys
         line = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
         print("exclusive", struct.unpack("i", fcntl.ioctl(line, 0x80045440, bytes(4)))[0], flush=True)
         if "--look" not in sys.argv:
             fcntl.ioctl(line, 0x540C)
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(fcntl.ioctl(line, 0x540D)))
+            # A signal that comes just before a read would not end it, so both are waited for.
+            ended, signalled = os.pipe()
+            os.set_blocking(signalled, False)
+            signal.set_wakeup_fd(signalled)
+            signal.signal(signal.SIGTERM, lambda *_: None)
             os.write(line, b"how heavy\\n")
-            for answer in os.fdopen(line):
-                print("heard", answer.strip(), flush=True)
-
+            text = b""
+            while ended not in select.select([line, ended], [], [])[0]:
+                *answers, text = (text + os.read(line, 4096)).split(b"\\n")
+                for answer in answers:
+                    print("heard", answer.decode().strip(), flush=True)
+            fcntl.ioctl(line, 0x540D)
         """
 
     @Test("a node that another program has is told, and had when it is free; who is not to be woken is told of by why")
