@@ -44,16 +44,15 @@ private let largeTypes = [
     "AccessorySource": "watched devices, steps and deadlines move to the host of all sources",
     "BluetoothSource": "watched devices, steps and deadlines move to the host of all sources",
     "Daemon": "settings, monitors and lifetime become types of their own",
-    "Engine": "a turn gets an owner of its own",
     "EventStore": "the structure of the journal is changed as a whole",
     "HandlerLifecycle": "lease, queue and penalties become types of their own",
-    "HandlerProcess": "its pipes become types of their own",
     "Journal": "the structure of the journal is changed as a whole",
     "LinkMachine": "the phases of a link become types of their own",
+    "Turn": "its questions and listeners become types of their own",
 ]
 
 /// Of all sources, as the census counted them last. Lower them with what you take away.
-private let (mostReferences, mostClosures) = (192, 86)
+private let (mostReferences, mostClosures) = (111, 63)
 
 private func isUnsafe(_ line: Substring) -> Bool {
     ["Unsafe", "OpaquePointer", "Unmanaged"].contains { line.contains($0) }
