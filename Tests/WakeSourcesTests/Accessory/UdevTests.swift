@@ -221,7 +221,7 @@ struct UdevTests {
         let node = file.hasPrefix("hid/") ? "device hidraw hidraw9 \(hid) DEVNAME=/dev/hidraw9 MAJOR=240 MINOR=9" : ""
         let lines = try play(
             """
-            load \(DeviceCaptures.folder)/\(file)
+            load \(DeviceCaptures.folder.replacing(" ", with: "%20"))/\(file)
             \(node)
             ready \(number) 1000
             listen
