@@ -70,7 +70,8 @@ final class InputWriter {
     /// Hears of room in the pipe by the watch that `make` gives for its descriptor, at the first time.
     func awaitRoom(_ make: (Int32) -> Watch?) {
         if let room { return room.enable() }
-        room = pipe.raw.flatMap(make)
+        guard let descriptor = pipe.raw else { return }
+        room = make(descriptor)
     }
 
     func close() { shut() }
