@@ -60,6 +60,30 @@ struct ReplyOrderTests {
     }
 }
 
+extension ReplyOrderTests {
+    @Test(
+        "lines that were read before a handler was held back are told once it is released, though it says nothing more")
+    func holdAmidLines() throws {
+        let loop = try EventLoop()
+        let speaker = try Speaker(String(repeating: "a\n", count: 20), isOpen: true)
+        let reader = speaker.reader
+        try reader.listen(on: loop, of: speaker) { $0.count() }
+        guard case .line = reader.next() else { throw Unheard() }
+        #expect(reader.hold())
+        speaker.count()
+        #expect(speaker.lines == 0)
+        reader.release()
+        let end = SystemClock.monotonic() + .seconds(5)
+        while speaker.lines < 19, SystemClock.monotonic() < end {
+            try loop.runOnce(timeout: .milliseconds(10))
+        }
+        #expect(speaker.lines == 19)
+        reader.close()
+    }
+
+    private struct Unheard: Error {}
+}
+
 /// A process as far as its replies go, all written at once; it is read whenever a delivery is written to it.
 private final class Speaker: EffectExecutor {
     let reader: ReplyReader
@@ -67,11 +91,15 @@ private final class Speaker: EffectExecutor {
     private(set) var lines = 0
     private(set) var isThrottled = false
 
-    init(_ text: String) throws {
+    private let writeEnd: FileDescriptor?
+
+    /// - Parameter isOpen: it may say more.
+    init(_ text: String, isOpen: Bool = false) throws {
         let ends = try Pipe(ours: .both).releaseEnds()
         let bytes = Array(text.utf8)
         #expect(write(ends.writeEnd, bytes, bytes.count) == bytes.count)
-        close(ends.writeEnd)
+        writeEnd = isOpen ? FileDescriptor(owning: ends.writeEnd) : nil
+        if !isOpen { close(ends.writeEnd) }
         reader = ReplyReader(
             PipeEnd(FileDescriptor(owning: ends.readEnd)), space: ReadSpace(), ProcessTrouble(log: Log("test"), pid: 0))
     }

@@ -162,6 +162,28 @@ struct TurnTests {
         }
     }
 
+    /// What is performed for one event of a handler that is started for it.
+    private func performed(whileListening listener: Interrupter?) throws -> [String] {
+        try withTurn(writingFor: .zero) { turn, _, executor in
+            if let listener {
+                listener.turn = turn
+                turn.listeners = [listener]
+            }
+            wake(1, by: turn)
+            turn.end()
+            return executor.performed
+        }
+    }
+
+    @Test("what a listener causes while a step's effects are applied waits for them, so they keep their order")
+    func keepsOrderOfEffects() throws {
+        let listener = Interrupter()
+        let undisturbed = try performed(whileListening: nil)
+        #expect(undisturbed.count >= 3)
+        #expect(try performed(whileListening: listener) == undisturbed)
+        #expect(listener.count > 0)
+    }
+
     @Test("a handler that turns out to have answered in time is not warned, and its answer is committed")
     func hearsBeforeWarning() throws {
         try withTurn(writingFor: .zero) { turn, clock, executor in
@@ -220,6 +242,17 @@ struct TurnTests {
     }
 }
 
+/// Tells the turn something in the midst of each step that decides something.
+private final class Interrupter: DecisionListener {
+    weak var turn: Turn?
+    private(set) var count = 0
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        count += 1
+        turn?.ingest(.tick)
+    }
+}
+
 /// Takes so long to write a delivery.
 private final class SlowExecutor: EffectExecutor {
     private let clock: VirtualClock
@@ -230,12 +263,14 @@ private final class SlowExecutor: EffectExecutor {
     var saysBeforeWarning: Input?
     private(set) var deliveries = 0
     private(set) var notices: [Notice] = []
+    private(set) var performed: [String] = []
     private weak var turn: Turn?
 
     init(_ clock: VirtualClock, writesFor span: TimeSpan) { (self.clock, self.span) = (clock, span) }
 
     func perform(_ effect: Effect, in turn: Turn) {
         self.turn = turn
+        performed.append("\(effect)")
         switch effect {
         case .deliver:
             deliveries += 1

@@ -26,6 +26,8 @@ public final class Turn {
         case idle
         /// Something waits for the end of the turn.
         case gathering
+        /// A step's effects are applied in their order, so what a listener causes waits until all of them are.
+        case applying
         /// Effects are performed in their order, so what they cause waits until all of them are done.
         case ending
     }
@@ -44,7 +46,7 @@ public final class Turn {
     private var isKeptTogether = false
     private var began = Instant.zero
     private var inputCount = 0
-    /// What was ingested while the turn ends.
+    /// What was ingested while effects were applied, or while the turn ends.
     private var waiting: [Input] = []
     private var effects: [Effect] = []
     /// Performed after the commit.
@@ -88,12 +90,16 @@ public final class Turn {
 
     // MARK: Ingesting
 
-    /// Steps the core and journals what follows. While the turn ends, the input waits until all that precedes it is done.
+    /// Steps the core and journals what follows. The input waits while a step's effects are applied, and while the turn ends.
     /// - Parameter stamp: the input's own time, where the journal was told something just before that shares its commit.
     func ingest(_ input: Input, at stamp: Stamp? = nil) {
-        guard phase != .ending else { return waiting.append(input) }
+        switch phase {
+        case .applying, .ending: return waiting.append(input)
+        case .idle, .gathering: break
+        }
         let stamp = stamp ?? clock.stamp()
         step(input, at: stamp)
+        while ingestWaiting() {}
         inputCount += 1
         if phase == .idle {
             phase = .gathering
@@ -140,6 +146,9 @@ public final class Turn {
     /// Effects are moved and not copied: turned round once, they come off the end in their order.
     @discardableResult
     private func applyEffects(at stamp: Stamp) -> Appended {
+        let before = phase
+        phase = .applying
+        defer { phase = before }
         var appended: Appended = []
         effects.reverse()
         while let effect = effects.popLast() {
@@ -193,6 +202,7 @@ public final class Turn {
     /// more than an acknowledgement: nothing asks for another turn in which that would be written.
     func end() {
         phase = .ending
+        var mustRepeat = false
         repeat {
             // What the commit itself reports, and what a handler has said before it is warned, precedes what is performed.
             repeat {
@@ -201,8 +211,12 @@ public final class Turn {
             } while ingestWaiting()
             perform()
             appended.removeAll()
-            beginTimeOfRecipients()
-        } while ingestWaiting() || !outward.isEmpty
+            let writtenCount = recipients.count
+            // A line that was read meanwhile is heard before a deadline that came due meanwhile.
+            let hasHeard = ingestWaiting()
+            beginTime(ofFirst: writtenCount)
+            mustRepeat = hasHeard || !waiting.isEmpty || !outward.isEmpty
+        } while mustRepeat
         phase = .idle
         inputCount = 0
         runMaintenance()
@@ -228,7 +242,11 @@ public final class Turn {
     private func isOverdue(at moment: Moment) -> Bool { moment.monotonic - began > Self.longestTurn }
 
     private func endEarly() {
-        guard phase != .ending, !isKeptTogether else { return }
+        switch phase {
+        case .applying, .ending: return
+        case .idle, .gathering: break
+        }
+        guard !isKeptTogether else { return }
         if let loop { loop.runTurn() } else { end() }
     }
 
@@ -258,14 +276,13 @@ public final class Turn {
         return standing(of: handler)?.state == .active
     }
 
-    /// They have what they are given. Mostly a turn takes too little time to matter.
-    private func beginTimeOfRecipients() {
-        guard !recipients.isEmpty else { return }
-        let count = recipients.count
+    /// They have what they are given. Mostly a turn takes too little time to matter. What came due meanwhile stands behind
+    /// them: a delivery that is not written yet.
+    private func beginTime(ofFirst writtenCount: Int) {
+        guard writtenCount > 0 else { return }
         let stamp = clock.stamp()
         if stamp.moment.monotonic - began > Self.creditedDelay { beginTime(at: stamp) }
-        // What came due meanwhile is a delivery that is not written yet.
-        recipients.removeFirst(count)
+        recipients.removeFirst(writtenCount)
     }
 
     private func commit() {

@@ -107,10 +107,9 @@ final class ReplyReader {
         guard isHeld else { return }
         isHeld = false
         updateWatch()
-        // What came before it was held may not be told by now, and nothing of it is in the pipe any more.
+        // Lines that were read before it was held may not be told yet. The pipe does not have them any more, so it stays silent.
         switch pace {
-        case .free: break
-        case .throttled: refill?.arm(at: SystemClock.monotonic())
+        case .free, .throttled: refill?.arm(at: SystemClock.monotonic())
         case .waiting(let until): refill?.arm(at: until)
         }
     }
