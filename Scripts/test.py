@@ -109,42 +109,47 @@ def watch(process, log, unit):
             return process.wait()
 
 
-def play(bundle, unit, aloud=False):
+def play(bundle, unit, shows=None):
+    """Lines that `shows` holds for are printed as they come, where it is given; of a process that fails, all are at its end."""
     log = LOGS / f"{unit.name}.log"
     begun = time.monotonic()
     with open(log, "wb") as output:
         process = subprocess.Popen([bundle, "--testing-library", "swift-testing", *unit.options], cwd=ROOT,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if aloud else output,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE if shows else output,
                                    stderr=subprocess.STDOUT, start_new_session=True)
         running[process.pid] = process
-        copier = threading.Thread(target=copy, args=(process.stdout, output), daemon=True)
-        if aloud:
+        copier = threading.Thread(target=copy, args=(process.stdout, output, shows), daemon=True)
+        if shows:
             copier.start()
         status = watch(process, log, unit)
         del running[process.pid]
-        if aloud:
+        if shows:
             copier.join(10)  # what a test has left running may hold its end of the pipe
-    return report(unit, status, log.read_text(errors="replace").splitlines(), time.monotonic() - begun, aloud)
+    return report(unit, status, log.read_text(errors="replace").splitlines(), time.monotonic() - begun, shows)
 
 
-def copy(source, log):
+def copy(source, log, shows):
     for line in source:
         log.write(line)
         log.flush()
-        with printing:
-            sys.stdout.buffer.write(line)
-            sys.stdout.flush()
+        text = line.decode(errors="replace").rstrip("\n")
+        if shows(text):
+            say(text)
 
 
-def report(unit, status, lines, seconds, aloud):
+def is_news(line):
+    """What a test prints of its own: figures, skips, how far it is."""
+    return line != "" and not line.startswith(OF_SWIFT_TESTING)
+
+
+def report(unit, status, lines, seconds, shows):
     ends = [match for match in map(ENDED.search, lines) if match]
     ran = sum(int(match[1]) for match in ends)
     skipped = sum(bool(re.match("➜ .* skipped", line)) for line in lines)
     # A process that runs nothing has a name that no test has.
     passes = status == 0 and ran > 0
-    if not aloud:
-        told = lines if not passes else [line for line in lines if line and not line.startswith(OF_SWIFT_TESTING)]
-        say(*told, f"{'✔' if passes else '✘'} {unit.name}: {ran} tests, {seconds:.1f} s")
+    told = filter(is_news, lines) if passes else lines
+    say(*(line for line in told if not (shows and shows(line))), f"{'✔' if passes else '✘'} {unit.name}: {ran} tests, {seconds:.1f} s")
     if not passes and not ran:
         lines = [*lines, f"✘ Test process of {unit.name} ended with {status} before its tests did failed after {seconds:.0f} s"]
     return Outcome(unit, passes, ran, skipped, lines)
@@ -172,13 +177,13 @@ def run(words):
     shutil.rmtree(LOGS, ignore_errors=True)
     LOGS.mkdir(parents=True)
     if words and words[0] not in ("rest", "units"):
-        return [play(bundle, Unit("chosen", words), aloud=True)]
+        return [play(bundle, Unit("chosen", words), shows=lambda line: True)]
     left_out = NO_UNITS if words == ["units"] else ()
     together = [] if words == ["rest"] else list(units_of("together", left_out))
     alone = list(units_of("rest" if words == ["rest"] else "alone", left_out)) if words != ["units"] else []
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         outcomes = list(pool.map(lambda unit: play(bundle, unit), together))
-    return outcomes + [play(bundle, unit) for unit in alone]
+    return outcomes + [play(bundle, unit, shows=is_news) for unit in alone]
 
 
 def main():
