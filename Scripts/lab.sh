@@ -2,7 +2,7 @@
 # Plays the scenarios of the lab, with the daemon and the tool as `make install` builds them: the guest's processor may be
 # emulated. Two guests play at once, and one of them gets the scenarios that wait more than they work (`WAITS = True`).
 # Prints what goes by, and of a scenario that failed its claims and the last lines of its logs. The status is 0 where all
-# passed. LabTests read the reports of a run like this (LAB_PLAYED=1), or start it.
+# passed. LabTests start it and read its reports.
 # LAB_SCENARIOS names some; WAKEBRIDGED names another daemon, which has the tool beside it; LAB_LIMIT is each guest's time in
 # seconds (1800); LAB_FOLDER is where the reports go (.build/lab/run, and .build/lab/run-beside for the second guest).
 set -eu

@@ -35,7 +35,7 @@ extension Facts {
 
     private var restartBridge: Finding.Remedy {
         isBridgeOfSystem
-            ? .run("sudo systemctl restart wakebridged") : .act("end it, and start it anew with 'wakebridged'")
+            ? .run("sudo systemctl restart wakebridged") : .act("end it, and start it again with 'wakebridged'")
     }
 
     private var startBridge: String {
@@ -56,7 +56,7 @@ extension Facts {
                     .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
                     "What is not acknowledged when the bridge ends may be lost.",
                     .act(
-                        "make room on the disk or repair it, then \(isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it anew")"
+                        "make room on the disk or repair it, then \(isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it again")"
                     )))
         }
         if bridge.version != toolVersion {

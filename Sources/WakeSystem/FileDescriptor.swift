@@ -77,7 +77,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Reads once at a fixed offset of a file, without moving its position; kernel files are generated anew at offset 0.
+    /// Reads once at a fixed offset of a file, without moving its position; kernel files are generated again at offset 0.
     public borrowing func read(into buffer: inout [UInt8], at offset: Int) throws(SystemError) -> Int {
         let answer = buffer.withUnsafeMutableBytes { space in
             attempt { pread(raw, space.baseAddress, space.count, off_t(offset)) }

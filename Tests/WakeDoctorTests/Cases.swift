@@ -231,15 +231,15 @@ private let bridgeCases = [
         $0.bridge = .dead(socket: socket)
         $0.isBridgeOfSystem = false
     },
-    Case(.fault, .bridgeSilent, "end it, and start it anew with 'wakebridged'") {
+    Case(.fault, .bridgeSilent, "end it, and start it again with 'wakebridged'") {
         $0.bridge = .silent(socket: socket)
         $0.isBridgeOfSystem = false
     },
-    Case(.note, .bridgeVersion, "end it, and start it anew with 'wakebridged'") {
+    Case(.note, .bridgeVersion, "end it, and start it again with 'wakebridged'") {
         $0.withBridge { $0.version = "0.0.9" }
         $0.isBridgeOfSystem = false
     },
-    Case(.fault, .journalDegraded, "make room on the disk or repair it, then start it anew") {
+    Case(.fault, .journalDegraded, "make room on the disk or repair it, then start it again") {
         $0.withBridge { $0.journalHealth = "the disk is full" }
         $0.isBridgeOfSystem = false
     },

@@ -10,7 +10,7 @@ struct JournalMaintenance {
     /// Numbers reserved ahead of need.
     private static let reservation: UInt64 = 4_096
 
-    mutating func noteCommit() { commits += 1 }
+    mutating func countCommit() { commits += 1 }
 
     func isDue(for journal: Journal, next: Sequence) -> Bool {
         commits >= Self.commitsPerCompaction || journal.needsReservation(next: next)

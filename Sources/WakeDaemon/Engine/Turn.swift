@@ -136,7 +136,7 @@ public final class Turn {
         }
     }
 
-    /// The time of every recipient begins anew: what it is to get is not written yet, or was just now.
+    /// The time of every recipient starts again: its delivery is not written yet, or was written just now.
     private func beginTime(at stamp: Stamp) {
         postponedAt = stamp.moment.monotonic
         core.step(.given(recipients), at: stamp, into: &effects)
@@ -288,7 +288,7 @@ public final class Turn {
     private func commit() {
         noteNumbers()
         let outcomes = journal.commit()
-        if !outcomes.isEmpty { maintenance.noteCommit() }
+        if !outcomes.isEmpty { maintenance.countCommit() }
         for outcome in outcomes { report(outcome) }
     }
 

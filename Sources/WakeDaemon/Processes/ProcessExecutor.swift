@@ -74,7 +74,7 @@ final class ProcessExecutor: EffectExecutor {
     }
 
     func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
-    /// Read from the kernel at each asking; nil where nobody adds it up.
+    /// Read from the kernel each time it is asked for; nil where the kernel does not account it.
     func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
 
     /// What its process says of itself with STATUS=.
