@@ -60,7 +60,7 @@ enum LabRun {
         return nil
     }()
 
-    /// All scenarios are played before the first one's test ends; the test script may have played them before.
+    /// All scenarios are played before the first one's test ends.
     static let outcomes: [String: Outcome] = {
         play()
         return outcomes(in: places.flatMap { lines(of: "\($0)/report") })
