@@ -25,9 +25,12 @@ def run(lab):
     falls, ended, count = [], [], 0
 
     def comes(what, since=begun, seconds=90):
-        """It is connected anew, and heard."""
-        took = lab.eventually(f"{what}: it is connected and heard",
-                              lambda: heard("connected", since=since) and heard("data", since=since), seconds)
+        """It is connected again, and what it says then is heard: a line of the last connection may still come after `since`."""
+        def is_heard():
+            connected = heard("connected", since=since)
+            return connected and heard("data", since=connected[0].at)
+
+        took = lab.eventually(f"{what}: it is connected and heard", is_heard, seconds)
         lab.seconds(f"{what}: to its next line at the handler", took)
 
     def falls_by(what, body, reason="hung-up", returns=True):
@@ -62,7 +65,7 @@ def run(lab):
     count = len(heard("data"))
     lab.eventually("bluetoothd killed and back: it is heard on", lambda: len(heard("data")) > count + 10)
     lab.claim("the open channel has outlived bluetoothd", calls() == begun_before and not heard("disconnected", since=at),
-              logger.entries("open", "closed"))
+              (begun_before, logger.entries("open", "closed"), heard("disconnected", since=at)))
     falls_by("it hangs up on the next bluetoothd", lambda: logger.tell("hang-up"))
 
     def switch():
