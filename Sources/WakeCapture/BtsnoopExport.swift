@@ -90,7 +90,7 @@ private struct CaptureComposer {
     }
 
     private mutating func admit(_ device: TraceDevice, _ known: [BluetoothUUID]) throws(ExportError) -> Peer? {
-        guard device.mode == .bluetoothCentral else {
+        guard device.kind == .bluetoothCentral else {
             warnings.append("\(Self.name(device)) is an accessory, which no Bluetooth capture can hold; it is left out")
             return nil
         }
@@ -129,9 +129,7 @@ private struct CaptureComposer {
         case .connected: connect(&peer, at: time)
         case .disconnected(let reason, _): disconnect(&peer, reason, at: time)
         case .data(.characteristic(let uuid), let bytes): notify(&peer, uuid, bytes, at: time)
-        case .data(.serial, _), .data(.fragment, _), .data(.report, _), .data(.input, _), .data(.advertisement, _),
-            .gap, .attention:
-            unheard += 1
+        case .data, .gap, .attention: unheard += 1
         }
         peers[operation.device] = peer
     }

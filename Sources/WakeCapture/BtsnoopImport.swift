@@ -102,7 +102,7 @@ struct LinkFollower {
         counts.records = records
         let devices = peers.enumerated().map { index, peer in
             TraceDevice(
-                number: index + 1, mode: .bluetoothCentral, address: peer.address, name: peer.name,
+                number: index + 1, kind: .bluetoothCentral, address: peer.address, name: peer.name,
                 services: peer.services)
         }
         let header = TraceHeader(start: WallTime(microseconds: start ?? 0), devices: devices)

@@ -209,8 +209,8 @@ extension JSONWriter {
     public mutating func device(_ status: DeviceStatus) {
         beginObject()
         field("alias", status.device.alias)
-        field("source", status.device.source)
-        field("mode", status.device.mode.rawValue)
+        field("source", status.device.uri)
+        field("mode", status.device.kind.rawValue)
         field("profile", status.device.profile)
         field("bonded", status.device.isBonded)
         key("match")

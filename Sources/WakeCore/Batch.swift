@@ -55,8 +55,8 @@ struct Batch: Sendable {
     /// Takes `sequence` and every open event of its device after it out of the batch. Nil where it holds no lease.
     mutating func refuse(_ sequence: Sequence) -> [QueuedEvent]? {
         guard let position = position(of: sequence), isOpen[position] else { return nil }
-        let device = events[position].device
-        return release(from: position) { $0.device == device }
+        let device = events[position].origin
+        return release(from: position) { $0.origin == device }
     }
 
     /// Takes back what the process had too long for it to count, though it may be at it yet.

@@ -88,7 +88,7 @@ public enum Decision: Hashable, Sendable {
     case refused(Sequence, until: Instant)
     case charged(Sequence, charges: UInt8)
     case deadLettered(Sequence)
-    case lost(DeviceID, GapCause, gap: Sequence)
+    case lost(EventOrigin, GapCause, gap: Sequence)
     case struck(strikes: Int)
     case held(until: Instant, because: String)
     case began(String)

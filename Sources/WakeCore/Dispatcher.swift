@@ -99,7 +99,7 @@ public struct Dispatcher: Sendable {
     }
 
     /// What was recovered before its device was known is owed on its subscription's terms from here on.
-    private mutating func introduce(_ device: Device, _ id: DeviceID, _ step: inout Step) {
+    private mutating func introduce(_ device: Device, _ id: EventOrigin, _ step: inout Step) {
         for slot in routes.set(device, id) {
             // Who watches it no more is owed what he has on the terms that it came on.
             guard let subscription = routes.subscription(of: handlers[slot].id, for: id) else { continue }
@@ -156,7 +156,7 @@ public struct Dispatcher: Sendable {
     // MARK: Events
 
     private mutating func admit(_ event: DeviceEvent, _ step: inout Step) {
-        let device = Int(event.device.rawValue)
+        let device = Int(event.origin.rawValue)
         while devices.count <= device { devices.append(DeviceCondition()) }
         switch event.kind {
         case .connected, .disconnected:
@@ -198,19 +198,19 @@ public struct Dispatcher: Sendable {
         // Of ten thousand devices hardly one flaps: none is looked at for it.
         guard !deviceDeadlines.isEmpty, var event = devices[device].flips.release(at: step.now) else { return }
         // It goes to those who are owed it now, so it says what is true now.
-        event.isAuthenticated = step.bonded.contains(event.device)
+        event.isAuthenticated = step.bonded.contains(event.origin)
         deviceDeadlines.set(nil, for: device)
         dispatch(event, &step)
     }
 
     private mutating func cut(_ event: DeviceEvent, _ step: inout Step) {
-        let subscribers = routes[event.device].routes
+        let subscribers = routes[event.origin].routes
         guard !subscribers.isEmpty else { return }
         let sequence = step.takeSequence()
         for route in subscribers {
             change(route.slot, &step) {
                 $0.lose(
-                    event.device, .storm, sequence, from: event.stamp.wall, due: $1.now, route.subscription,
+                    event.origin, .storm, sequence, from: event.stamp.wall, due: $1.now, route.subscription,
                     keptBy: .ram,
                     &$1)
             }
@@ -219,7 +219,7 @@ public struct Dispatcher: Sendable {
 
     /// Gives the event its number and every subscriber its own place for it.
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
-        let subscribers = routes[event.device]
+        let subscribers = routes[event.origin]
         guard !subscribers.routes.isEmpty else { return }
         fates.removeAll(keepingCapacity: true)
         for route in subscribers.routes {
@@ -234,7 +234,7 @@ public struct Dispatcher: Sendable {
                 case .queued: handler.enqueue(event, as: sequence, route.subscription, durability, &step)
                 case .lost(let cause):
                     handler.lose(
-                        event.device, cause, sequence, from: event.stamp.wall,
+                        event.origin, cause, sequence, from: event.stamp.wall,
                         due: handler.due(event, route.subscription, step), route.subscription, keptBy: durability,
                         &step)
                 }
@@ -260,7 +260,7 @@ public struct Dispatcher: Sendable {
     /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
     private mutating func tellLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
         guard case .disconnected(let reason, _) = event.kind else { return }
-        for route in subscribers where handlers[route.slot].queue.isHeld(event.device, at: step.boottime) {
+        for route in subscribers where handlers[route.slot].queue.isHeld(event.origin, at: step.boottime) {
             let detail = "the link went down (\(reason)) while a nack held this device back"
             let notice = event.causing(.attention(.linkDown, detail: detail))
             let sequence = step.takeSequence()
@@ -273,7 +273,7 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func revive(_ event: DeviceEvent, for id: HandlerID, _ step: inout Step) {
-        let subscription = routes.subscription(of: id, for: event.device)
+        let subscription = routes.subscription(of: id, for: event.origin)
         change(id, &step) { handler, step in
             let sequence = step.takeSequence()
             // Where the dead letters are, so that it leaves them in the commit that brings it back.
@@ -325,7 +325,7 @@ public struct Dispatcher: Sendable {
 extension DeviceEvent {
     /// What the bridge has to say at the same instant because of this event.
     fileprivate func causing(_ kind: Kind) -> DeviceEvent {
-        DeviceEvent(device: device, kind: kind, stamp: stamp, isAuthenticated: isAuthenticated)
+        DeviceEvent(origin: origin, kind: kind, stamp: stamp, isAuthenticated: isAuthenticated)
     }
 }
 

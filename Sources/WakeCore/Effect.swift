@@ -29,7 +29,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
 
 public struct DeliveredEvent: Hashable, Sendable {
     public var sequence: Sequence
-    public var device: DeviceID
+    public var origin: EventOrigin
     public var attempt: UInt32
     public var isRedelivered: Bool
 }

@@ -17,7 +17,7 @@ struct EventLane: Sendable {
 
     let kind: Kind
     /// Nil where it is that of many.
-    let device: DeviceID?
+    let origin: EventOrigin?
     /// Where the device's next lane stands; -1 after the last.
     var nextOfDevice: Int32 = -1
     /// Where its terms stand in the table's list, and of them what each filing asks.
@@ -33,9 +33,9 @@ struct EventLane: Sendable {
     /// The newest event that ever stood in this lane.
     private(set) var newest = Sequence(0)
 
-    init(_ kind: Kind, of device: DeviceID?, terms: (place: Int32, wakes: Bool)) {
+    init(_ kind: Kind, of origin: EventOrigin?, terms: (place: Int32, wakes: Bool)) {
         self.kind = kind
-        self.device = device
+        self.origin = origin
         (self.terms, wakes) = terms
     }
 
@@ -93,8 +93,8 @@ struct EventLane: Sendable {
     }
 
     /// Takes out what stands before the first of another device.
-    mutating func popFirst(of device: DeviceID) -> [QueuedEvent] {
-        let end = events.firstIndex { $0.device != device } ?? storage.count
+    mutating func popFirst(of device: EventOrigin) -> [QueuedEvent] {
+        let end = events.firstIndex { $0.origin != device } ?? storage.count
         let taken = Array(storage[head..<end])
         head = end
         for event in taken { bytes -= Int(event.size) }
@@ -196,7 +196,7 @@ struct EventLane: Sendable {
     private mutating func compact() {
         if head == storage.count {
             // Ten thousand devices may have lanes of their own.
-            storage.removeAll(keepingCapacity: head <= (device == nil ? 1024 : 16))
+            storage.removeAll(keepingCapacity: head <= (origin == nil ? 1024 : 16))
             head = 0
         } else if head >= 1024, head * 2 >= storage.count {
             storage.removeFirst(head)

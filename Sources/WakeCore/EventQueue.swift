@@ -28,7 +28,7 @@ struct EventQueue: Sendable {
 
     /// Puts events back that were taken, the newest first so that each goes before the last.
     mutating func giveBack(_ events: [QueuedEvent]) {
-        for event in events.reversed() { insert(event, terms(of: event.device)) }
+        for event in events.reversed() { insert(event, terms(of: event.origin)) }
     }
 
     /// Takes up to `limit` events or `byteLimit` bytes in order, past devices held back; at least one where one may go.
@@ -98,9 +98,9 @@ extension EventQueue {
 
 extension EventQueue {
     /// The latest word counts: it is about the oldest event, and so about all that follow.
-    mutating func hold(_ device: DeviceID, until: Instant) { lanes.hold(device, until: until) }
+    mutating func hold(_ device: EventOrigin, until: Instant) { lanes.hold(device, until: until) }
 
-    func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool { lanes.isHeld(device, at: boottime) }
+    func isHeld(_ device: EventOrigin, at boottime: Instant) -> Bool { lanes.isHeld(device, at: boottime) }
 
     func hasHeld(at boottime: Instant) -> Bool { lanes.held.slots.contains { lanes[$0].isHeld(at: boottime) } }
 
@@ -120,12 +120,12 @@ extension EventQueue {
         subscription < bytesOfSubscription.count ? bytesOfSubscription[subscription] : 0
     }
 
-    func gapCount(of device: DeviceID) -> Int {
+    func gapCount(of device: EventOrigin) -> Int {
         lanes.ownPlaces(.gaps, of: device).reduce(0) { $0 + lanes[$1].count }
     }
 
     /// Of one whose policy is `latest`, so that all of it stands in lanes of its own.
-    mutating func removeNewest(of channel: Channel, _ device: DeviceID) -> QueuedEvent? {
+    mutating func removeNewest(of channel: Channel, _ device: EventOrigin) -> QueuedEvent? {
         let barrier = lanes.ownPlaces(.barriers, of: device).map { lanes[$0].newest }.max() ?? Sequence(0)
         let kind: EventLane.Kind = channel == .advertisement ? .advertisements : .data
         let found = lanes.ownPlaces(kind, of: device).compactMap { place in
@@ -225,14 +225,14 @@ extension EventQueue {
 // MARK: - Terms
 
 extension EventQueue {
-    func terms(of device: DeviceID) -> Terms { lanes.terms(of: device) ?? .orphaned }
+    func terms(of device: EventOrigin) -> Terms { lanes.terms(of: device) ?? .orphaned }
 
-    mutating func reroute(_ device: DeviceID, _ terms: Terms) {
+    mutating func reroute(_ device: EventOrigin, _ terms: Terms) {
         if lanes.setTerms(terms, of: device) { noteTerms() }
     }
 
     /// A changed manifest: what is queued is owed on the new terms.
-    mutating func reroute(_ terms: (DeviceID) -> Terms) {
+    mutating func reroute(_ terms: (EventOrigin) -> Terms) {
         lanes.resetTerms(terms)
         noteTerms()
     }
@@ -250,11 +250,11 @@ extension EventQueue {
 
 /// What a connect, disconnect or attention is the newest of, for its device.
 private struct DeviceState: Hashable {
-    let device: DeviceID
+    let origin: EventOrigin
     let isLink: Bool
     let passesNacks: Bool
 
-    init(_ event: QueuedEvent) { (device, isLink, passesNacks) = (event.device, event.isLink, event.passesNacks) }
+    init(_ event: QueuedEvent) { (origin, isLink, passesNacks) = (event.origin, event.isLink, event.passesNacks) }
 }
 
 extension EventLane.Kind {

@@ -23,7 +23,7 @@ extension HandlerLifecycle {
         case .all: break
         case .drop: return .lost(.policy)
         case .latest:
-            if let older = queue.removeNewest(of: channel, event.device) { discard(older, .policy, &step) }
+            if let older = queue.removeNewest(of: channel, event.origin) { discard(older, .policy, &step) }
         }
         return makeRoom(for: event, channel, terms, &step) ? .queued : .lost(.overflow)
     }
@@ -53,8 +53,8 @@ extension HandlerLifecycle {
         var queued = QueuedEvent(event, sequence, due: due(event, subscription, step), durability)
         queued.passesNacks = passesNacks
         // A link that flaps for days must not leave a gap for each time: past a few they grow across barriers.
-        if event.isBarrier, queue.gapCount(of: event.device) < Self.gapLimit {
-            for entry in gaps.seal(event.device) { rewrite(entry, &step) }
+        if event.isBarrier, queue.gapCount(of: event.origin) < Self.gapLimit {
+            for entry in gaps.seal(event.origin) { rewrite(entry, &step) }
         }
         queue.insert(queued, terms)
         if let why = explainSleep(queued, terms, step) { step.emit(.decision(id, .notWoken(sequence, why))) }
@@ -66,14 +66,14 @@ extension HandlerLifecycle {
     /// An event that has a number is lost to this handler: it is told in one gap per device and cause.
     mutating func lose(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
         lose(
-            event.device, cause, event.sequence, from: event.wall, due: event.due, nil, keptBy: event.durability, &step)
+            event.origin, cause, event.sequence, from: event.wall, due: event.due, nil, keptBy: event.durability, &step)
     }
 
     /// `due` is when what is lost would have woken: word of it must not come sooner than it could have itself. `durability` is
     /// how the event is journaled: two databases cannot commit at one instant, so a gap stands in the same one as what it
     /// tells of, or a death between the two would leave the event erased and untold.
     mutating func lose(
-        _ device: DeviceID, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, due: Instant,
+        _ device: EventOrigin, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, due: Instant,
         _ subscription: Int?, keptBy durability: Durability, _ step: inout Step
     ) {
         if let grown = gaps.grow(device, cause, durability, by: sequence, at: wall) {
@@ -92,11 +92,11 @@ extension HandlerLifecycle {
 
     /// Brings the journal's copy of a gap up to date.
     func rewrite(_ entry: PendingGaps.Entry, _ step: inout Step) {
-        step.emit(.update(entry.sequence, step.event(.gap(entry.gap), of: entry.device)))
+        step.emit(.update(entry.sequence, step.event(.gap(entry.gap), of: entry.origin)))
     }
 
     mutating func tell(
-        _ gap: Gap, of device: DeviceID, due: Instant, _ subscription: Int?, atLeast least: Durability = .ram,
+        _ gap: Gap, of device: EventOrigin, due: Instant, _ subscription: Int?, atLeast least: Durability = .ram,
         _ step: inout Step
     ) {
         let event = step.event(.gap(gap), of: device)
@@ -106,7 +106,7 @@ extension HandlerLifecycle {
         step.emit(.append(sequence, event, owners: [id], durability))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
         queue.insert(QueuedEvent(event, sequence, due: due, durability), terms)
-        gaps.insert(PendingGaps.Entry(sequence: sequence, device: device, gap: gap, durability: durability))
+        gaps.insert(PendingGaps.Entry(sequence: sequence, origin: device, gap: gap, durability: durability))
     }
 
     /// What is too old for its subscription is let go before anything is delivered.
@@ -134,7 +134,7 @@ extension HandlerLifecycle {
 
     /// True where the event would be delivered in this very step, or starts what it is delivered to.
     private func canTakeAtOnce(_ event: DeviceEvent, _ channel: Channel, _ terms: Terms, _ step: Step) -> Bool {
-        if queue.isHeld(event.device, at: step.boottime) { return false }
+        if queue.isHeld(event.origin, at: step.boottime) { return false }
         switch phase {
         case .active: return canTakeBatch(step)
         case .suspending(let suspension):
@@ -163,7 +163,7 @@ extension HandlerLifecycle {
         if penalty.isHeld(at: step.boottime) { return .held }
         if let rest, step.now < rest.until { return rest.cause == .memory ? .makingWay : .resting }
         if !terms.wakes { return .subscription }
-        if !event.passesNacks, queue.isHeld(event.device, at: step.boottime) { return .nacked }
+        if !event.passesNacks, queue.isHeld(event.origin, at: step.boottime) { return .nacked }
         if step.machine.sleepsAt != nil { return .systemSleep }
         if awaitsPower(step.machine) { return .power }
         return event.due > step.now ? .coalescing : nil

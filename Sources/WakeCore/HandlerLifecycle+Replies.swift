@@ -61,7 +61,7 @@ extension HandlerLifecycle {
 
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
-        guard var refused = batch.refuse(sequence), let device = refused.first?.device else {
+        guard var refused = batch.refuse(sequence), let device = refused.first?.origin else {
             let isUnknown = batch.tenure(of: sequence) == .unknown
             let fault: ProtocolFault =
                 isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")

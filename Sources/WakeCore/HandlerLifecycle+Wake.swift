@@ -151,7 +151,7 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
         return taken.map {
             DeliveredEvent(
-                sequence: $0.sequence, device: $0.device, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
+                sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
         }
     }
 

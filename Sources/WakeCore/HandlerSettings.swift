@@ -51,7 +51,7 @@ public struct HandlerSettings: Hashable, Sendable {
         case bonded
     }
 
-    public var modes: Set<DeviceMode> = []
+    public var modes: Set<SourceKind> = []
     public var subscriptions: [Subscription] = []
     public var lifecycle: Lifecycle = .resident
     public var readiness: Readiness = .implicit
@@ -72,7 +72,7 @@ public struct HandlerSettings: Hashable, Sendable {
 
     /// Whether its manifest means the device, bonded or not.
     public func watches(_ device: Device) -> Bool {
-        modes.contains(device.mode) && subscriptions.contains { $0.matches(device) }
+        modes.contains(device.kind) && subscriptions.contains { $0.matches(device) }
     }
 
     /// Whether what the device does is for it.

@@ -57,14 +57,14 @@ public struct Recipient: Hashable, Sendable {
 }
 
 public enum Input: Sendable {
-    case device(DeviceID, Device)
+    case device(EventOrigin, Device)
     /// A manifest appeared or changed. `isStopped` is what the journal remembers of a new one; `restarts` where the
     /// program itself is another.
     case configure(HandlerID, HandlerSettings, isStopped: Bool, restarts: Bool)
     case remove(HandlerID)
     case recovered(HandlerID, [RecoveredEvent])
     /// What the journal could not keep over a restart, for one handler and device.
-    case lost(HandlerID, DeviceID, Gap)
+    case lost(HandlerID, EventOrigin, Gap)
     case event(DeviceEvent)
     case reply(HandlerID, Epoch, ReplyLine)
     case fault(HandlerID, Epoch, ProtocolFault)

@@ -53,7 +53,7 @@ struct LaneTable: Sendable {
 
     /// To be called when events went out of the lane.
     mutating func refile(_ place: Int) {
-        if lanes[place].device == nil, releasedUpTo < holdsUntil { divertHeld(from: place) }
+        if lanes[place].origin == nil, releasedUpTo < holdsUntil { divertHeld(from: place) }
         if ordersData { data.set(firstData(at: place), for: place) }
         let filing = lanes[place].filing(at: releasedUpTo)
         ready.set(filing.first, for: place)
@@ -65,9 +65,9 @@ struct LaneTable: Sendable {
 
     /// Who is held back stands before nobody. Not before it stands first: a nack looks at nothing of others.
     private mutating func divertHeld(from place: Int) {
-        while let first = lanes[place].first, isHeld(first.device, at: releasedUpTo) {
+        while let first = lanes[place].first, isHeld(first.origin, at: releasedUpTo) {
             let terms = terms(at: place)
-            let events = lanes[place].popFirst(of: first.device)
+            let events = lanes[place].popFirst(of: first.origin)
             let own = ownPlace(of: first, terms)
             if lanes[own].append(events) { refile(own) } else { insert(events, terms) }
         }
@@ -97,23 +97,23 @@ struct LaneTable: Sendable {
 extension LaneTable {
     /// Where the event belongs; makes the lane where there is none. What its device is owed on already counts, not `terms`.
     mutating func place(of event: QueuedEvent, _ terms: Terms) -> Int {
-        var home = home(of: event.device)
-        if home < 0, terms.sharesLanes, firstPlace(of: event.device) == nil {
+        var home = home(of: event.origin)
+        if home < 0, terms.sharesLanes, firstPlace(of: event.origin) == nil {
             home = index(of: terms)
-            setHome(home, of: event.device)
+            setHome(home, of: event.origin)
         }
         if home >= 0, let place = sharedPlace(event.lane, home), lanes[place].takes(event, self.terms[Int(home)]) {
             return place
         }
-        return ownPlace(of: event, self.terms(of: event.device) ?? terms)
+        return ownPlace(of: event, self.terms(of: event.origin) ?? terms)
     }
 
-    private func home(of device: DeviceID) -> Int32 {
+    private func home(of device: EventOrigin) -> Int32 {
         let index = Int(device.rawValue)
         return index < homes.count ? homes[index] : -1
     }
 
-    private mutating func setHome(_ home: Int32, of device: DeviceID) {
+    private mutating func setHome(_ home: Int32, of device: EventOrigin) {
         while homes.count <= Int(device.rawValue) { homes.append(-1) }
         homes[Int(device.rawValue)] = home
     }
@@ -130,15 +130,15 @@ extension LaneTable {
 
     /// The first of the device's own that it does not put out of order.
     private mutating func ownPlace(of event: QueuedEvent, _ terms: Terms) -> Int {
-        var place = firstPlace(of: event.device)
+        var place = firstPlace(of: event.origin)
         while let found = place {
             if lanes[found].takes(event, terms) { return found }
             place = self.place(after: found)
         }
-        return make(event.lane, of: event.device, terms)
+        return make(event.lane, of: event.origin, terms)
     }
 
-    private mutating func make(_ kind: EventLane.Kind, of device: DeviceID, _ terms: Terms) -> Int {
+    private mutating func make(_ kind: EventLane.Kind, of device: EventOrigin, _ terms: Terms) -> Int {
         var lane = EventLane(kind, of: device, terms: (index(of: terms), terms.wakes))
         let former = ownPlaces(of: device)
         // A nack speaks of the device, whichever lanes it has by then.
@@ -168,7 +168,7 @@ extension LaneTable {
         if lane.kind == .advertisements { hasAdvertisements = true }
     }
 
-    private func firstPlace(of device: DeviceID) -> Int? {
+    private func firstPlace(of device: EventOrigin) -> Int? {
         let index = Int(device.rawValue)
         guard index < firstOfDevice.count, firstOfDevice[index] >= 0 else { return nil }
         return Int(firstOfDevice[index])
@@ -178,7 +178,7 @@ extension LaneTable {
         lanes[place].nextOfDevice < 0 ? nil : Int(lanes[place].nextOfDevice)
     }
 
-    private func ownPlaces(of device: DeviceID) -> [Int] {
+    private func ownPlaces(of device: EventOrigin) -> [Int] {
         var places: [Int] = []
         var place = firstPlace(of: device)
         while let found = place {
@@ -188,7 +188,7 @@ extension LaneTable {
         return places
     }
 
-    func ownPlaces(_ kind: EventLane.Kind, of device: DeviceID) -> [Int] {
+    func ownPlaces(_ kind: EventLane.Kind, of device: EventOrigin) -> [Int] {
         ownPlaces(of: device).filter { lanes[$0].kind == kind }
     }
 }
@@ -197,7 +197,7 @@ extension LaneTable {
 
 extension LaneTable {
     /// Of whom nothing was ever queued nothing was refused.
-    mutating func hold(_ device: DeviceID, until: Instant) {
+    mutating func hold(_ device: EventOrigin, until: Instant) {
         guard let terms = terms(of: device) else { return }
         keep(terms, of: device)
         holdsUntil = max(holdsUntil, until)
@@ -205,13 +205,13 @@ extension LaneTable {
         for place in sharedPlaces(of: device) { refile(place) }
     }
 
-    func isHeld(_ device: DeviceID, at boottime: Instant) -> Bool {
+    func isHeld(_ device: EventOrigin, at boottime: Instant) -> Bool {
         firstPlace(of: device).map { boottime < lanes[$0].heldUntil } ?? false
     }
 
     /// Only an own lane holds back; a spare one may be on terms that are no more.
     mutating func letAllGo() {
-        for place in lanes.indices where lanes[place].device != nil { hold(at: place, until: .zero) }
+        for place in lanes.indices where lanes[place].origin != nil { hold(at: place, until: .zero) }
     }
 
     private mutating func hold(at place: Int, until: Instant) {
@@ -234,7 +234,7 @@ extension LaneTable {
 extension LaneTable {
     func terms(at place: Int) -> Terms { terms[Int(lanes[place].terms)] }
 
-    func terms(of device: DeviceID) -> Terms? {
+    func terms(of device: EventOrigin) -> Terms? {
         let home = home(of: device)
         if home >= 0 { return terms[Int(home)] }
         return firstPlace(of: device).map { terms(at: $0) }
@@ -249,9 +249,9 @@ extension LaneTable {
     }
 
     /// Gives one device's events other terms; false where they are on these.
-    mutating func setTerms(_ terms: Terms, of device: DeviceID) -> Bool {
+    mutating func setTerms(_ terms: Terms, of device: EventOrigin) -> Bool {
         guard let former = self.terms(of: device), former != terms else { return false }
-        let events = remove(from: ownPlaces(of: device) + sharedPlaces(of: device)) { $0.device == device }
+        let events = remove(from: ownPlaces(of: device) + sharedPlaces(of: device)) { $0.origin == device }
         settle(device, terms)
         // Among many others' they would have to be put one by one.
         insert(events, terms)
@@ -259,9 +259,9 @@ extension LaneTable {
     }
 
     /// Gives all events anew what `body` says of their devices: what nobody is on any more is forgotten.
-    mutating func resetTerms(_ body: (DeviceID) -> Terms) {
+    mutating func resetTerms(_ body: (EventOrigin) -> Terms) {
         let events = remove(from: occupied) { _ in true }
-        let devices = (0..<max(homes.count, firstOfDevice.count)).map { DeviceID(rawValue: UInt32($0)) }
+        let devices = (0..<max(homes.count, firstOfDevice.count)).map { EventOrigin(rawValue: UInt32($0)) }
         let known = devices.filter { terms(of: $0) != nil }
         spare += shared.filter { $0 >= 0 }.map { Int($0) }
         (shared, terms, indicesOfTerms) = ([], [], [:])
@@ -270,7 +270,7 @@ extension LaneTable {
         for event in events { insert(event, at: place(of: event, .orphaned)) }
     }
 
-    private mutating func settle(_ device: DeviceID, _ terms: Terms) {
+    private mutating func settle(_ device: EventOrigin, _ terms: Terms) {
         for place in ownPlaces(of: device) {
             lanes[place].setTerms((index(of: terms), terms.wakes))
             noteKind(of: lanes[place])
@@ -280,11 +280,11 @@ extension LaneTable {
     }
 
     /// By a lane of its own, be it empty: what it was given may come back.
-    private mutating func keep(_ terms: Terms, of device: DeviceID) {
+    private mutating func keep(_ terms: Terms, of device: EventOrigin) {
         if firstPlace(of: device) == nil { _ = make(.data, of: device, terms) }
     }
 
-    private func sharedPlaces(of device: DeviceID) -> [Int] {
+    private func sharedPlaces(of device: EventOrigin) -> [Int] {
         let start = Int(home(of: device)) * EventLane.Kind.sharedCount
         guard start >= 0, start < shared.count else { return [] }
         return shared[start..<min(start + EventLane.Kind.sharedCount, shared.count)].filter { $0 >= 0 }.map { Int($0) }

@@ -4,7 +4,7 @@ import WakeModel
 struct PendingGaps: Sendable {
     struct Entry: Hashable, Sendable {
         var sequence: Sequence
-        var device: DeviceID
+        var origin: EventOrigin
         var gap: Gap
         var durability: Durability
         /// The journal's copy counts less than this one.
@@ -12,11 +12,11 @@ struct PendingGaps: Sendable {
     }
 
     /// Never gone through: ten thousand devices may have lost something.
-    private var entries: [DeviceID: [Entry]] = [:]
+    private var entries: [EventOrigin: [Entry]] = [:]
 
     /// Adds one lost event to the gap of the same device and cause, where one is pending that is journaled no weaker.
     mutating func grow(
-        _ device: DeviceID, _ cause: GapCause, _ durability: Durability, by lost: Sequence?, at wall: WallTime
+        _ device: EventOrigin, _ cause: GapCause, _ durability: Durability, by lost: Sequence?, at wall: WallTime
     ) -> Entry? {
         let place = entries[device]?.firstIndex { $0.gap.cause == cause && $0.durability >= durability }
         guard let place, var entry = entries[device]?[place] else { return nil }
@@ -26,20 +26,20 @@ struct PendingGaps: Sendable {
         return entry
     }
 
-    mutating func insert(_ entry: Entry) { entries[entry.device, default: []].append(entry) }
+    mutating func insert(_ entry: Entry) { entries[entry.origin, default: []].append(entry) }
 
     /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those that the journal lags.
     mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         return delivered.filter { $0.kind == .gap }.flatMap { told in
-            seal(told.device) { $0.sequence == told.sequence }
+            seal(told.origin) { $0.sequence == told.sequence }
         }
     }
 
     /// Nothing is joined across a connect or a disconnect.
-    mutating func seal(_ device: DeviceID) -> [Entry] { entries.isEmpty ? [] : seal(device) { _ in true } }
+    mutating func seal(_ device: EventOrigin) -> [Entry] { entries.isEmpty ? [] : seal(device) { _ in true } }
 
-    private mutating func seal(_ device: DeviceID, where isOver: (Entry) -> Bool) -> [Entry] {
+    private mutating func seal(_ device: EventOrigin, where isOver: (Entry) -> Bool) -> [Entry] {
         guard var pending = entries[device] else { return [] }
         let behind = pending.filter { $0.isAhead && isOver($0) }
         pending.removeAll(where: isOver)

@@ -9,7 +9,7 @@ struct QueuedEvent: Sendable {
     }
 
     var sequence: Sequence
-    var device: DeviceID
+    var origin: EventOrigin
     var kind: Class
     /// An attention that must not wait behind the nack it tells about.
     var passesNacks = false
@@ -85,7 +85,7 @@ extension QueuedEvent {
         case .gap: kind = .gap
         }
         sequence = recovered.sequence
-        device = recovered.device
+        origin = recovered.origin
         size = UInt32(clamping: Self.envelopeBytes + recovered.size * 4)
         due = .zero
         arrived = recovered.stamp.moment.boottime
@@ -114,7 +114,7 @@ extension QueuedEvent {
         case .gap: kind = .gap
         }
         self.sequence = sequence
-        device = event.device
+        origin = event.origin
         size = UInt32(clamping: Self.size(of: event))
         self.due = due
         arrived = event.stamp.moment.boottime

@@ -43,19 +43,19 @@ struct RouteTable: Sendable {
     /// A thousand manifests over a thousand devices: each looks only at those that may match it.
     private var devicesByName = PlacesByName()
     private var slotsByName = PlacesByName()
-    private(set) var bonded: Set<DeviceID> = []
+    private(set) var bonded: Set<EventOrigin> = []
 
-    subscript(_ device: DeviceID) -> Subscribers {
+    subscript(_ device: EventOrigin) -> Subscribers {
         let index = Int(device.rawValue)
         return index < subscribers.count ? subscribers[index] : .none
     }
 
-    func subscription(of handler: HandlerID, for device: DeviceID) -> Int? {
+    func subscription(of handler: HandlerID, for device: EventOrigin) -> Int? {
         self[device].routes.first { $0.handler == handler }?.subscription
     }
 
     /// Returns the slots of those who are owed its events now, or were before.
-    mutating func set(_ device: Device, _ id: DeviceID) -> Set<Int> {
+    mutating func set(_ device: Device, _ id: EventOrigin) -> Set<Int> {
         let index = Int(id.rawValue)
         while devices.count <= index {
             devices.append(nil)
@@ -153,7 +153,7 @@ private struct PlacesByName: Sendable {
 extension Device {
     /// Every name under which a subscription may mean it, each once.
     fileprivate var routeNames: Set<RouteName> {
-        var names: Set<RouteName> = [.any, .device(alias), .device(source)]
+        var names: Set<RouteName> = [.any, .device(alias), .device(uri)]
         if let profile { names.insert(.profile(profile)) }
         return names
     }
@@ -163,7 +163,7 @@ extension Subscription {
     /// A handler as the table sees it.
     struct Holder: Sendable {
         var id: HandlerID
-        var modes: Set<DeviceMode>
+        var modes: Set<SourceKind>
         var subscriptions: [Subscription]
         var needsBond: Bool
 
@@ -178,7 +178,7 @@ extension Subscription {
 
         /// One route a handler: the subscription that names the device comes before one for every device of the profile.
         fileprivate func route(of device: Device, at slot: Int) -> Route? {
-            guard modes.contains(device.mode), device.isBonded || !needsBond else { return nil }
+            guard modes.contains(device.kind), device.isBonded || !needsBond else { return nil }
             let matching = subscriptions.indices.filter { subscriptions[$0].matches(device) }
             let best = matching.first { subscriptions[$0].device != nil } ?? matching.first
             return best.map {
@@ -192,7 +192,7 @@ extension Subscription {
 
     public func matches(_ device: Device) -> Bool {
         guard profile == device.profile || profile == Self.anyProfile else { return false }
-        return self.device.map { $0 == device.alias || $0 == device.source } ?? true
+        return self.device.map { $0 == device.alias || $0 == device.uri } ?? true
     }
 
     fileprivate var routeName: RouteName {

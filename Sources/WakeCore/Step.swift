@@ -9,7 +9,7 @@ struct Step {
     var isFinishing: Bool
     var machine: MachineCondition
     /// Those that are bonded now.
-    let bonded: Set<DeviceID>
+    let bonded: Set<EventOrigin>
 
     var now: Instant { stamp.moment.monotonic }
     var boottime: Instant { stamp.moment.boottime }
@@ -17,8 +17,8 @@ struct Step {
     mutating func emit(_ effect: Effect) { effects.append(effect) }
 
     /// What arises now of itself, and in no source.
-    func event(_ kind: DeviceEvent.Kind, of device: DeviceID) -> DeviceEvent {
-        DeviceEvent(device: device, kind: kind, stamp: stamp, isAuthenticated: bonded.contains(device))
+    func event(_ kind: DeviceEvent.Kind, of device: EventOrigin) -> DeviceEvent {
+        DeviceEvent(origin: device, kind: kind, stamp: stamp, isAuthenticated: bonded.contains(device))
     }
 
     mutating func takeSequence() -> Sequence {

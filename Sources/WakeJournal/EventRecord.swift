@@ -31,7 +31,7 @@ struct EventRecord {
     /// Returns the check, over `suffix` too.
     mutating func encode(_ event: DeviceEvent, seq: UInt64, owner: UInt32, suffix: [UInt8] = []) -> UInt32 {
         kind = event.kind.code
-        begin(seq, owner, event.device.rawValue, event.stamp, event.marks)
+        begin(seq, owner, event.origin.rawValue, event.stamp, event.marks)
         buffer.appendPayload(of: event.kind)
         guard !suffix.isEmpty else { return checker.check(buffer) }
         return checker.check(buffer + suffix)
@@ -75,7 +75,7 @@ struct EventRecord {
         let moment = Moment(
             monotonic: Instant(nanoseconds: row.integer(4)), boottime: Instant(nanoseconds: row.integer(5)))
         let event = DeviceEvent(
-            device: DeviceID(rawValue: device), kind: kind, at: moment, WallTime(microseconds: row.integer(6)),
+            origin: EventOrigin(rawValue: device), kind: kind, at: moment, WallTime(microseconds: row.integer(6)),
             marks: marks)
         let seq = UInt64(bitPattern: row.integer(0))
         // Encoding is a bijection, so the decoded event must give the stored check again.
@@ -88,9 +88,9 @@ extension DeviceEvent {
     /// What is true of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded.
     var marks: UInt8 { (stamp.isClockSynchronized ? 1 : 0) | (isAuthenticated ? 2 : 0) }
 
-    init(device: DeviceID, kind: Kind, at moment: Moment, _ wall: WallTime, marks: UInt8) {
+    init(origin: EventOrigin, kind: Kind, at moment: Moment, _ wall: WallTime, marks: UInt8) {
         self.init(
-            device: device, kind: kind,
+            origin: origin, kind: kind,
             stamp: Stamp(moment: moment, wall: wall, isClockSynchronized: marks & 1 != 0),
             isAuthenticated: marks & 2 != 0)
     }
@@ -109,6 +109,7 @@ extension DeviceEvent.Kind {
         case .attention: 8
         case .data(.advertisement, _): 9
         case .data(.fragment, _): 10
+        case .data(.stream, _): 11
         }
     }
 
@@ -143,6 +144,9 @@ extension DeviceEvent.Kind {
                 let fragment = Fragment(rawValue: word)
             else { return nil }
             self = .data(.fragment(fragment), reader.rest)
+        case 11:
+            guard let length = reader.integer(UInt8.self), let name = reader.text(Int(length)) else { return nil }
+            self = .data(.stream(name), reader.rest)
         default: return nil
         }
     }
@@ -176,17 +180,21 @@ extension [UInt8] {
                 appendLittleEndian(uuid.low)
             case .report(let number): append(number)
             case .fragment(let fragment):
-                append(UInt8(fragment.rawValue.utf8.count))
-                append(contentsOf: fragment.rawValue.utf8)
+                appendWord(fragment.rawValue)
             case .serial, .input, .advertisement: break
+            case .stream(let name): appendWord(name)
             }
             append(contentsOf: bytes)
         case .gap(let gap): appendGap(gap)
         case .attention(let attention, let detail):
-            append(UInt8(attention.rawValue.utf8.count))
-            append(contentsOf: attention.rawValue.utf8)
+            appendWord(attention.rawValue)
             append(contentsOf: detail.utf8)
         }
+    }
+
+    private mutating func appendWord(_ word: String) {
+        append(UInt8(word.utf8.count))
+        append(contentsOf: word.utf8)
     }
 
     private mutating func appendGap(_ gap: Gap) {

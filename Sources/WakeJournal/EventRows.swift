@@ -39,7 +39,7 @@ extension EventStore {
         let statement = try database.statement(.append)
         statement.bind(1, seq.rawValue)
         statement.bindBody(
-            owner: owner, device: event.device, stamp: event.stamp, marks: event.marks, kind: record.kind, check: check)
+            owner: owner, device: event.origin, stamp: event.stamp, marks: event.marks, kind: record.kind, check: check)
         try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
     }
 
@@ -48,7 +48,8 @@ extension EventStore {
         let check = record.encode(note)
         let statement = try database.statement(.append)
         statement.bind(1, key.rawValue)
-        statement.bindBody(owner: 0, device: DeviceID(rawValue: 0), stamp: note.stamp, marks: 0, kind: 0, check: check)
+        statement.bindBody(
+            owner: 0, device: EventOrigin(rawValue: 0), stamp: note.stamp, marks: 0, kind: 0, check: check)
         try statement.run(blob: value, at: 10)
     }
 
@@ -174,7 +175,7 @@ extension EventStore {
         let statement = try database.statement(.bury)
         statement.bind(1, letter.seq.rawValue)
         statement.bindBody(
-            owner: letter.handler.rawValue, device: letter.event.device, stamp: letter.event.stamp,
+            owner: letter.handler.rawValue, device: letter.event.origin, stamp: letter.event.stamp,
             marks: letter.event.marks, kind: record.kind, check: check)
         statement.bind(11, letter.reason)
         statement.bind(12, letter.at.microseconds)
@@ -239,7 +240,7 @@ extension DeadLetter {
 extension Statement {
     /// Columns 2 to 9 of the tables that hold events.
     fileprivate func bindBody(
-        owner: UInt32, device: DeviceID, stamp: Stamp, marks: UInt8, kind: UInt8, check: UInt32
+        owner: UInt32, device: EventOrigin, stamp: Stamp, marks: UInt8, kind: UInt8, check: UInt32
     ) {
         bind(2, Int64(owner))
         bind(3, Int64(device.rawValue))

@@ -13,7 +13,7 @@ enum Verb {
     case acknowledge(ClosedRange<Sequence>, HandlerID)
     case attempts(Sequence, HandlerID, attempts: Int, charges: Int, heldUntil: WallTime?)
     case fact(String, String)
-    case device(DeviceID, Device)
+    case device(EventOrigin, Device)
     case handler(HandlerID, HandlerRow)
     /// Before they are all written again, where some were damaged.
     case clearIdentities

@@ -2,8 +2,8 @@
 import WakeModel
 
 struct Identities {
-    private(set) var devices: [DeviceID: Device] = [:]
-    private(set) var deviceIDs: [String: DeviceID] = [:]
+    private(set) var devices: [EventOrigin: Device] = [:]
+    private(set) var origins: [String: EventOrigin] = [:]
     private(set) var handlers: [HandlerID: HandlerRow] = [:]
     private(set) var handlerIDs: [String: HandlerID] = [:]
     /// No number up to these is given again: rows that said whose they were are damaged.
@@ -11,16 +11,16 @@ struct Identities {
     /// False where rows, or the file that held them, were not what was written.
     var areWhole = true
 
-    mutating func set(_ id: DeviceID, _ device: Device) { (devices[id], deviceIDs[device.source]) = (device, id) }
+    mutating func set(_ id: EventOrigin, _ device: Device) { (devices[id], origins[device.uri]) = (device, id) }
     mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
 
-    var nextDevice: DeviceID { DeviceID(rawValue: max(floor.device, devices.keys.max()?.rawValue ?? 0) + 1) }
+    var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, devices.keys.max()?.rawValue ?? 0) + 1) }
     var nextHandler: HandlerID { HandlerID(rawValue: max(floor.handler, handlers.keys.max()?.rawValue ?? 0) + 1) }
 
     /// Every number both know means the same to both.
     func agrees(with store: EventStore) -> Bool {
         store.devices().sound.allSatisfy { id, device in
-            (devices[id].map { $0.source == device.source } ?? true) && (deviceIDs[device.source] ?? id) == id
+            (devices[id].map { $0.uri == device.uri } ?? true) && (origins[device.uri] ?? id) == id
         }
             && store.handlers().sound.allSatisfy { id, row in
                 (handlers[id]?.name ?? row.name) == row.name && (handlerIDs[row.name] ?? id) == id
@@ -30,15 +30,15 @@ struct Identities {
 
 extension Journal {
     /// The device's number; a new alias or profile of a known source is written down.
-    public func deviceID(for device: Device) -> DeviceID {
-        let id = identities.deviceIDs[device.source] ?? identities.nextDevice
+    public func origin(of device: Device) -> EventOrigin {
+        let id = identities.origins[device.uri] ?? identities.nextDevice
         if identities.devices[id] != device { store(device, as: id) }
         return id
     }
 
-    public func device(_ id: DeviceID) -> Device? { identities.devices[id] }
+    public func device(_ id: EventOrigin) -> Device? { identities.devices[id] }
 
-    public func devices() -> [(DeviceID, Device)] {
+    public func devices() -> [(EventOrigin, Device)] {
         identities.devices.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -63,7 +63,7 @@ extension Journal {
         disk.perform(.handler(id, row))
     }
 
-    private func store(_ device: Device, as id: DeviceID) {
+    private func store(_ device: Device, as id: EventOrigin) {
         identities.set(id, device)
         for store in stores { store.perform(.device(id, device)) }
     }

@@ -27,13 +27,13 @@ extension EventStore {
         try statement.run()
     }
 
-    func write(_ device: Device, as id: DeviceID, to database: Database) throws(SQLiteFailure) {
+    func write(_ device: Device, as id: EventOrigin, to database: Database) throws(SQLiteFailure) {
         let statement = try database.statement(.setDevice)
         statement.bind(1, Int64(id.rawValue))
-        statement.bind(2, device.source)
+        statement.bind(2, device.uri)
         statement.bind(3, device.alias)
         statement.bind(4, device.profile ?? "")
-        statement.bind(5, device.mode.rawValue)
+        statement.bind(5, device.kind.rawValue)
         statement.bind(6, device.check(id))
         statement.bind(7, Int64(device.isBonded ? 1 : 0))
         try statement.run()
@@ -66,17 +66,16 @@ extension EventStore {
         return (found, damaged)
     }
 
-    func devices() -> Rows<DeviceID, Device> {
-        var found = Rows<DeviceID, Device>()
+    func devices() -> Rows<EventOrigin, Device> {
+        var found = Rows<EventOrigin, Device>()
         each("SELECT id,source,alias,profile,mode,crc,bonded FROM devices ORDER BY id") { row in
-            guard let id = UInt32(exactly: row.integer(0)).map(DeviceID.init),
-                let mode = DeviceMode(rawValue: row.text(4))
-            else {
+            guard let id = UInt32(exactly: row.integer(0)).map(EventOrigin.init) else {
                 found.damaged += 1
                 return
             }
             let device = Device(
-                source: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3), mode: mode,
+                uri: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3),
+                kind: .kept(row.text(4)),
                 isBonded: row.integer(6) != 0)
             if device.check(id) == row.integer(5) { found.sound.append((id, device)) } else { found.damaged += 1 }
         }
@@ -119,8 +118,8 @@ extension EventStore {
 }
 
 extension Device {
-    fileprivate func check(_ id: DeviceID) -> Int64 {
-        let fields = ["\(id.rawValue)", source, alias, profile ?? "", mode.rawValue]
+    fileprivate func check(_ id: EventOrigin) -> Int64 {
+        let fields = ["\(id.rawValue)", uri, alias, profile ?? "", kind.rawValue]
         // Rows that were written before there was a bond to speak of keep their check.
         return CRC32.standard.check(fields: isBonded ? fields + ["bonded"] : fields)
     }

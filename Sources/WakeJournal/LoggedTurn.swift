@@ -115,7 +115,7 @@ struct TurnBuffer {
     }
 
     private mutating func append(_ event: DeviceEvent) {
-        bytes.appendLittleEndian(event.device.rawValue)
+        bytes.appendLittleEndian(event.origin.rawValue)
         bytes.append(event.kind.code)
         bytes.appendLittleEndian(event.stamp.moment.monotonic.nanoseconds)
         bytes.appendLittleEndian(event.stamp.moment.boottime.nanoseconds)
@@ -212,6 +212,6 @@ extension DeviceEvent {
         let moment = Moment(
             monotonic: Instant(nanoseconds: monotonic), boottime: Instant(nanoseconds: boottime))
         self.init(
-            device: DeviceID(rawValue: device), kind: kind, at: moment, WallTime(microseconds: wall), marks: marks)
+            origin: EventOrigin(rawValue: device), kind: kind, at: moment, WallTime(microseconds: wall), marks: marks)
     }
 }

@@ -123,7 +123,7 @@ struct OwedReader {
         let wasDelivered = delivered[handler]?.contains(seq) == true
         outcome.owed[handler, default: []].append(
             RecoveredEvent(
-                sequence: seq, device: event.device, content: .init(event.kind), size: event.payloadSize,
+                sequence: seq, origin: event.origin, content: .init(event.kind), size: event.payloadSize,
                 stamp: event.stamp, attempts: count.attempts, charges: count.charges, wasDelivered: wasDelivered,
                 durability: store.which, heldUntil: count.heldUntil))
     }

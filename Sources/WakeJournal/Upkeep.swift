@@ -93,24 +93,24 @@ extension Journal {
     public func deadLetter(_ seq: Sequence, by handler: HandlerID, reason: String, at time: WallTime) {
         let event = event(seq)
         let why = event == nil ? reason + "; its payload cannot be read" : reason
-        let kept = event ?? Self.remains(of: seq, from: deviceOfDamaged(seq) ?? DeviceID(rawValue: 0), at: time)
+        let kept = event ?? Self.remains(of: seq, from: deviceOfDamaged(seq) ?? EventOrigin(rawValue: 0), at: time)
         disk.perform(.bury(DeadLetter(seq: seq, handler: handler, event: kept, reason: why, at: time)))
         if disk.fault != nil { lowerMemory(to: seq.rawValue) }
         acknowledge([seq], by: handler)
     }
 
     /// What stands in the place of an event that cannot be read: a gap of one, under its number.
-    public static func remains(of seq: Sequence, from device: DeviceID, at time: WallTime) -> DeviceEvent {
+    public static func remains(of seq: Sequence, from device: EventOrigin, at time: WallTime) -> DeviceEvent {
         let gap = Gap(cause: .durability, count: 1, first: seq, last: seq, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
-        return DeviceEvent(device: device, kind: .gap(gap), stamp: stamp)
+        return DeviceEvent(origin: device, kind: .gap(gap), stamp: stamp)
     }
 
     /// Believed only where there is such a device.
-    private func deviceOfDamaged(_ seq: Sequence) -> DeviceID? {
+    private func deviceOfDamaged(_ seq: Sequence) -> EventOrigin? {
         for store in stores {
             let found = (try? store.database?.integer("SELECT device FROM events WHERE seq=\(seq.rawValue)")) ?? 0
-            let id = DeviceID(rawValue: UInt32(clamping: found))
+            let id = EventOrigin(rawValue: UInt32(clamping: found))
             if identities.devices[id] != nil { return id }
         }
         return nil

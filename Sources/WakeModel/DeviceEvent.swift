@@ -1,42 +1,5 @@
 // An event of a device: the value that every source makes and that the journal keeps.
 
-/// Why bytes of a serial accessory do not fit its framing.
-public enum Fragment: String, Hashable, Sendable, CaseIterable {
-    case tooLong = "too-long"
-    case noStart = "no-start"
-    case badLength = "bad-length"
-    case badEscape = "bad-escape"
-    case badCode = "bad-code"
-    case cutShort = "cut-short"
-
-    /// The name in event lines.
-    public var sentence: String {
-        switch self {
-        case .tooLong: "too long: no end came within the limit, and this is a piece of it"
-        case .noStart: "garbage: it stands before the start of a message"
-        case .badLength: "a length that cannot be"
-        case .badEscape: "a bad escape"
-        case .badCode: "a bad code"
-        case .cutShort: "cut short: the line ended before the message did"
-        }
-    }
-}
-
-/// The part of a device that bytes came from.
-public enum Channel: Hashable, Sendable {
-    case characteristic(BluetoothUUID)
-    /// The byte stream of a serial accessory.
-    case serial
-    /// Bytes of that stream that are no message; they are never decoded or coalesced with messages.
-    case fragment(Fragment)
-    /// A HID report by its number; 0 where the device does not number reports.
-    case report(UInt8)
-    /// Input events (evdev).
-    case input
-    /// A broadcast, heard without a link: AD structures in the order sent.
-    case advertisement
-}
-
 /// Why a device needs an operator's attention.
 public enum Attention: String, Hashable, Sendable, CaseIterable {
     case bondInvalid = "bond-invalid"
@@ -88,14 +51,14 @@ public struct DeviceEvent: Hashable, Sendable {
         case attention(Attention, detail: String)
     }
 
-    public var device: DeviceID
+    public var origin: EventOrigin
     public var kind: Kind
     public var stamp: Stamp
     /// Whether its device was bonded when the event arose.
     public var isAuthenticated: Bool
 
-    public init(device: DeviceID, kind: Kind, stamp: Stamp, isAuthenticated: Bool = false) {
-        self.device = device
+    public init(origin: EventOrigin, kind: Kind, stamp: Stamp, isAuthenticated: Bool = false) {
+        self.origin = origin
         self.kind = kind
         self.stamp = stamp
         self.isAuthenticated = isAuthenticated
@@ -106,37 +69,6 @@ public struct DeviceEvent: Hashable, Sendable {
         switch kind {
         case .connected, .disconnected, .attention: true
         case .data, .gap: false
-        }
-    }
-}
-
-extension Channel {
-    /// The field that names the channel in an event line, and its text.
-    public var wireName: (field: StaticString, text: String) {
-        switch self {
-        case .characteristic(let uuid): ("characteristic", uuid.description)
-        case .serial: ("stream", "serial")
-        case .fragment(let fragment): ("stream", "serial-\(fragment.rawValue)")
-        case .report(let number): ("stream", "report-\(number)")
-        case .input: ("stream", "input")
-        case .advertisement: ("stream", "advertisement")
-        }
-    }
-    /// Reads the text of ``wireName``; nil for anything else.
-    public init?(wireName text: some StringProtocol) {
-        switch text {
-        case "serial": self = .serial
-        case "input": self = .input
-        case "advertisement": self = .advertisement
-        case _ where text.hasPrefix("serial-"):
-            guard let fragment = Fragment(rawValue: String(text.dropFirst(7))) else { return nil }
-            self = .fragment(fragment)
-        case _ where text.hasPrefix("report-"):
-            guard let number = UInt8(text.dropFirst(7)), text == "report-\(number)" else { return nil }
-            self = .report(number)
-        default:
-            guard let uuid = BluetoothUUID(text) else { return nil }
-            self = .characteristic(uuid)
         }
     }
 }

@@ -21,7 +21,7 @@ public struct DeviceText: Sendable {
     public init(of device: Device, in type: String = DeviceEvent.Kind.dataWireName, member: [UInt8]? = nil) {
         var writer = JSONWriter()
         writer.verbatim("\",\"source\":")
-        writer.string(device.source)
+        writer.string(device.uri)
         writer.field("type", type)
         writer.key("subject")
         let start = writer.count

@@ -159,12 +159,11 @@ extension JSONWriter {
         case .characteristic(let uuid):
             key("characteristic")
             self.uuid(uuid)
-        case .serial, .fragment: field("stream", "serial")
+        case .fragment: field("stream", "serial")
         case .report(let number):
             key("stream")
             string("report-", number: UInt64(number))
-        case .input: field("stream", "input")
-        case .advertisement: field("stream", "advertisement")
+        case .stream(let name): field("stream", name)
         }
     }
 }

@@ -1,10 +1,10 @@
 // The small numbers that stand for devices, handlers and events inside the bridge; names are used only at its edges.
 
 /// A device. The journal numbers it once, for as long as the journal exists; ``Device`` has its texts.
-public struct DeviceID: RawRepresentable, Hashable, Comparable, Sendable {
+public struct EventOrigin: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    public static func < (left: DeviceID, right: DeviceID) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: EventOrigin, right: EventOrigin) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A handler. The journal numbers it once, for as long as the journal exists; its name is its manifest's file name.

@@ -164,9 +164,9 @@ extension Restoration.Link {
     fileprivate func write(into writer: inout JSONWriter) {
         writer.beginObject()
         writer.field("device", device.alias)
-        writer.field("source", device.source)
+        writer.field("source", device.uri)
         if let profile = device.profile { writer.field("profile", profile) }
-        writer.field("mode", device.mode.rawValue)
+        writer.field("mode", device.kind.rawValue)
         writer.field("connected", isConnected)
         writer.endObject()
     }

@@ -8,7 +8,7 @@ public struct RecoveredEvent: Hashable, Sendable {
         case gap, attention
     }
     public var sequence: Sequence
-    public var device: DeviceID
+    public var origin: EventOrigin
     public var content: Content
     /// The length of the payload in bytes.
     public var size: Int
@@ -23,11 +23,11 @@ public struct RecoveredEvent: Hashable, Sendable {
     public var heldUntil: WallTime?
 
     public init(
-        sequence: Sequence, device: DeviceID, content: Content, size: Int, stamp: Stamp, attempts: Int = 0,
+        sequence: Sequence, origin: EventOrigin, content: Content, size: Int, stamp: Stamp, attempts: Int = 0,
         charges: Int = 0, wasDelivered: Bool = false, durability: Durability, heldUntil: WallTime? = nil
     ) {
         self.sequence = sequence
-        self.device = device
+        self.origin = origin
         self.content = content
         self.size = size
         self.stamp = stamp

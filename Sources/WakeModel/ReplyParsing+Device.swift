@@ -57,19 +57,3 @@ extension JSONValue {
         }
     }
 }
-
-extension Channel {
-    /// Reads the ``wireName`` of a stream that can be written to and read from: a broadcast cannot.
-    public init?(stream text: String) {
-        let prefix = "report-"
-        switch text {
-        case "serial": self = .serial
-        case "input": self = .input
-        default:
-            guard text.hasPrefix(prefix), let number = UInt8(text.dropFirst(prefix.count)),
-                text == "\(prefix)\(number)"
-            else { return nil }
-            self = .report(number)
-        }
-    }
-}

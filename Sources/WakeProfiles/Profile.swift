@@ -53,7 +53,7 @@ public struct Profile: Hashable, Sendable {
     /// The folder's name.
     public var name: String
     public var title: String
-    public var mode: DeviceMode
+    public var kind: SourceKind
     public var match: Match
     /// Characteristics that are subscribed to as soon as the link is up.
     public var notify: [BluetoothUUID]

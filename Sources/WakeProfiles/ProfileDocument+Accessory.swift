@@ -57,11 +57,11 @@ extension ProfileDocument {
     private static func streamNodes(of object: ConfigurationObject) -> [StreamNode] {
         guard case .object(let members) = object.value("streams") else { return [] }
         return members.keys.sorted().map { key in
-            switch channel(key, mode: .externalAccessory) {
+            switch channel(key, kind: .externalAccessory) {
             case .serial: (key, .serial)
             case .report: (key, .hid)
             case .input: (key, .input)
-            case .characteristic, .fragment, .advertisement, nil: (key, nil)
+            case .characteristic, .fragment, .stream, nil: (key, nil)
             }
         }
     }

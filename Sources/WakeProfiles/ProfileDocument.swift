@@ -28,47 +28,45 @@ enum ProfileDocument {
         let name = object.text("name")
         if let name, name != folder { object.refuse("name", expected: "\"\(folder)\", the name of its folder") }
         let title = object.text("title")
-        guard let mode = object.word("mode", as: DeviceMode.self) else { return nil }
-        let match = match(object, mode: mode)
-        refuseMisplaced(in: object, mode: mode)
+        guard let kind = object.word("mode", as: SourceKind.self) else { return nil }
+        let match = match(object, kind: kind)
+        refuseMisplaced(in: object, kind: kind)
         let notify = uuids("notify", of: object)
         let read = uuids("read", of: object)
-        let channels = channels(of: object, mode: mode)
+        let channels = channels(of: object, kind: kind)
         let advertisement = advertisement(of: object)
-        let accessory = mode == .externalAccessory ? accessory(of: object) : nil
+        let accessory = kind == .externalAccessory ? accessory(of: object) : nil
         guard let name, let title, let match else { return nil }
         return Profile(
-            name: name, title: title, mode: mode, match: match, notify: notify, readAtConnect: read,
+            name: name, title: title, kind: kind, match: match, notify: notify, readAtConnect: read,
             accessory: accessory, channelNames: channels.names, programs: channels.programs,
             advertisement: advertisement)
     }
 
     /// Keys of the other mode. For channels the sentence names the key to write instead.
-    private static func refuseMisplaced(in object: ConfigurationObject, mode: DeviceMode) {
+    private static func refuseMisplaced(in object: ConfigurationObject, kind: SourceKind) {
         let misplaced =
-            switch mode {
-            case .bluetoothCentral: accessoryKeys
-            case .externalAccessory: peripheralKeys.filter { $0 != "characteristics" }
-            }
+            (kind == .externalAccessory ? [] : accessoryKeys)
+            + (kind == .bluetoothCentral ? [] : peripheralKeys.filter { $0 != "characteristics" })
         for key in misplaced where object.has(key) {
-            object.report.add("\(key) does not fit mode \"\(mode.rawValue)\"; remove it or change the mode")
+            object.report.add("\(key) does not fit mode \"\(kind.rawValue)\"; remove it or change the mode")
         }
     }
 
     /// Bluetooth reports other properties of a device than udev does.
-    private static func refuseMisplaced(in match: ConfigurationObject, of object: ConfigurationObject, mode: DeviceMode)
+    private static func refuseMisplaced(in match: ConfigurationObject, of object: ConfigurationObject, kind: SourceKind)
     {
-        let isRadio = mode == .bluetoothCentral || isCalled(object)
-        let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(mode.rawValue)\""
+        let isRadio = kind == .bluetoothCentral || isCalled(object)
+        let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(kind.rawValue)\""
         let advice = isCalled(object) ? "match by services or name_prefix" : "remove it or change the mode"
         for key in isRadio ? ["properties"] : ["services", "name_prefix"] where match.has(key) {
             match.report.add("\(match.path(of: key)) does not fit \(place); \(advice)")
         }
     }
 
-    private static func match(_ object: ConfigurationObject, mode: DeviceMode) -> Profile.Match? {
+    private static func match(_ object: ConfigurationObject, kind: SourceKind) -> Profile.Match? {
         guard let found = object.object("match", keys: matchKeys) else { return nil }
-        refuseMisplaced(in: found, of: object, mode: mode)
+        refuseMisplaced(in: found, of: object, kind: kind)
         var match = Profile.Match()
         match.services = uuids("services", of: found)
         match.namePrefix = found.text("name_prefix")
@@ -128,23 +126,23 @@ extension ProfileDocument {
 extension ProfileDocument {
     private typealias Channels = (names: [Channel: String], programs: [ChannelProgram])
 
-    private static func channels(of object: ConfigurationObject, mode: DeviceMode) -> Channels {
+    private static func channels(of object: ConfigurationObject, kind: SourceKind) -> Channels {
         var channels: Channels = ([:], [])
         let (fitting, misplaced) =
-            mode == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
+            kind == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
         if object.has(misplaced) {
-            object.report.add("\(misplaced) does not fit mode \"\(mode.rawValue)\"; write \(fitting)")
+            object.report.add("\(misplaced) does not fit mode \"\(kind.rawValue)\"; write \(fitting)")
         }
         guard let list = object.object(fitting, keys: nil) else { return channels }
         for key in list.keys {
-            guard let channel = channel(key, mode: mode) else {
+            guard let channel = channel(key, kind: kind) else {
                 let example =
-                    mode == .bluetoothCentral
+                    kind == .bluetoothCentral
                     ? "a Bluetooth UUID such as \"2a37\"" : "\"serial\", \"input\" or \"report-1\""
                 list.report.add("\(list.path) has the key \"\(key)\", expected \(example)")
                 continue
             }
-            guard let entry = entry(key, of: list, mode: mode) else { continue }
+            guard let entry = entry(key, of: list, kind: kind) else { continue }
             channels.names[channel] = entry.text("name")
             guard let program = channelProgram(channel, entry) else { continue }
             channels.programs.append(program)
@@ -153,11 +151,10 @@ extension ProfileDocument {
     }
 
     /// A stream may have only a name: its bytes are raw then, and the profile still says which node it needs.
-    private static func entry(_ key: String, of list: ConfigurationObject, mode: DeviceMode) -> ConfigurationObject? {
-        switch mode {
-        case .bluetoothCentral: list.object(key, keys: channelKeys, required: channelKeys)
-        case .externalAccessory: list.object(key, keys: streamKeys, required: ["name"])
-        }
+    private static func entry(_ key: String, of list: ConfigurationObject, kind: SourceKind) -> ConfigurationObject? {
+        kind == .bluetoothCentral
+            ? list.object(key, keys: channelKeys, required: channelKeys)
+            : list.object(key, keys: streamKeys, required: ["name"])
     }
 
     private static func channelProgram(_ channel: Channel, _ entry: ConfigurationObject) -> ChannelProgram? {
@@ -182,16 +179,8 @@ extension ProfileDocument {
         return FieldCompiler.compile(fields)
     }
 
-    static func channel(_ key: String, mode: DeviceMode) -> Channel? {
-        switch mode {
-        case .bluetoothCentral: return BluetoothUUID(key).map { .characteristic($0) }
-        case .externalAccessory:
-            switch Channel(wireName: key) {
-            case .serial: return .serial
-            case .input: return .input
-            case .report(let number): return .report(number)
-            case .characteristic, .fragment, .advertisement, nil: return nil
-            }
-        }
+    static func channel(_ key: String, kind: SourceKind) -> Channel? {
+        if kind == .bluetoothCentral { return BluetoothUUID(key).map { .characteristic($0) } }
+        return Channel(stream: key)
     }
 }

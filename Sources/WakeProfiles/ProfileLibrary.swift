@@ -124,11 +124,11 @@ public struct ProfileLibrary: Sendable {
 
     /// The most specific profile that matches a device; `properties` are udev's (ID_VENDOR_ID and others).
     public func match(
-        mode: DeviceMode, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = []
+        kind: SourceKind, services: [BluetoothUUID] = [], name: String? = nil, properties: [(String, String)] = []
     ) -> ProfileIndex? {
         let services = Set(services)
         return matchOrder.first { index in
-            self[index].mode == mode && self[index].matches(services: services, name: name, properties: properties)
+            self[index].kind == kind && self[index].matches(services: services, name: name, properties: properties)
         }
     }
 
@@ -138,7 +138,7 @@ public struct ProfileLibrary: Sendable {
     ) -> ProfileIndex? {
         matchOrder.first { index in
             let profile = self[index]
-            return profile.mode == .externalAccessory && isFitting(profile)
+            return profile.kind == .externalAccessory && isFitting(profile)
                 && profile.match.properties.allSatisfy { properties[$0.name] == $0.value }
         }
     }

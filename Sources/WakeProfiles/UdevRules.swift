@@ -20,7 +20,7 @@ public struct UdevRules: Hashable, Sendable {
             throw UdevRulesFault(description: "\"\(group)\" cannot be the name of a group")
         }
         // The last line that matches names the profile, so the most specific profile comes last.
-        let accessories = profiles.filter { $0.mode == .externalAccessory && $0.accessory?.node != .rfcomm }.sorted {
+        let accessories = profiles.filter { $0.kind == .externalAccessory && $0.accessory?.node != .rfcomm }.sorted {
             ($0.match.weight, $1.name) < ($1.match.weight, $0.name)
         }
         var parts = [Self.head]

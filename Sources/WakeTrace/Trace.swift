@@ -5,7 +5,7 @@ import WakeModel
 public struct TraceDevice: Sendable {
     /// The number in its lines; unique in the file, 1 to 65,535.
     public var number: Int
-    public var mode: DeviceMode
+    public var kind: SourceKind
     /// `C0:F1:F2:F3:F4:01` for Bluetooth; the stable identity of an accessory otherwise.
     public var address: String
     public var alias: String?
@@ -15,11 +15,11 @@ public struct TraceDevice: Sendable {
     public var properties: [(key: String, value: String)]
 
     public init(
-        number: Int, mode: DeviceMode, address: String, alias: String? = nil, name: String? = nil,
+        number: Int, kind: SourceKind, address: String, alias: String? = nil, name: String? = nil,
         services: [BluetoothUUID] = [], properties: [(key: String, value: String)] = []
     ) {
         self.number = number
-        self.mode = mode
+        self.kind = kind
         self.address = address
         self.alias = alias
         self.name = name
@@ -29,12 +29,7 @@ public struct TraceDevice: Sendable {
 
     /// `/bluetooth/C0:F1:F2:F3:F4:01` or `/accessory/2341:0043:7583`; an accessory with a Bluetooth address is a serial port of
     /// that device.
-    public var source: String {
-        switch mode {
-        case .externalAccessory where !hasBluetoothAddress: "/accessory/" + address
-        case .bluetoothCentral, .externalAccessory: Device.source(ofBluetooth: address)
-        }
-    }
+    public var uri: String { hasBluetoothAddress ? Device.uri(ofBluetooth: address) : kind.uriPrefix + address }
 
     var hasBluetoothAddress: Bool {
         let text = Array(address.utf8)

@@ -32,11 +32,11 @@ extension TraceLine {
     mutating func device() throws(TraceError) -> TraceDevice {
         let number = Int(try unsigned("the device number", upTo: UInt64(TraceLimit.deviceNumber)))
         guard number > 0 else { throw error("device numbers start at 1") }
-        let mode = try mode()
+        let kind = try kind()
         skipSpaces()
         let place = position
         let address = try value("the identity")
-        var device = TraceDevice(number: number, mode: mode, address: address)
+        var device = TraceDevice(number: number, kind: kind, address: address)
         try checkIdentity(&device, at: place)
         try eachKey(["alias", "name", "service", "property."], repeatable: ["service"]) {
             (line, key) throws(TraceError) in
@@ -45,14 +45,12 @@ extension TraceLine {
         return device
     }
 
-    private mutating func mode() throws(TraceError) -> DeviceMode {
+    private mutating func kind() throws(TraceError) -> SourceKind {
         let range = try token("the kind of device")
-        if matches(range, "bluetooth") { return .bluetoothCentral }
-        if matches(range, "accessory") { return .externalAccessory }
-        let name = text(range)
+        let (kinds, name) = (SourceKind.allCases, text(range))
+        if let kind = kinds.first(where: { $0.traceWord == name }) { return kind }
         throw error(
-            "unknown kind of device `\(name)`" + advice(on: name, among: ["bluetooth", "accessory"]),
-            at: range.lowerBound)
+            "unknown kind of device `\(name)`" + advice(on: name, among: kinds.map(\.traceWord)), at: range.lowerBound)
     }
 
     /// A Bluetooth address is six bytes; it is kept in upper case, as BlueZ writes it.
@@ -60,7 +58,7 @@ extension TraceLine {
         guard !device.address.isEmpty else { throw error("the identity is empty", at: place) }
         if device.hasBluetoothAddress {
             device.address = device.address.uppercased()
-        } else if device.mode == .bluetoothCentral {
+        } else if device.kind == .bluetoothCentral {
             throw error("`\(device.address)` is no address such as C0:F1:F2:F3:F4:01", at: place)
         }
     }

@@ -30,7 +30,7 @@ public struct TraceRecorder: Sendable {
         header = TraceHeader(start: start, devices: devices)
         writer = TraceWriter(header: header)
         self.isUp = devices.indices.map { $0 < isUp.count && isUp[$0] }
-        for (place, device) in devices.enumerated() { places[device.source] = place }
+        for (place, device) in devices.enumerated() { places[device.uri] = place }
     }
 
     public mutating func begin() -> [UInt8] {

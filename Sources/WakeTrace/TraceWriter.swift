@@ -81,8 +81,7 @@ public struct TraceWriter: Sendable {
     }
 
     private func write(_ device: TraceDevice, to bytes: inout [UInt8]) {
-        let kind = device.mode == .bluetoothCentral ? "bluetooth" : "accessory"
-        bytes.append(contentsOf: "device \(device.number) \(kind) ".utf8)
+        bytes.append(contentsOf: "device \(device.number) \(device.kind.traceWord) ".utf8)
         bytes.appendValue(device.address)
         for (key, text) in [("alias", device.alias), ("name", device.name)] {
             guard let text else { continue }

@@ -74,7 +74,7 @@ private struct KnownDevices {
             guard let row = station.neighbour(at: path), row.isKnown else { return nil }
             // The same name as in events.
             let alias = row.profile.map { row.peripheral.deviceAlias(profile: $0) } ?? row.label
-            return .peripheral(row, alias: alias, heard.first { $0.source == row.peripheral.source })
+            return .peripheral(row, alias: alias, heard.first { $0.source == row.peripheral.uri })
         }
     }
 

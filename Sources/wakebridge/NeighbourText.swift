@@ -54,7 +54,7 @@ extension JSONWriter {
     /// The members that identify a peripheral, and its state.
     mutating func identity(of row: Neighbour) {
         field("address", row.peripheral.address)
-        field("source", row.peripheral.source)
+        field("source", row.peripheral.uri)
         field("adapter", row.adapter)
         field("profile", row.profile)
         field("signal", row.signal)

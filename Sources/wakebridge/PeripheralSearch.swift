@@ -131,7 +131,7 @@ final class PeripheralSearch {
 
     /// Empty where some profile matches by name: bluetoothd cannot filter for that.
     private var services: [BluetoothUUID] {
-        let matches = station.profiles.all.filter { $0.mode == .bluetoothCentral }.map(\.match)
+        let matches = station.profiles.all.filter { $0.kind == .bluetoothCentral }.map(\.match)
         if matches.contains(where: \.services.isEmpty) { return [] }
         return Array(Set(matches.flatMap(\.services)))
     }

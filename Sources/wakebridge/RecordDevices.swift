@@ -83,14 +83,12 @@ private final class Recording {
 extension TraceDevice {
     /// A device in the form of the control API.
     fileprivate init?(_ status: JSONValue, number: Int) {
-        guard let source = status["source"]?.string, let mode = DeviceMode(rawValue: status.text("mode")) else {
-            return nil
-        }
+        guard let source = status["source"]?.string else { return nil }
         let parts = source.split(separator: "/", maxSplits: 1)
         guard parts.count == 2 else { return nil }
         let match = status["match"] ?? .null
         self.init(
-            number: number, mode: mode, address: String(parts[1]), alias: status["alias"]?.string,
+            number: number, kind: .kept(status.text("mode")), address: String(parts[1]), alias: status["alias"]?.string,
             name: match["name_prefix"]?.string,
             services: match.list("services").compactMap { $0.string.flatMap { BluetoothUUID($0) } },
             properties: match.list("properties").map { ($0.text("name"), $0.text("value")) })

@@ -57,11 +57,11 @@ private final class Scan {
                     + "bluetoothctl scan bredr")
         }
         turns = try ToolLoop()
-        let isOfAccessories = profile?.mode == .externalAccessory
+        let isOfAccessories = profile?.kind == .externalAccessory
         if isOfAccessories, words.has("adapter") {
             throw .failure("a profile of accessories was named, which no Bluetooth adapter hears; leave out --adapter")
         }
-        let wantsAccessories = profile?.mode != .bluetoothCentral && !words.has("adapter")
+        let wantsAccessories = profile?.kind != .bluetoothCentral && !words.has("adapter")
         accessories = wantsAccessories && Udev.isRunning ? try AccessoryScan(on: turns.loop, profiles) : nil
         guard wantsAccessories, accessories == nil else { return }
         let sentence = "udevd is not running, as in most containers; scan where it runs"
@@ -76,7 +76,7 @@ private final class Scan {
     }
 
     func run() throws(Complaint) -> Int32 {
-        if profile?.mode != .externalAccessory { try findRadio() }
+        if profile?.kind != .externalAccessory { try findRadio() }
         let end = length ?? (drawing != nil ? nil : .seconds(10))
         // With a profile named, bluetoothd need not report other peripherals.
         radio?.begin(for: profile?.match.services ?? [])

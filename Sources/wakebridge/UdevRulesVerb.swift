@@ -64,7 +64,7 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
 
 /// The named profiles, or all.
 private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
-    let all = ProfileLibrary.known().all.filter { $0.mode == .externalAccessory }
+    let all = ProfileLibrary.known().all.filter { $0.kind == .externalAccessory }
     let wanted = words.options.filter { $0.name == "profile" }.compactMap(\.value)
     if wanted.isEmpty { return all }
     for name in wanted where !all.contains(where: { $0.name == name }) {

@@ -41,14 +41,14 @@ import WakeSystem
     private static var device: DeviceStatus {
         DeviceStatus(
             device: Device(
-                source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
-                mode: .bluetoothCentral), link: "connected")
+                uri: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
+                kind: .bluetoothCentral), link: "connected")
     }
 
     private static var waiting: DeviceStatus {
         DeviceStatus(
             device: Device(
-                source: "/bluetooth/C0:F1:F2:F3:F4:02", alias: "scale", profile: "scale", mode: .bluetoothCentral),
+                uri: "/bluetooth/C0:F1:F2:F3:F4:02", alias: "scale", profile: "scale", kind: .bluetoothCentral),
             link: "disconnected", why: "its adapter carries 5 links and refuses another")
     }
 

@@ -5,7 +5,7 @@ import WakeModel
 
 private let arguments = CommandLine.arguments
 private let event = DeviceEvent(
-    device: DeviceID(rawValue: 1), kind: .data(.serial, [0, 72]),
+    origin: EventOrigin(rawValue: 1), kind: .data(.serial, [0, 72]),
     stamp: Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5)))
 
 private func scratch() -> String {

@@ -10,14 +10,14 @@ let turns = CommandLine.arguments.count > 2 ? UInt64(CommandLine.arguments[2]) :
 var settings = JournalSettings(runtimeDirectory: root, stateDirectory: root)
 if turns != nil { settings.turnLogBytes = 2_048 }
 let journal = try Journal(opening: settings, bootID: "boot")
-let device = journal.deviceID(for: Device(source: "/d/1", alias: "one", profile: nil, mode: .bluetoothCentral))
+let device = journal.origin(of: Device(uri: "/d/1", alias: "one", profile: nil, kind: .bluetoothCentral))
 let handler = journal.handlerID(named: "h")
 let next = journal.recover().next.rawValue
 
 @MainActor
 func append(_ number: UInt64, _ bytes: [UInt8]) {
     let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5))
-    let event = DeviceEvent(device: device, kind: .data(.serial, bytes), stamp: stamp)
+    let event = DeviceEvent(origin: device, kind: .data(.serial, bytes), stamp: stamp)
     journal.append(event, as: Sequence(number), owedTo: [handler], durability: .run)
 }
 
@@ -33,6 +33,6 @@ for number in next..<(next + 3) { append(number, [UInt8(number)]) }
 journal.lease([Sequence(next), Sequence(next + 1)], to: handler)
 _ = journal.commit()
 let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 6))
-let unfinished = DeviceEvent(device: device, kind: .connected(folded: 0), stamp: stamp)
+let unfinished = DeviceEvent(origin: device, kind: .connected(folded: 0), stamp: stamp)
 journal.append(unfinished, as: Sequence(next + 3), owedTo: [handler], durability: .run)
 kill(getpid(), SIGKILL)

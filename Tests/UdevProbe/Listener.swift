@@ -63,7 +63,7 @@ private func tell(_ changes: [AttachedDevices.Change]) {
     for change in changes {
         switch change {
         case .attached(let record, let synthesized):
-            let source = AccessoryIdentity(record)?.source ?? "-"
+            let source = AccessoryIdentity(record)?.uri ?? "-"
             say("attached", record.path, record.node ?? "-", source, synthesized ? "synthesized" : "announced")
         case .detached(let path, let synthesized):
             say("detached", path, synthesized ? "synthesized" : "announced")

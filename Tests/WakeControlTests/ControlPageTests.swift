@@ -35,8 +35,8 @@ import WakeModel
 
     private func device() throws -> DeviceStatus {
         let device = Device(
-            source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
-            mode: .bluetoothCentral, isBonded: true)
+            uri: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor",
+            kind: .bluetoothCentral, isBonded: true)
         let service = try #require(BluetoothUUID("180d"))
         return DeviceStatus(
             device: device, match: .init(services: [service]), link: "connected",

@@ -28,7 +28,7 @@ import WakeModel
 
     @Test("a device is told with what keeps it from being connected, and null where nothing does")
     func hindrance() {
-        let device = Device(source: "/bluetooth/C0", alias: "a", profile: nil, mode: .bluetoothCentral)
+        let device = Device(uri: "/bluetooth/C0", alias: "a", profile: nil, kind: .bluetoothCentral)
         let devices = [
             DeviceStatus(device: device, link: "disconnected", why: "its adapter is off or gone"),
             DeviceStatus(device: device, link: "connected"),

@@ -6,12 +6,12 @@ import WakeModel
 
 @Suite("Advertisements")
 struct AdvertisementStories {
-    private func advertise(_ story: Scenario, _ device: DeviceID, size: Int = 2) {
+    private func advertise(_ story: Scenario, _ device: EventOrigin, size: Int = 2) {
         story.event(.data(.advertisement, Array(repeating: 1, count: size)), device)
     }
 
     /// A handler that holds event 1 open, so that what follows must queue.
-    private func busy(_ story: Scenario, _ device: DeviceID, change: (inout HandlerSettings) -> Void = { _ in })
+    private func busy(_ story: Scenario, _ device: EventOrigin, change: (inout HandlerSettings) -> Void = { _ in })
         -> HandlerID
     {
         let handler = story.handler(1, .silent, change: change)

@@ -11,10 +11,10 @@ final class Auditor {
         private(set) var places: [Sequence: Place] = [:]
         private(set) var queued: Set<Sequence> = []
         private(set) var leasedCount = 0
-        var devices: [Sequence: DeviceID] = [:]
+        var devices: [Sequence: EventOrigin] = [:]
         var attempts: [Sequence: UInt32] = [:]
         var overtaking: Set<Sequence> = []
-        private(set) var gaps: [Sequence: (device: DeviceID, gap: Gap)] = [:]
+        private(set) var gaps: [Sequence: (device: EventOrigin, gap: Gap)] = [:]
         /// Events that came for it, of the kinds that are counted: all but gaps told by the host.
         var arrived = 0
         var appended = 0
@@ -37,7 +37,7 @@ final class Auditor {
             if place == .leased { leasedCount += 1 }
         }
 
-        mutating func write(_ gap: Gap, of device: DeviceID, as sequence: Sequence) {
+        mutating func write(_ gap: Gap, of device: EventOrigin, as sequence: Sequence) {
             told += Int(gap.count ?? 0) - Int(gaps[sequence]?.gap.count ?? 0)
             gaps[sequence] = (device, gap)
         }
@@ -55,7 +55,7 @@ final class Auditor {
     func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
     func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
         books[handler, default: Books()].put(event.sequence, .queued)
-        books[handler, default: Books()].devices[event.sequence] = event.device
+        books[handler, default: Books()].devices[event.sequence] = event.origin
         books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
     }
 
@@ -114,10 +114,10 @@ final class Auditor {
         lastAppended = sequence
         for id in owners {
             books[id, default: Books()].put(sequence, .queued)
-            books[id]?.devices[sequence] = event.device
+            books[id]?.devices[sequence] = event.origin
             books[id]?.attempts[sequence] = 0
             switch event.kind {
-            case .gap(let gap): books[id]?.write(gap, of: event.device, as: sequence)
+            case .gap(let gap): books[id]?.write(gap, of: event.origin, as: sequence)
             case .attention(.linkDown, _): books[id]?.overtaking.insert(sequence)
             case .attention(.storm, _), .attention(.flapping, _): break
             case .data, .connected, .disconnected, .attention: books[id]?.appended += 1
@@ -131,7 +131,7 @@ final class Auditor {
             if books[id]?.places[sequence] != .queued {
                 complain("gap \(sequence.rawValue) changed after its delivery")
             }
-            books[id]?.write(gap, of: event.device, as: sequence)
+            books[id]?.write(gap, of: event.origin, as: sequence)
         }
     }
 
@@ -184,7 +184,7 @@ final class Auditor {
     private func checkOrder(_ id: HandlerID, _ sequences: [Sequence]) {
         guard let books = books[id], let last = sequences.last else { return }
         if zip(sequences, sequences.dropFirst()).contains(where: { $0 >= $1 }) { complain("a batch out of order") }
-        var highest: [DeviceID: Sequence] = [:]
+        var highest: [EventOrigin: Sequence] = [:]
         for sequence in sequences where !books.overtaking.contains(sequence) {
             if let device = books.devices[sequence] { highest[device] = sequence }
         }

@@ -110,7 +110,7 @@ struct DeliveryStories {
 
 @Suite("What a sleeper is told when it wakes")
 struct LateWordStories {
-    private func sleeper(_ story: Scenario) -> (DeviceID, HandlerID) {
+    private func sleeper(_ story: Scenario) -> (EventOrigin, HandlerID) {
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
         story.data(device)
         story.advance(.seconds(1))

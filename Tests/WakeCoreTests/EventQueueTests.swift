@@ -22,15 +22,15 @@ private struct Pair {
 
     init(_ seed: UInt64) { dice = Dice(seed) }
 
-    static let devices = (0..<6).map { DeviceID(rawValue: $0) }
+    static let devices = (0..<6).map { EventOrigin(rawValue: $0) }
 
-    private mutating func anyDevice() -> DeviceID { Self.devices[dice.below(Self.devices.count)] }
+    private mutating func anyDevice() -> EventOrigin { Self.devices[dice.below(Self.devices.count)] }
 
-    private mutating func anyTerms(for device: DeviceID) -> Terms {
+    private mutating func anyTerms(for device: EventOrigin) -> Terms {
         device.rawValue < 2 ? Self.latest : Self.others[dice.below(Self.others.count)]
     }
 
-    private mutating func event(of device: DeviceID) -> QueuedEvent {
+    private mutating func event(of device: EventOrigin) -> QueuedEvent {
         let kinds: [QueuedEvent.Class] = [
             .data(.serial), .data(.serial), .data(.serial), .data(.advertisement), .gap, .connected, .attention,
         ]
@@ -40,7 +40,7 @@ private struct Pair {
         // Mostly in order; not where a clock was set, or a manifest read anew meanwhile.
         let isOdd = dice.isOne(in: 6)
         var event = QueuedEvent(
-            sequence: sequence, device: device, kind: kind, size: UInt32(dice.below(50)),
+            sequence: sequence, origin: device, kind: kind, size: UInt32(dice.below(50)),
             due: now + .microseconds(isOdd ? Int64(dice.below(150)) : latency),
             arrived: isOdd ? now - .microseconds(Int64(dice.below(200))) : now, wall: WallTime(microseconds: 0),
             durability: .run)
@@ -69,7 +69,7 @@ private struct Pair {
 
     private mutating func insert() {
         let event = event(of: anyDevice())
-        let terms = anyTerms(for: event.device)
+        let terms = anyTerms(for: event.origin)
         queue.insert(event, terms)
         plain.insert(event, terms)
     }
@@ -85,7 +85,7 @@ private struct Pair {
     private mutating func giveBack() {
         let device = anyDevice()
         let isNack = dice.isOne(in: 2)
-        let returned = taken.filter { isNack ? $0.device == device : $0.sequence.rawValue.isMultiple(of: 3) }
+        let returned = taken.filter { isNack ? $0.origin == device : $0.sequence.rawValue.isMultiple(of: 3) }
         taken = []
         queue.giveBack(returned)
         for event in returned { plain.insert(event, .orphaned) }
@@ -95,7 +95,7 @@ private struct Pair {
 
     private mutating func hold() { hold(anyDevice()) }
 
-    private mutating func hold(_ device: DeviceID) {
+    private mutating func hold(_ device: EventOrigin) {
         let until = now + .microseconds(Int64(dice.below(200)))
         queue.hold(device, until: until)
         plain.hold(device, until: until)
@@ -109,7 +109,7 @@ private struct Pair {
     }
 
     private mutating func rerouteAll() {
-        var terms: [DeviceID: Terms] = [:]
+        var terms: [EventOrigin: Terms] = [:]
         for device in Self.devices { terms[device] = anyTerms(for: device) }
         queue.reroute { terms[$0] ?? .orphaned }
         plain.reroute { terms[$0] ?? .orphaned }
@@ -117,7 +117,7 @@ private struct Pair {
 
     /// As few terms as can be, and all that waits is let go.
     private mutating func startAnew() {
-        let terms = { (device: DeviceID) in device.rawValue < 2 ? Self.latest : Self.others[1] }
+        let terms = { (device: EventOrigin) in device.rawValue < 2 ? Self.latest : Self.others[1] }
         queue.reroute(terms)
         plain.reroute(terms)
         empty()
@@ -205,7 +205,7 @@ extension Instant {
         let kinds: [QueuedEvent.Class] = [.connected, .attention, .disconnected, .data(.serial), .attention]
         for number in 0..<400 {
             var event = QueuedEvent(
-                sequence: Sequence(UInt64(number + 1)), device: Pair.devices[number / 200], kind: kinds[number % 5],
+                sequence: Sequence(UInt64(number + 1)), origin: Pair.devices[number / 200], kind: kinds[number % 5],
                 size: 1, due: .zero, arrived: .zero, wall: WallTime(microseconds: 0), durability: .run)
             event.passesNacks = number % 5 == 4
             queue.insert(event, Terms(subscription: 0))
@@ -222,7 +222,7 @@ extension Instant {
         let terms = [Terms(subscription: 0), Terms(subscription: 1)]
         for number in 0..<4 {
             let event = QueuedEvent(
-                sequence: Sequence(UInt64(number + 1)), device: Pair.devices[number / 2],
+                sequence: Sequence(UInt64(number + 1)), origin: Pair.devices[number / 2],
                 kind: number % 2 == 0 ? .connected : .data(.serial), size: 1, due: .zero, arrived: .zero,
                 wall: WallTime(microseconds: 0), durability: .run)
             queue.insert(event, terms[number / 2])
@@ -240,7 +240,7 @@ extension Instant {
         terms.retention = .seconds(1)
         for number in 0..<2 {
             let event = QueuedEvent(
-                sequence: Sequence(UInt64(number + 1)), device: Pair.devices[number], kind: .data(.serial), size: 1,
+                sequence: Sequence(UInt64(number + 1)), origin: Pair.devices[number], kind: .data(.serial), size: 1,
                 due: .zero, arrived: .zero, wall: WallTime(microseconds: 0), durability: .run)
             queue.insert(event, terms)
         }

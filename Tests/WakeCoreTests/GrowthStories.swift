@@ -22,8 +22,8 @@ private struct Crowd {
         let alias = renamed ? "other-\(number)" : "strap-\(number)"
         step(
             .device(
-                DeviceID(rawValue: number),
-                Device(source: "/bluetooth/\(number)", alias: alias, profile: "strap", mode: .bluetoothCentral)))
+                EventOrigin(rawValue: number),
+                Device(uri: "/bluetooth/\(number)", alias: alias, profile: "strap", kind: .bluetoothCentral)))
     }
 
     /// `device` nil for all of them.
@@ -37,7 +37,7 @@ private struct Crowd {
     }
 
     mutating func data(_ device: UInt32) {
-        step(.event(DeviceEvent(device: DeviceID(rawValue: device), kind: .data(.serial, [1, 2]), stamp: stamp)))
+        step(.event(DeviceEvent(origin: EventOrigin(rawValue: device), kind: .data(.serial, [1, 2]), stamp: stamp)))
     }
 
     /// Of a handler's first life.

@@ -13,7 +13,7 @@ struct LaneTests {
         _ sequence: UInt64, of device: UInt32, due: Int64 = 1, arrived: Int64 = 1
     ) -> QueuedEvent {
         QueuedEvent(
-            sequence: Sequence(sequence), device: DeviceID(rawValue: device), kind: .data(.serial), size: 10,
+            sequence: Sequence(sequence), origin: EventOrigin(rawValue: device), kind: .data(.serial), size: 10,
             due: Instant(nanoseconds: due), arrived: Instant(nanoseconds: arrived), wall: WallTime(microseconds: 0),
             durability: .run)
     }
@@ -43,7 +43,7 @@ struct LaneTests {
     func apart() {
         var table = LaneTable()
         for number in UInt32(1)...6 { insert(event(UInt64(number), of: number % 2), often, &table) }
-        table.hold(DeviceID(rawValue: 0), until: Instant(nanoseconds: 50))
+        table.hold(EventOrigin(rawValue: 0), until: Instant(nanoseconds: 50))
         insert(event(7, of: 0), often, &table)
         #expect((0..<4).map { _ in take(&table) } == [1, 3, 5, nil])
         table.release(at: Instant(nanoseconds: 50))
@@ -56,7 +56,7 @@ struct LaneTests {
         for number in UInt64(1)...3_000 { insert(event(number, of: 0), often, &table) }
         insert(event(3_001, of: 1), often, &table)
         insert(event(3_002, of: 0), often, &table)
-        table.hold(DeviceID(rawValue: 0), until: Instant(nanoseconds: 50))
+        table.hold(EventOrigin(rawValue: 0), until: Instant(nanoseconds: 50))
         #expect(take(&table) == 3_001 && take(&table) == nil)
         #expect(table.occupied.count == 1)
         table.release(at: Instant(nanoseconds: 50))
@@ -100,10 +100,10 @@ struct LaneTests {
     func terms() {
         var table = LaneTable()
         for number in UInt32(1)...4 { insert(event(UInt64(number), of: number), number == 3 ? rarely : often, &table) }
-        func retentions() -> [TimeSpan?] { (1...4).map { table.terms(of: DeviceID(rawValue: $0))?.retention } }
+        func retentions() -> [TimeSpan?] { (1...4).map { table.terms(of: EventOrigin(rawValue: $0))?.retention } }
         #expect(retentions() == [nil, nil, .seconds(1), nil])
         #expect(table.terms.count == 2)
-        table.resetTerms { $0 == DeviceID(rawValue: 1) ? often : rarely }
+        table.resetTerms { $0 == EventOrigin(rawValue: 1) ? often : rarely }
         #expect(retentions() == [nil, .seconds(1), .seconds(1), .seconds(1)])
         for _ in 0..<50 { table.resetTerms { _ in often } }
         let place = table.place(of: event(9, of: 9), often)

@@ -230,7 +230,7 @@ struct OperatorStories {
         story.data(device)
         story.step(.remove(handler))
         story.advance(.seconds(1))
-        story.step(.event(DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)))
+        story.step(.event(DeviceEvent(origin: device, kind: .data(.serial, [1]), stamp: story.stamp)))
         #expect(story.state(handler) == .stopped && story.delivered(handler) == [1] && story.core.isQuiet)
     }
 

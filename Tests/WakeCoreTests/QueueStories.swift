@@ -7,7 +7,7 @@ import WakeModel
 @Suite("Nacks, policies and gaps")
 struct QueueStories {
     /// A handler that holds one event open, so that what follows must queue.
-    private func busy(_ story: Scenario, _ device: DeviceID, change: (inout HandlerSettings) -> Void = { _ in })
+    private func busy(_ story: Scenario, _ device: EventOrigin, change: (inout HandlerSettings) -> Void = { _ in })
         -> HandlerID
     {
         let handler = story.handler(1, .silent, change: change)
@@ -326,7 +326,7 @@ struct QueueStories {
     func revival() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
-        story.step(.revived(handler, DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)))
+        story.step(.revived(handler, DeviceEvent(origin: device, kind: .data(.serial, [1]), stamp: story.stamp)))
         #expect(story.delivered(handler) == [1])
         story.close()
     }
@@ -334,10 +334,10 @@ struct QueueStories {
     @Test("What comes back to the queue is owed on the terms that its device was queued on")
     func keepsTerms() {
         let terms = Terms(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
-        let device = DeviceID(rawValue: 3)
+        let device = EventOrigin(rawValue: 3)
         var queue = EventQueue()
         let event = QueuedEvent(
-            sequence: Sequence(1), device: device, kind: .data(.serial), size: 4, due: .zero, arrived: .zero,
+            sequence: Sequence(1), origin: device, kind: .data(.serial), size: 4, due: .zero, arrived: .zero,
             wall: WallTime(microseconds: 0), durability: .run)
         queue.insert(event, terms)
         #expect(queue.terms(of: device) == terms)

@@ -9,7 +9,7 @@ struct RandomWalk {
     var dice: Dice
     let story: Scenario
     var handlers: [HandlerID] = []
-    var devices: [DeviceID] = []
+    var devices: [EventOrigin] = []
 
     init(seed: UInt64) {
         dice = Dice(seed)
@@ -56,7 +56,7 @@ struct RandomWalk {
         for number in 1...5 {
             events.append(
                 RecoveredEvent(
-                    sequence: Sequence(UInt64(number)), device: devices[number % 3], content: .data(.serial), size: 1,
+                    sequence: Sequence(UInt64(number)), origin: devices[number % 3], content: .data(.serial), size: 1,
                     stamp: story.stamp, attempts: number % 2, wasDelivered: number % 2 == 1, durability: .run))
         }
         story.step(.recovered(handlers[0], events))
@@ -86,7 +86,7 @@ struct RandomWalk {
         }
     }
 
-    private mutating func link(_ device: DeviceID) {
+    private mutating func link(_ device: EventOrigin) {
         switch dice.below(3) {
         case 0: story.event(.connected(folded: 0), device)
         case 1: story.event(.disconnected(reason: "remote-user", folded: 0), device)
@@ -155,8 +155,8 @@ struct RandomWalk {
         }
     }
 
-    private mutating func rarity(_ handler: HandlerID, _ device: DeviceID) {
-        let event = DeviceEvent(device: device, kind: .data(.serial, [1]), stamp: story.stamp)
+    private mutating func rarity(_ handler: HandlerID, _ device: EventOrigin) {
+        let event = DeviceEvent(origin: device, kind: .data(.serial, [1]), stamp: story.stamp)
         let stale = Epoch(rawValue: UInt32(dice.below(3)))
         let gap = Gap(
             cause: .bridgeRestart, count: 3, first: nil, last: nil, from: story.stamp.wall, to: story.stamp.wall)

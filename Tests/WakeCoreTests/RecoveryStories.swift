@@ -20,10 +20,10 @@ struct RecoveryStories {
                 handler,
                 [
                     RecoveredEvent(
-                        sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        sequence: Sequence(40), origin: device, content: .data(.serial), size: 1, stamp: story.stamp,
                         attempts: 0, charges: 2, wasDelivered: true, durability: .run),
                     RecoveredEvent(
-                        sequence: Sequence(41), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        sequence: Sequence(41), origin: device, content: .data(.serial), size: 1, stamp: story.stamp,
                         durability: .run),
                 ]))
         story.advance(.seconds(2))
@@ -38,7 +38,7 @@ struct RecoveryStories {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
         let recovered = RecoveredEvent(
-            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 2,
+            sequence: Sequence(40), origin: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 2,
             charges: 1, wasDelivered: true, durability: .run)
         story.step(.recovered(handler, [recovered]))
         #expect(story.attempts(handler) == [4])
@@ -59,7 +59,7 @@ struct RecoveryStories {
         let (device, handler) = (story.device(), story.handler())
         (story.launchesFail, story.isExhausted) = (true, true)
         let recovered = RecoveredEvent(
-            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 0,
+            sequence: Sequence(40), origin: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 0,
             wasDelivered: true, durability: .run)
         story.step(.recovered(handler, [recovered]))
         story.advance(.seconds(1))
@@ -88,7 +88,7 @@ struct RecoveryStories {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
         let recovered = RecoveredEvent(
-            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+            sequence: Sequence(40), origin: device, content: .data(.serial), size: 1, stamp: story.stamp,
             attempts: Int(UInt32.max), charges: 1, wasDelivered: true, durability: .run)
         story.step(.recovered(handler, [recovered]))
         #expect(story.attempts(handler) == [.max])
@@ -102,7 +102,7 @@ struct RecoveryStories {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
         let recovered = RecoveredEvent(
-            sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 4,
+            sequence: Sequence(40), origin: device, content: .data(.serial), size: 1, stamp: story.stamp, attempts: 4,
             durability: .run)
         story.step(.recovered(handler, [recovered]))
         story.say(.nack(Sequence(40), after: nil), handler)
@@ -119,7 +119,7 @@ struct RecoveryStories {
     func waitGoesOn() {
         let story = Scenario(from: 100)
         let (device, other, handler) = (story.device(1), story.device(2), story.handler())
-        let waits: [(UInt64, DeviceID, TimeSpan)] = [
+        let waits: [(UInt64, EventOrigin, TimeSpan)] = [
             (40, device, .seconds(3_600)), (41, other, .seconds(400_000)),
         ]
         story.step(
@@ -127,7 +127,7 @@ struct RecoveryStories {
                 handler,
                 waits.map { number, device, wait in
                     RecoveredEvent(
-                        sequence: Sequence(number), device: device, content: .data(.serial), size: 1,
+                        sequence: Sequence(number), origin: device, content: .data(.serial), size: 1,
                         stamp: story.stamp, attempts: 1, durability: .run, heldUntil: story.stamp.wall + wait)
                 }))
         story.advance(.seconds(3_599))
@@ -166,13 +166,13 @@ struct RecoveryStories {
             $0.subscriptions[0].wakes = false
             $0.stoppedEvents = .keep
         }
-        let device = DeviceID(rawValue: 1)
+        let device = EventOrigin(rawValue: 1)
         story.step(
             .recovered(
                 handler,
                 [
                     RecoveredEvent(
-                        sequence: Sequence(40), device: device, content: .data(.serial), size: 1, stamp: story.stamp,
+                        sequence: Sequence(40), origin: device, content: .data(.serial), size: 1, stamp: story.stamp,
                         durability: .run)
                 ]))
         story.device(1)

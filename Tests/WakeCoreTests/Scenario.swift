@@ -35,7 +35,7 @@ final class Scenario {
     private var scheduleNumber = 0
     private(set) var processes: [HandlerID: Process] = [:]
     private var settings: [HandlerID: HandlerSettings] = [:]
-    private var devices: [DeviceID: Device] = [:]
+    private var devices: [EventOrigin: Device] = [:]
 
     var conduct: [HandlerID: Conduct] = [:]
     var finding: [HandlerID: SuspensionFinding] = [:]
@@ -57,10 +57,10 @@ final class Scenario {
     // MARK: Who is there
 
     @discardableResult
-    func device(_ number: UInt32 = 1, profile: String = "strap", isBonded: Bool = false) -> DeviceID {
-        let id = DeviceID(rawValue: number)
+    func device(_ number: UInt32 = 1, profile: String = "strap", isBonded: Bool = false) -> EventOrigin {
+        let id = EventOrigin(rawValue: number)
         let device = Device(
-            source: "/bluetooth/\(number)", alias: "device-\(number)", profile: profile, mode: .bluetoothCentral,
+            uri: "/bluetooth/\(number)", alias: "device-\(number)", profile: profile, kind: .bluetoothCentral,
             isBonded: isBonded)
         devices[id] = device
         step(.device(id, device))
@@ -92,11 +92,11 @@ final class Scenario {
 
     // MARK: What happens
 
-    func event(_ kind: DeviceEvent.Kind, _ device: DeviceID) {
+    func event(_ kind: DeviceEvent.Kind, _ device: EventOrigin) {
         let isBonded = devices[device]?.isBonded ?? false
-        step(.event(DeviceEvent(device: device, kind: kind, stamp: stamp, isAuthenticated: isBonded)))
+        step(.event(DeviceEvent(origin: device, kind: kind, stamp: stamp, isAuthenticated: isBonded)))
     }
-    func data(_ device: DeviceID, channel: UInt8 = 0, size: Int = 2) {
+    func data(_ device: EventOrigin, channel: UInt8 = 0, size: Int = 2) {
         event(.data(.report(channel), Array(repeating: 7, count: size)), device)
     }
     func say(_ reply: Reply, _ handler: HandlerID) {
@@ -182,7 +182,7 @@ final class Scenario {
     }
 
     private func expectArrival(_ event: DeviceEvent) {
-        guard let device = devices[event.device] else { return }
+        guard let device = devices[event.origin] else { return }
         for (id, settings) in settings
         where settings.accepts(device) && settings.subscriptions.contains(where: { $0.matches(device) }) {
             auditor.expectArrival(id)

@@ -19,8 +19,8 @@ private struct Bench {
         change(&settings)
         for number in 1...2 {
             let device = Device(
-                source: "/bluetooth/\(number)", alias: "strap-\(number)", profile: "strap", mode: .bluetoothCentral)
-            step(.device(DeviceID(rawValue: UInt32(number)), device))
+                uri: "/bluetooth/\(number)", alias: "strap-\(number)", profile: "strap", kind: .bluetoothCentral)
+            step(.device(EventOrigin(rawValue: UInt32(number)), device))
         }
         step(.configure(handler, settings, isStopped: false, restarts: false))
     }
@@ -33,7 +33,7 @@ private struct Bench {
     var stamp: Stamp { Stamp(moment: Moment(monotonic: now, boottime: now), wall: WallTime(microseconds: 0)) }
 
     mutating func data(_ device: UInt32 = 1) {
-        step(.event(DeviceEvent(device: DeviceID(rawValue: device), kind: .data(.serial, [1, 2]), stamp: stamp)))
+        step(.event(DeviceEvent(origin: EventOrigin(rawValue: device), kind: .data(.serial, [1, 2]), stamp: stamp)))
     }
 
     mutating func acknowledge(_ sequence: Sequence) {
@@ -105,7 +105,7 @@ struct SpeedReport {
     @Test("An event into a full queue that begins with a connect")
     func fullQueue() {
         var bench = Bench { $0.queueCap = 328 * Self.rounds / 2 }
-        let connected = DeviceEvent(device: DeviceID(rawValue: 1), kind: .connected(folded: 0), stamp: bench.stamp)
+        let connected = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .connected(folded: 0), stamp: bench.stamp)
         bench.data()
         bench.step(.event(connected))
         for _ in 0..<Self.rounds { bench.data() }

@@ -12,8 +12,8 @@ struct TermsStories {
 
     private func device(_ alias: String) -> Input {
         .device(
-            DeviceID(rawValue: 1),
-            Device(source: "/bluetooth/1", alias: alias, profile: "scale", mode: .bluetoothCentral))
+            EventOrigin(rawValue: 1),
+            Device(uri: "/bluetooth/1", alias: alias, profile: "scale", kind: .bluetoothCentral))
     }
 
     /// One that watches a device without being woken by it, and has an event of it; `others` are watched too.
@@ -28,7 +28,7 @@ struct TermsStories {
         core.step(
             .configure(HandlerID(rawValue: 1), settings, isStopped: false, restarts: false), at: stamp, into: &effects)
         core.step(device("kitchen"), at: stamp, into: &effects)
-        let weight = DeviceEvent(device: DeviceID(rawValue: 1), kind: .data(.serial, [1]), stamp: stamp)
+        let weight = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .data(.serial, [1]), stamp: stamp)
         core.step(.event(weight), at: stamp, into: &effects)
         #expect(core.standings(at: stamp.moment).first?.queuedCount == 1)
         return core
@@ -58,7 +58,7 @@ struct TermsStories {
         let hour = Instant(nanoseconds: 3_600_000_000_000)
         func event(_ number: UInt64, arrived: Instant) -> QueuedEvent {
             QueuedEvent(
-                sequence: Sequence(number), device: DeviceID(rawValue: 1), kind: .data(.serial), size: 1, due: .zero,
+                sequence: Sequence(number), origin: EventOrigin(rawValue: 1), kind: .data(.serial), size: 1, due: .zero,
                 arrived: arrived, wall: WallTime(microseconds: 0), durability: .run)
         }
         queue.insert(event(1, arrived: hour), terms)

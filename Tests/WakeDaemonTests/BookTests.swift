@@ -38,7 +38,7 @@ struct BookTests {
         try state.put(Array(written.joined(separator: [10])), "accessories")
         let book = AccessoryBook(in: state.root)
         var registry = book.read()
-        #expect(registry.sources == ["/accessory/1a86:7523:A:00"])
+        #expect(registry.uris == ["/accessory/1a86:7523:A:00"])
         _ = registry.resolve(device("B"), attached: [])
         book.note(registry)
         book.keep()
@@ -55,7 +55,7 @@ struct BookTests {
             try state.put(text, "accessories")
             let book = AccessoryBook(in: state.root)
             var registry = book.read()
-            #expect(registry.sources == [] && state.text("accessories") == nil && state.text(name) == text)
+            #expect(registry.uris == [] && state.text("accessories") == nil && state.text(name) == text)
             _ = registry.resolve(device("B"), attached: [])
             book.note(registry)
             book.keep()
@@ -63,7 +63,7 @@ struct BookTests {
         }
         try File.remove(state.root + "/accessories")
         try Directory.create(state.root + "/accessories/folder")
-        #expect(AccessoryBook(in: state.root).read().sources == [])
+        #expect(AccessoryBook(in: state.root).read().uris == [])
         #expect(state.names.contains("accessories.unreadable.3") && !state.names.contains("accessories"))
     }
 

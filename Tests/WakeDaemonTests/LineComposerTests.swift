@@ -17,15 +17,15 @@ struct LineComposerTests {
         let settings = JournalSettings(runtimeDirectory: nil, stateDirectory: nil)
         let journal = try Journal(opening: settings, bootID: "boot")
         let catalog = Catalog(profiles: ProfileLibrary())
-        let strap = Device(source: "/d/1", alias: "strap", profile: nil, mode: .bluetoothCentral)
-        if isKnown { catalog.set(strap, nil, as: DeviceID(rawValue: 1)) }
+        let strap = Device(uri: "/d/1", alias: "strap", profile: nil, kind: .bluetoothCentral)
+        if isKnown { catalog.set(strap, nil, as: EventOrigin(rawValue: 1)) }
         let clock = VirtualClock(wall: WallTime(microseconds: 1))
         let composer = LineComposer(catalog: catalog, idPrefix: "j1-", clock: clock)
         let turn = try Turn(
             journal: journal, clock: clock, recovery: journal.recover(), limits: .none,
             executor: SimulatedExecutor(composer: composer, work: .zero))
         let event = DeliveredEvent(
-            sequence: Sequence(7), device: DeviceID(rawValue: 1), attempt: 1, isRedelivered: false)
+            sequence: Sequence(7), origin: EventOrigin(rawValue: 1), attempt: 1, isRedelivered: false)
         let delivery = Delivery(preface: .none, notices: [], events: [event], budget: .seconds(10))
         var writer = JSONWriter()
         composer.compose(delivery, for: HandlerID(rawValue: 1), in: turn, into: &writer)

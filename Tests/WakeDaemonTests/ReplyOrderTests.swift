@@ -19,8 +19,8 @@ struct ReplyOrderTests {
         let speaker = try Speaker(["one", "two", "three"].map { "{\"checkpoint\":\"\($0)\"}\n" }.joined())
         let turn = try Turn(
             journal: journal, clock: clock, recovery: journal.recover(), limits: .none, executor: speaker)
-        let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
-        turn.ingest(.device(DeviceID(rawValue: 1), device))
+        let device = Device(uri: "/d/1", alias: "strap", profile: "strap", kind: .bluetoothCentral)
+        turn.ingest(.device(EventOrigin(rawValue: 1), device))
         var settings = HandlerSettings()
         settings.modes = [.bluetoothCentral]
         settings.subscriptions = [Subscription(profile: "strap")]
@@ -28,7 +28,7 @@ struct ReplyOrderTests {
         turn.ingest(.configure(handler, settings, isStopped: false, restarts: false))
         turn.end()
         let beat = DeviceEvent.Kind.data(.report(0), [7])
-        turn.ingest(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: clock.stamp())))
+        turn.ingest(.event(DeviceEvent(origin: EventOrigin(rawValue: 1), kind: beat, stamp: clock.stamp())))
         // So long that the first line ends the turn, and the delivery is written amid the reading.
         clock.advance(by: .milliseconds(10))
         speaker.read(in: turn)

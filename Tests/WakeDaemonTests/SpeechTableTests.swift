@@ -8,7 +8,7 @@ import WakeModel
 @Suite("The speech of devices")
 struct SpeechTableTests {
     private func device(_ number: Int, named alias: String, _ profile: String?) -> Device {
-        Device(source: "/bluetooth/\(number)", alias: alias, profile: profile, mode: .bluetoothCentral)
+        Device(uri: "/bluetooth/\(number)", alias: alias, profile: profile, kind: .bluetoothCentral)
     }
 
     private func expectSame(_ speech: SpeechTable.Speech?, as device: Device) {

@@ -33,8 +33,8 @@ struct TurnTests {
         turn.observe(ends)
         meanwhile(turn) {
             for number in 1...1_000 {
-                let device = Device(source: "/d/\(number)", alias: "one", profile: nil, mode: .bluetoothCentral)
-                turn.ingest(.device(DeviceID(rawValue: UInt32(number)), device))
+                let device = Device(uri: "/d/\(number)", alias: "one", profile: nil, kind: .bluetoothCentral)
+                turn.ingest(.device(EventOrigin(rawValue: UInt32(number)), device))
             }
         }
         return ends.count
@@ -90,8 +90,8 @@ struct TurnTests {
 
     /// One event of a device that so many handlers watch.
     private func wake(_ handlers: UInt32, by turn: Turn) {
-        let device = Device(source: "/d/1", alias: "strap", profile: "strap", mode: .bluetoothCentral)
-        turn.ingest(.device(DeviceID(rawValue: 1), device))
+        let device = Device(uri: "/d/1", alias: "strap", profile: "strap", kind: .bluetoothCentral)
+        turn.ingest(.device(EventOrigin(rawValue: 1), device))
         var handler = HandlerSettings()
         handler.modes = [.bluetoothCentral]
         handler.subscriptions = [Subscription(profile: "strap")]
@@ -104,7 +104,7 @@ struct TurnTests {
 
     private func beat(by turn: Turn) {
         let beat = DeviceEvent.Kind.data(.report(0), [7])
-        turn.ingest(.event(DeviceEvent(device: DeviceID(rawValue: 1), kind: beat, stamp: turn.clock.stamp())))
+        turn.ingest(.event(DeviceEvent(origin: EventOrigin(rawValue: 1), kind: beat, stamp: turn.clock.stamp())))
     }
 
     /// Calls `body` after one event was written to two handlers, each of which took so long.

@@ -58,8 +58,8 @@ struct BondTests {
         for isBonded in [true, false, true] {
             let journal = try scratch.ready()
             strap.isBonded = isBonded
-            let number = journal.deviceID(for: strap)
-            #expect(number == DeviceID(rawValue: 1))
+            let number = journal.origin(of: strap)
+            #expect(number == EventOrigin(rawValue: 1))
             journal.close(clean: true)
             #expect(try scratch.journal().device(number) == strap)
         }
@@ -89,7 +89,7 @@ struct BondTests {
         try writeOld(scratch.disk)
         let journal = try scratch.journal()
         let recovery = journal.recover()
-        #expect(journal.device(DeviceID(rawValue: 1)) == accessory)
+        #expect(journal.device(EventOrigin(rawValue: 1)) == accessory)
         #expect(recovery.stopped == [a] && recovery.owed[a]?.map(\.sequence) == [Sequence(1)])
         #expect(journal.event(Sequence(1)) == data([9]))
         #expect(!recovery.losses.contains { $0.sentence.contains("not what was written") }, "\(recovery.losses)")

@@ -28,7 +28,7 @@ final class Scratch {
     /// Opened and recovered, with handlers `a` and `b` as numbers 1 and 2.
     func ready(boot: String = "boot") throws -> Journal {
         let journal = try journal(boot: boot)
-        _ = journal.deviceID(for: accessory)
+        _ = journal.origin(of: accessory)
         _ = journal.handlerID(named: "a")
         _ = journal.handlerID(named: "b")
         _ = journal.recover()
@@ -57,17 +57,17 @@ final class Scratch {
     }
 }
 
-let accessory = Device(source: "/d/1", alias: "one", profile: nil, mode: .externalAccessory)
+let accessory = Device(uri: "/d/1", alias: "one", profile: nil, kind: .externalAccessory)
 let a = HandlerID(rawValue: 1)
 let b = HandlerID(rawValue: 2)
 
 @discardableResult
 func shell(_ command: String) -> Int32 { system(command) }
 
-func data(_ bytes: [UInt8], device: DeviceID = DeviceID(rawValue: 1)) -> DeviceEvent {
+func data(_ bytes: [UInt8], device: EventOrigin = EventOrigin(rawValue: 1)) -> DeviceEvent {
     let moment = Moment(monotonic: Instant(nanoseconds: 3), boottime: Instant(nanoseconds: 4))
     return DeviceEvent(
-        device: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
+        origin: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
 }
 
 /// Of a storm that took so many.

@@ -134,7 +134,7 @@ struct LossTests {
         let time = WallTime(microseconds: 1)
         let gap = Gap(cause: .stopped, count: UInt64(numbers.count), first: first, last: last, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
-        let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: .gap(gap), stamp: stamp)
+        let event = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .gap(gap), stamp: stamp)
         journal?.append(event, as: Sequence(seq), owedTo: [a], durability: durability)
         _ = journal?.commit()
     }

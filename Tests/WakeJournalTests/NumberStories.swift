@@ -43,7 +43,7 @@ struct NumberStories {
     func grownAtOnce(durability: Durability) throws {
         let journal = try scratch.ready()
         // What the log does not take, so that the turn goes into the database at once.
-        _ = journal.deviceID(for: Device(source: "/d/2", alias: "two", profile: nil, mode: .externalAccessory))
+        _ = journal.origin(of: Device(uri: "/d/2", alias: "two", profile: nil, kind: .externalAccessory))
         journal.append(gap(1), as: Sequence(1), owedTo: [a], durability: durability)
         journal.update(gap(5), as: Sequence(1))
         _ = journal.commit()
@@ -108,7 +108,7 @@ struct NumberStories {
     func runIsFull() throws {
         var journal: Journal? = try scratch.ready()
         // What the log of turns does not take, so that the database is asked.
-        _ = journal?.deviceID(for: Device(source: "/d/2", alias: "two", profile: nil, mode: .externalAccessory))
+        _ = journal?.origin(of: Device(uri: "/d/2", alias: "two", profile: nil, kind: .externalAccessory))
         journal?.append(1...1, .run)
         journal?.append(2...2, .disk)
         let lock = try scratch.lock(scratch.run)

@@ -54,7 +54,7 @@ struct RamStoreTests {
 
     private func made(_ number: UInt64) -> DeviceEvent {
         DeviceEvent(
-            device: DeviceID(rawValue: 1), kind: .data(.serial, [UInt8(truncatingIfNeeded: number)]),
+            origin: EventOrigin(rawValue: 1), kind: .data(.serial, [UInt8(truncatingIfNeeded: number)]),
             stamp: Stamp(
                 moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: Int64(number))))
     }

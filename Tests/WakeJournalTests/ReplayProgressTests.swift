@@ -28,7 +28,7 @@ final class ReplayProgressTests {
         let settings = JournalSettings(runtimeDirectory: path, stateDirectory: path)
         let journal = try Journal(opening: settings, bootID: "boot")
         let recovery = journal.recover()
-        _ = journal.deviceID(for: Device(source: "/d/1", alias: "one", profile: nil, mode: .bluetoothCentral))
+        _ = journal.origin(of: Device(uri: "/d/1", alias: "one", profile: nil, kind: .bluetoothCentral))
         _ = journal.handlerID(named: "h")
         return (journal, recovery)
     }
@@ -36,7 +36,7 @@ final class ReplayProgressTests {
     private func play(_ line: Int, _ durability: Durability, in journal: Journal, source: String = "a") {
         let stamp = Stamp(
             moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5))
-        let event = DeviceEvent(device: DeviceID(rawValue: 1), kind: .data(.serial, [UInt8(line)]), stamp: stamp)
+        let event = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .data(.serial, [UInt8(line)]), stamp: stamp)
         journal.setReplayPosition(source: source, line: line)
         journal.append(event, as: Sequence(UInt64(line)), owedTo: [handler], durability: durability)
         journal.closeReplayStep()

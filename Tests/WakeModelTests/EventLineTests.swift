@@ -4,7 +4,7 @@ import Testing
 @testable import WakeModel
 
 private let strap = Device(
-    source: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor", mode: .bluetoothCentral
+    uri: "/bluetooth/C0:F1:F2:F3:F4:01", alias: "chest-strap", profile: "heart-rate-monitor", kind: .bluetoothCentral
 )
 private let morning = WallTime(rfc3339: "2026-11-21T07:42:46.727125Z") ?? WallTime(microseconds: 0)
 private let start =
@@ -20,7 +20,7 @@ private func line(
     let stamp = Stamp(
         moment: Moment(monotonic: .zero, boottime: .zero), wall: morning, isClockSynchronized: synchronized)
     let event = DeviceEvent(
-        device: DeviceID(rawValue: 1), kind: kind, stamp: stamp, isAuthenticated: authenticated)
+        origin: EventOrigin(rawValue: 1), kind: kind, stamp: stamp, isAuthenticated: authenticated)
     var writer = JSONWriter()
     EventLine(
         event, of: DeviceText(of: strap, in: kind.wireName), sequence: Sequence(42), attempt: 1,

@@ -36,12 +36,12 @@ struct AccessoryTests {
         #expect(errors.map(\.description) == [])
         let port = BluetoothUUID(short: 0x1101)
         let match = { (services: [BluetoothUUID], name: String?) in
-            library.match(mode: .externalAccessory, services: services, name: name)
+            library.match(kind: .externalAccessory, services: services, name: name)
         }
         let index = try #require(match([port], "GPS-1"))
         #expect(library[index].accessory == AccessoryPlan(node: .rfcomm, framing: .line))
         #expect(match([port], "gps") == nil && match([], "GPS-1") == nil && match([port], nil) == nil)
-        #expect(library.match(mode: .bluetoothCentral, services: [port], name: "GPS-1") == nil)
+        #expect(library.match(kind: .bluetoothCentral, services: [port], name: "GPS-1") == nil)
         #expect(try !UdevRules(library.all).text.contains("# p:"))
     }
 

@@ -137,10 +137,10 @@ struct DevicesTests {
     func matching() throws {
         let library = ProfileLibrary.load(try shippedSources()).library
         let services = [try #require(BluetoothUUID("180f")), try #require(BluetoothUUID("180d"))]
-        let index = try #require(library.match(mode: .bluetoothCentral, services: services, name: "Strap"))
+        let index = try #require(library.match(kind: .bluetoothCentral, services: services, name: "Strap"))
         #expect(library.name(index) == "heart-rate-monitor")
-        #expect(library.match(mode: .externalAccessory, services: services) == nil)
-        #expect(library.match(mode: .bluetoothCentral, services: [services[0]]) == nil)
+        #expect(library.match(kind: .externalAccessory, services: services) == nil)
+        #expect(library.match(kind: .bluetoothCentral, services: [services[0]]) == nil)
         #expect(library[index].notify.map(\.description) == ["2a37", "2a19"])
         #expect(library[index].readAtConnect.map(\.description) == ["2a38", "2a19"])
     }

@@ -136,8 +136,8 @@ struct DocumentTests {
             let (library, errors) = ProfileLibrary.load(sources)
             #expect(errors.count == sources.count - 2)
             let services = [BluetoothUUID(short: 0x180d)]
-            let polar = try #require(library.match(mode: .bluetoothCentral, services: services, name: "Polar H10"))
-            let other = try #require(library.match(mode: .bluetoothCentral, services: services, name: nil))
+            let polar = try #require(library.match(kind: .bluetoothCentral, services: services, name: "Polar H10"))
+            let other = try #require(library.match(kind: .bluetoothCentral, services: services, name: nil))
             #expect(library.name(polar) == "b" && library.name(other) == "a")
         }
     }
@@ -151,8 +151,8 @@ struct DocumentTests {
         let (library, errors) = ProfileLibrary.load([.init(name: "scale", file: "f", text: Array(text.utf8))])
         #expect(errors.isEmpty)
         let properties = [("ID_VENDOR_ID", "0922"), ("SUBSYSTEM", "hidraw"), ("ID_MODEL_ID", "8003")]
-        let index = try #require(library.match(mode: .externalAccessory, properties: properties))
-        #expect(library.match(mode: .externalAccessory, properties: [properties[0]]) == nil)
+        let index = try #require(library.match(kind: .externalAccessory, properties: properties))
+        #expect(library.match(kind: .externalAccessory, properties: [properties[0]]) == nil)
         var writer = JSONWriter()
         writer.beginObject()
         writer.key("value")

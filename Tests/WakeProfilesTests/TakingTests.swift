@@ -33,7 +33,7 @@ struct TakingTests {
         #expect(try decoded(library, old) == #"{"bpm":7}"#)
         #expect(try decoded(library, new) == #"{"rate":7}"#)
         #expect(library.names == ["band", "pod", "strap"])
-        let match = library.match(mode: .bluetoothCentral, services: [BluetoothUUID(short: 0x180d)])
+        let match = library.match(kind: .bluetoothCentral, services: [BluetoothUUID(short: 0x180d)])
         #expect(match == library.index(named: "band"))
     }
 
@@ -44,7 +44,7 @@ struct TakingTests {
         #expect(library.update(with: [source("strap", "bpm"), source("pod", "steps")]).isEmpty)
         #expect(library.update(with: [source("pod", "steps")]).dropped == ["strap"])
         #expect(library.index(named: "strap") == nil && library.names == ["pod"])
-        #expect(library.match(mode: .bluetoothCentral, services: [BluetoothUUID(short: 0x180d)]) != old)
+        #expect(library.match(kind: .bluetoothCentral, services: [BluetoothUUID(short: 0x180d)]) != old)
         #expect(try decoded(library, old) == #"{"bpm":7}"#)
         #expect(library.update(with: [source("strap", "bpm"), source("pod", "steps")]).updated == ["strap"])
     }

@@ -9,7 +9,7 @@ extension Profile {
     /// An accessory that asks for `properties` and has nothing to decode.
     static func accessory(_ name: String, _ node: AccessoryNode, _ properties: [(String, String)]) -> Profile {
         var profile = Profile(
-            name: name, title: "Thing", mode: .externalAccessory, match: Match(), notify: [], readAtConnect: [],
+            name: name, title: "Thing", kind: .externalAccessory, match: Match(), notify: [], readAtConnect: [],
             channelNames: [:], programs: [], advertisement: AdvertisementProgram())
         profile.match.properties = properties.map { Match.Property(name: $0, value: $1) }
         profile.accessory = AccessoryPlan(node: node)
@@ -85,7 +85,7 @@ extension Profile {
     @Test("the most particular of several that fit comes last and names the profile; peripherals give no rules")
     func order() throws {
         var strap = Profile.accessory("strap", .serial, Self.numbers)
-        strap.mode = .bluetoothCentral
+        strap.kind = .bluetoothCentral
         let text = try lines(
             .accessory("particular", .serial, Self.numbers + [("ID_SERIAL_SHORT", "1")]),
             .accessory("b", .serial, Self.numbers), strap, .accessory("a", .serial, Self.numbers))

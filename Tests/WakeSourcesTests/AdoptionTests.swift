@@ -79,7 +79,7 @@ struct AdoptionTests {
     func tellsMissing() throws {
         let air = try Air()
         air.knownPeripherals = [strap, "/bluetooth/C0:DE:00:00:00:07"].map {
-            Device(source: $0, alias: $0, profile: "strap", mode: .bluetoothCentral)
+            Device(uri: $0, alias: $0, profile: "strap", kind: .bluetoothCentral)
         }
         try air.populate(1)
         #expect(air.source?.missing == ["/bluetooth/C0:DE:00:00:00:07"])

@@ -99,7 +99,7 @@ final class Air: BluetoothHost {
     private(set) var proofs: [String] = []
     func bluetooth(knows device: Device, by plan: BluetoothPlan) {
         proofs.append("\(device.alias) \(device.isBonded ? "bonded" : "not bonded")")
-        if accounts[device.source] == nil { accounts[device.source] = LinkAccounts() }
+        if accounts[device.uri] == nil { accounts[device.uri] = LinkAccounts() }
     }
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         accounts[source]?.raise(kind, at: stamp.wall)

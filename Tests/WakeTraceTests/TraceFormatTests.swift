@@ -57,9 +57,9 @@ func roundTrip() throws {
     let (header, operations) = try read(everything)
     #expect(operations.count == 12)
     #expect(header.devices[0].name == "Polar \"H10\"")
-    #expect(header.devices[1].source == "/accessory/2341:0043:7583")
-    let port = TraceDevice(number: 1, mode: .externalAccessory, address: "00:1D:FD:00:00:01")
-    #expect(port.source == "/bluetooth/00:1D:FD:00:00:01")
+    #expect(header.devices[1].uri == "/accessory/2341:0043:7583")
+    let port = TraceDevice(number: 1, kind: .externalAccessory, address: "00:1D:FD:00:00:01")
+    #expect(port.uri == "/bluetooth/00:1D:FD:00:00:01")
     #expect(operations[1].kind == .data(.characteristic(BluetoothUUID(short: 0x2a37)), [0x10, 0x49, 0x54, 0x03]))
     #expect(operations[6].kind == .data(.advertisement, [2, 1, 6, 4, 0x16, 9, 0x0f, 0x64]))
     #expect(write(header, operations) == everything)
@@ -69,7 +69,7 @@ func roundTrip() throws {
 func capitals() throws {
     for mode in ["bluetooth", "accessory"] {
         let text = "wakebridge-trace 1\nclock 2026-11-21T07:42:46Z\ndevice 1 \(mode) 00:1d:fd:00:00:0a\nend\n"
-        #expect(try read(text).0.devices[0].source == "/bluetooth/00:1D:FD:00:00:0A")
+        #expect(try read(text).0.devices[0].uri == "/bluetooth/00:1D:FD:00:00:0A")
     }
 }
 

@@ -4,16 +4,16 @@ import WakeModel
 import WakeTrace
 
 private let strap = TraceDevice(
-    number: 1, mode: .bluetoothCentral, address: "C0:F1:F2:F3:F4:01", alias: "strap",
+    number: 1, kind: .bluetoothCentral, address: "C0:F1:F2:F3:F4:01", alias: "strap",
     services: [BluetoothUUID(short: 0x180d)])
-private let meter = TraceDevice(number: 2, mode: .externalAccessory, address: "2341:0043:7583", alias: "meter")
+private let meter = TraceDevice(number: 2, kind: .externalAccessory, address: "2341:0043:7583", alias: "meter")
 private let start = WallTime(microseconds: 1_795_246_966_000_000)
 
 /// The line that the daemon's own writer makes.
 private func line(_ device: TraceDevice, _ kind: DeviceEvent.Kind, at time: WallTime) -> [UInt8] {
-    let known = Device(source: device.source, alias: device.alias ?? "", profile: "p", mode: device.mode)
+    let known = Device(uri: device.uri, alias: device.alias ?? "", profile: "p", kind: device.kind)
     let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
-    let event = DeviceEvent(device: DeviceID(rawValue: 0), kind: kind, stamp: stamp)
+    let event = DeviceEvent(origin: EventOrigin(rawValue: 0), kind: kind, stamp: stamp)
     var writer = JSONWriter()
     EventLine(
         event, of: DeviceText(of: known, in: event.kind.wireName), sequence: Sequence(1), attempt: 1,
@@ -44,13 +44,13 @@ func recordsEvents() throws {
     var reader = TraceReader(bytes: bytes + recorder.end())
     let header = try reader.header()
     #expect(header.start == start)
-    #expect(header.devices.map(\.source) == [strap.source, meter.source])
+    #expect(header.devices.map(\.uri) == [strap.uri, meter.uri])
     #expect(header.devices.first?.services == strap.services)
     for (place, entry) in kinds.enumerated() {
         let operation = try #require(try reader.next())
         #expect(operation.kind == entry.1)
         #expect(operation.offset == .milliseconds(250 * Int64(place + 1)))
-        #expect(header.devices[operation.device].source == entry.0.source)
+        #expect(header.devices[operation.device].uri == entry.0.uri)
     }
     #expect(try reader.next() == nil)
     #expect(recorder.counts.values == 5)
@@ -109,8 +109,8 @@ func recordsNothingElse() {
     var recorder = TraceRecorder([strap], isUp: [true], start: start)
     _ = recorder.begin()
     for text in [
-        "", "nonsense", "{}", #"{"source":"\#(strap.source)","time":"soon","type":"wakebridge.device.data"}"#,
-        #"{"source":"\#(strap.source)","time":"2026-11-21T07:42:46Z","type":"wakebridge.device.data","data":{"raw":"1"}}"#,
+        "", "nonsense", "{}", #"{"source":"\#(strap.uri)","time":"soon","type":"wakebridge.device.data"}"#,
+        #"{"source":"\#(strap.uri)","time":"2026-11-21T07:42:46Z","type":"wakebridge.device.data","data":{"raw":"1"}}"#,
     ] { #expect(recorder.record(Array(text.utf8), at: start) == []) }
     #expect(recorder.record(line(meter, .connected(folded: 0), at: start), at: start) == [])
 }

@@ -240,7 +240,7 @@ extension HandlerManifest {
                 report.add("\(place), which is no known profile; \(advice)")
                 continue
             }
-            let mode = profiles[index].mode
+            let mode = profiles[index].kind
             if !settings.modes.contains(mode) {
                 report.add("\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there")
             }

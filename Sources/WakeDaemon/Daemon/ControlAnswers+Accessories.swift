@@ -31,8 +31,8 @@ extension ControlAnswers {
 
     /// The journal keeps the number of whatever it has seen; people are told only of what they have not let go.
     func isForgotten(_ device: Device) -> Bool {
-        guard device.mode == .externalAccessory, let source = live?.accessories?.source else { return false }
-        return !source.isKnown(device.source)
+        guard device.kind == .externalAccessory, let source = live?.accessories?.source else { return false }
+        return !source.isKnown(device.uri)
     }
 
     // MARK: Orders
@@ -75,7 +75,7 @@ extension ControlAnswers {
 
     private func watch(for word: String) throws(ControlRefusal) -> AccessoryWatch {
         if let id = bridge.catalog.device(named: word), let entry = bridge.catalog.entry(id),
-            Device.bluetoothAddress(in: entry.device.source) != nil
+            Device.bluetoothAddress(in: entry.device.uri) != nil
         {
             throw ControlRefusal(
                 .conflict, code: "conflict", message: "'\(word)' is a Bluetooth device, which bluetoothd keeps",
@@ -92,7 +92,7 @@ extension ControlAnswers {
         switch order.identity {
         case .new: return nil
         case .known(let word):
-            if let known = source.source(named: word) { return known }
+            if let known = source.uri(named: word) { return known }
             throw unknown(word, source)
         case nil:
             if let known = try known(order.device, source) { return known }
@@ -102,7 +102,7 @@ extension ControlAnswers {
 
     /// Nil where it is attached, and in doubt.
     private func known(_ word: String, _ source: AccessorySource) throws(ControlRefusal) -> String? {
-        if let known = source.source(at: word) ?? source.source(named: word) { return known }
+        if let known = source.uri(at: word) ?? source.uri(named: word) { return known }
         guard let record = source.record(at: word) else { throw unknown(word, source) }
         if source.doubts[record.path] != nil { return nil }
         throw source.spareNodes.first { $0.record.path == record.path }.map { .spare(word, $0.reason(in: source)) }
@@ -134,9 +134,9 @@ extension ControlAnswers {
 
     private func requireFree(_ name: String, besides source: String?) throws(ControlRefusal) {
         let taken = devices().first {
-            $0.device.source != source && [$0.device.alias, $0.device.source].contains(name)
+            $0.device.uri != source && [$0.device.alias, $0.device.uri].contains(name)
         }
-        let owner = taken?.device.source ?? live?.accessories?.source.source(named: name)
+        let owner = taken?.device.uri ?? live?.accessories?.source.uri(named: name)
         guard let owner, owner != source else { return }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "the name '\(name)' belongs to \(owner) already",
@@ -144,7 +144,7 @@ extension ControlAnswers {
     }
 
     private func unknown(_ word: String, _ source: AccessorySource) -> ControlRefusal {
-        let known = devices().map(\.device).filter { $0.mode == .externalAccessory }.map(\.alias)
+        let known = devices().map(\.device).filter { $0.kind == .externalAccessory }.map(\.alias)
         return ControlRefusal(
             .notFound, code: "unknown-device", message: "there is no accessory '\(word)'",
             advice: "see which there are with: wakebridge scan --all, wakebridge devices."
@@ -160,8 +160,8 @@ extension ControlAnswers {
 
 extension SpareNode {
     fileprivate func reason(in source: AccessorySource) -> String {
-        let opened = source.node(of: self.source).map { ", of which \($0) is opened" } ?? ""
-        return "is left alone: it belongs to '\(source.label(of: self.source))' too\(opened)"
+        let opened = source.node(of: self.uri).map { ", of which \($0) is opened" } ?? ""
+        return "is left alone: it belongs to '\(source.label(of: self.uri))' too\(opened)"
     }
 
     fileprivate static var advice: String {

@@ -20,7 +20,7 @@ extension ControlAnswers {
         return "\(standing.why); its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
     }
 
-    private func canBond(_ device: Device) -> Bool { live != nil && Device.bluetoothAddress(in: device.source) != nil }
+    private func canBond(_ device: Device) -> Bool { live != nil && Device.bluetoothAddress(in: device.uri) != nil }
 
     private func unproved(to standing: Standing) -> [Device] {
         switch standing.state {

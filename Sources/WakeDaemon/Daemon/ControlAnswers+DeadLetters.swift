@@ -15,7 +15,7 @@ extension ControlAnswers {
                     writer.object { writer in
                         writer.field("seq", letter.seq.rawValue)
                         writer.field("handler", bridge.journal.handlerName(of: letter.handler) ?? "")
-                        writer.field("device", bridge.catalog.entry(letter.event.device)?.device.alias ?? "")
+                        writer.field("device", bridge.catalog.entry(letter.event.origin)?.device.alias ?? "")
                         writer.key("time")
                         writer.time(letter.at)
                         writer.field("reason", letter.reason)

@@ -5,7 +5,7 @@ import WakeSystem
 
 extension ControlAnswers {
     func setSession(of name: String, _ session: LinkSession) throws(ControlRefusal) -> ControlResponse {
-        guard let entry = bridge.catalog.entry(try device(name)), let live, live.watch(of: entry.device.mode) != nil
+        guard let entry = bridge.catalog.entry(try device(name)), let live, live.watch(of: entry.device.kind) != nil
         else {
             throw ControlRefusal(
                 .conflict, code: "conflict", message: "device '\(name)' has no session to open, pause or close",

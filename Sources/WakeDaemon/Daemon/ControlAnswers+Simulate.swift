@@ -28,7 +28,7 @@ extension ControlAnswers {
         case .disconnect(let name):
             let stamp = bridge.turn.clock.stamp()
             let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
-            bridge.engine.ingest(DeviceEvent(device: try device(name), kind: kind, stamp: stamp))
+            bridge.engine.ingest(DeviceEvent(origin: try device(name), kind: kind, stamp: stamp))
             return .done
         }
     }

@@ -8,7 +8,7 @@ import WakeSystem
 
 final class ControlAnswers {
     private unowned let daemon: Daemon
-    private var watchers: [(device: DeviceID?, stream: ControlStream)] = []
+    private var watchers: [(device: EventOrigin?, stream: ControlStream)] = []
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
@@ -110,9 +110,9 @@ final class ControlAnswers {
         let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
         return DeviceStatus(
             device: device, match: match(entry), link: link,
-            why: live?.watch(of: device.mode)?.hindrance(of: device.source),
+            why: live?.watch(of: device.kind)?.hindrance(of: device.uri),
             lastData: bridge.catalog.lastData(of: entry.id),
-            session: live?.session(of: device), node: live?.accessories?.source.node(of: device.source))
+            session: live?.session(of: device), node: live?.accessories?.source.node(of: device.uri))
     }
 
     private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {
@@ -276,7 +276,7 @@ final class ControlAnswers {
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
 
-    func device(_ name: String) throws(ControlRefusal) -> DeviceID {
+    func device(_ name: String) throws(ControlRefusal) -> EventOrigin {
         if let id = bridge.catalog.device(named: name) { return id }
         let known = bridge.catalog.devices.compactMap { $0?.device.alias }
         throw ControlRefusal(
@@ -287,7 +287,7 @@ final class ControlAnswers {
 
 extension ControlAnswers: EventSink {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
-        let interested = watchers.filter { $0.device == nil || $0.device == event.device }
+        let interested = watchers.filter { $0.device == nil || $0.device == event.origin }
         guard !interested.isEmpty else { return }
         let composer = bridge.engine.composer
         let line =

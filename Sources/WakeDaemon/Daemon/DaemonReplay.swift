@@ -9,7 +9,7 @@ final class DaemonReplay {
     private let bridge: Bridge
     private let file: String
     private let start: WallTime
-    private let devices: [DeviceID]
+    private let devices: [EventOrigin]
     private let source: ReplaySource
     private let chunks: FileChunks
     private let log = Log("replay")

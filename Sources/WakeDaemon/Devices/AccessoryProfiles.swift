@@ -15,7 +15,7 @@ extension ProfileLibrary {
 
     /// What bluetoothd is to bring peripherals back for.
     var peripheralServices: [BluetoothUUID] {
-        all.filter { $0.mode == .bluetoothCentral }.flatMap(\.match.services)
+        all.filter { $0.kind == .bluetoothCentral }.flatMap(\.match.services)
     }
 
     /// Where accessories are listened for: sensors and batteries, which talk every few seconds, only where a profile asks.
@@ -26,9 +26,9 @@ extension ProfileLibrary {
 
     func index(of peripheral: BluezPeripheral) -> ProfileIndex? {
         let services = Array(peripheral.services)
-        return match(mode: .bluetoothCentral, services: services, name: peripheral.name)
+        return match(kind: .bluetoothCentral, services: services, name: peripheral.name)
             ?? (peripheral.services.contains(SerialPeripherals.serialPort)
-                ? match(mode: .externalAccessory, services: services, name: peripheral.name) : nil)
+                ? match(kind: .externalAccessory, services: services, name: peripheral.name) : nil)
     }
 }
 

@@ -13,7 +13,7 @@ final class AccessoryWatch: AccessoryHost {
     private var serial: SerialPeripherals?
     private let sessions: SessionBook
     private let book: AccessoryBook
-    private var devices: [String: DeviceID] = [:]
+    private var devices: [String: EventOrigin] = [:]
     /// Those of which a handler is awake, as the source was told.
     private var wanted: Set<String> = []
     private var held = HeldPlans<AccessoryMatch>()
@@ -50,8 +50,8 @@ final class AccessoryWatch: AccessoryHost {
     /// One that was known as a peripheral stays that, though it advertises nothing just now.
     func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {
         if let match = held.plan(for: peripheral) { return match }
-        let known = bridge.catalog.entry(of: peripheral.source)
-        guard known?.device.mode != .bluetoothCentral || known?.profile == nil else { return nil }
+        let known = bridge.catalog.entry(of: peripheral.uri)
+        guard known?.device.kind != .bluetoothCentral || known?.profile == nil else { return nil }
         return match(bridge.catalog.profiles.index(of: peripheral))
     }
 
@@ -71,7 +71,7 @@ final class AccessoryWatch: AccessoryHost {
     // MARK: What the source tells
 
     func accessory(knows device: Device, by match: AccessoryMatch) {
-        devices[device.source] = bridge.engine.know(device, by: ProfileIndex(rawValue: match.edition))
+        devices[device.uri] = bridge.engine.know(device, by: ProfileIndex(rawValue: match.edition))
         // A handler may be awake already that watches it.
         hasMoved = true
         bridge.loop.requestTurn()
@@ -79,7 +79,7 @@ final class AccessoryWatch: AccessoryHost {
 
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.engine.ingest(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
+        bridge.engine.ingest(DeviceEvent(origin: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func accessory(_ source: String, isHeard listening: Listening) {
@@ -124,7 +124,7 @@ extension AccessoryWatch: DeviceWatch {
     func end() {
         source.end()
         // Who was seen when is written on this occasion alone.
-        if !source.registry.sources.isEmpty { book.note(source.registry) }
+        if !source.registry.uris.isEmpty { book.note(source.registry) }
         book.keep()
     }
 
@@ -136,9 +136,9 @@ extension AccessoryWatch: DeviceWatch {
 
     func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
         switch request {
-        case .read: answer(.failure(ProtocolFault(source.refusalToRead(of: device.source), request)))
+        case .read: answer(.failure(ProtocolFault(source.refusalToRead(of: device.uri), request)))
         case .write(let address, let bytes):
-            source.write(bytes, to: address.channel, of: device.source) { result in
+            source.write(bytes, to: address.channel, of: device.uri) { result in
                 answer(result.map { .written(device: device.alias) }.mapError { ProtocolFault($0, request) })
             }
         }
@@ -163,7 +163,7 @@ extension AccessoryWatch: DecisionListener {
         let awake = bridge.turn.standings.filter { $0.state.isAwake }.map(\.handler)
         let now = Set(
             awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
-                .filter { $0.mode == .externalAccessory }.map(\.source))
+                .filter { $0.kind == .externalAccessory }.map(\.uri))
         let before = wanted
         wanted = now
         for source in before.subtracting(now) { self.source.want(source, false) }

@@ -10,7 +10,7 @@ final class BluetoothWatch: BluetoothHost {
     unowned let bridge: Bridge
     let sessions: SessionBook
     let source: BluetoothSource
-    private var devices: [String: DeviceID] = [:]
+    private var devices: [String: EventOrigin] = [:]
     private var held = HeldPlans<BluetoothPlan>()
 
     init(_ bridge: Bridge, bus: SystemBus, sessions: SessionBook) throws(SystemError) {
@@ -33,8 +33,8 @@ final class BluetoothWatch: BluetoothHost {
         let services = Array(peripheral.services)
         // What it was matched by may be told in its advertisements only, and bluetoothd forgets those.
         let index =
-            profiles.match(mode: .bluetoothCentral, services: services, name: peripheral.name)
-            ?? knownPeripherals.first { $0.source == peripheral.source }?.profile
+            profiles.match(kind: .bluetoothCentral, services: services, name: peripheral.name)
+            ?? knownPeripherals.first { $0.uri == peripheral.uri }?.profile
             .flatMap { profiles.index(named: $0) }
         guard let index else { return nil }
         let profile = profiles[index]
@@ -47,7 +47,7 @@ final class BluetoothWatch: BluetoothHost {
     func owesTrust(to source: String) -> Bool { sessions.owesTrust(to: source) }
 
     var knownPeripherals: [Device] {
-        bridge.catalog.devices.compactMap { $0?.device }.filter { $0.mode == .bluetoothCentral }
+        bridge.catalog.devices.compactMap { $0?.device }.filter { $0.kind == .bluetoothCentral }
     }
 
     func listening(to source: String) -> Listening? { bridge.journal.listening(to: source) }
@@ -55,12 +55,12 @@ final class BluetoothWatch: BluetoothHost {
     // MARK: What the source tells
 
     func bluetooth(knows device: Device, by plan: BluetoothPlan) {
-        devices[device.source] = bridge.engine.know(device, by: ProfileIndex(rawValue: plan.edition))
+        devices[device.uri] = bridge.engine.know(device, by: ProfileIndex(rawValue: plan.edition))
     }
 
     func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         guard let id = devices[source] else { return }
-        bridge.engine.ingest(DeviceEvent(device: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
+        bridge.engine.ingest(DeviceEvent(origin: id, kind: kind, stamp: stamp), at: bridge.turn.clock.stamp())
     }
 
     func bluetooth(_ source: String, isHeard listening: Listening) {
@@ -97,11 +97,11 @@ extension BluetoothWatch: DeviceWatch {
         let fault = { (failure: TalkFailure) in ProtocolFault(failure, request) }
         switch request {
         case .read:
-            source.read(uuid, of: device.source) { result in
+            source.read(uuid, of: device.uri) { result in
                 answer(result.map { .read(device: device.alias, bytes: $0) }.mapError(fault))
             }
         case .write(_, let bytes):
-            source.write(bytes, to: uuid, of: device.source) { result in
+            source.write(bytes, to: uuid, of: device.uri) { result in
                 answer(result.map { .written(device: device.alias) }.mapError(fault))
             }
         }

@@ -8,7 +8,7 @@ final class DeviceRequests {
     private enum Watches {
         /// There is no device to talk to: a trace is played in place of devices, or they are not watched yet.
         case none
-        case live([DeviceMode: any DeviceWatch])
+        case live([SourceKind: any DeviceWatch])
     }
 
     private let catalog: Catalog
@@ -17,7 +17,7 @@ final class DeviceRequests {
     init(catalog: Catalog) { self.catalog = catalog }
 
     /// Requests go to these from now on.
-    func serve(_ live: [DeviceMode: any DeviceWatch]) { watches = .live(live) }
+    func serve(_ live: [SourceKind: any DeviceWatch]) { watches = .live(live) }
 
     /// Calls `answer` exactly once, now or later.
     func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
@@ -28,13 +28,13 @@ final class DeviceRequests {
         guard let id = catalog.device(named: name), let device = catalog.entry(id)?.device else {
             return answer(.failure(.noSuchDevice(name, verb: request.verb)))
         }
-        guard catalog.devices(watchedBy: handler).contains(where: { $0.device.source == device.source }) else {
+        guard catalog.devices(watchedBy: handler).contains(where: { $0.device.uri == device.uri }) else {
             return answer(.failure(.notPermitted(name, verb: request.verb)))
         }
         guard catalog.handlers[handler]?.settings.accepts(device) ?? false else {
             return answer(.failure(.notBonded(name, verb: request.verb)))
         }
-        guard let watch = live[device.mode] else {
+        guard let watch = live[device.kind] else {
             return answer(.failure(.notConnected(name, verb: request.verb)))
         }
         watch.perform(request, on: device, answer)

@@ -9,8 +9,8 @@ struct HeldPlans<Plan> {
 
     /// Nil for one that has been away since.
     mutating func plan(for peripheral: BluezPeripheral) -> Plan? {
-        guard !peripheral.isConnected else { return plans[peripheral.source] }
-        plans[peripheral.source] = nil
+        guard !peripheral.isConnected else { return plans[peripheral.uri] }
+        plans[peripheral.uri] = nil
         return nil
     }
 }

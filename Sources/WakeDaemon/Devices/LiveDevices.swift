@@ -39,7 +39,7 @@ final class LiveDevices {
             kinds.contains(.accessories)
             ? try AccessoryWatch(bridge, sessions: sessions, stateDirectory: stateDirectory) : nil
         if let bluetooth { try accessories?.listen(to: bluetooth.source.client) }
-        var watches: [DeviceMode: any DeviceWatch] = [:]
+        var watches: [SourceKind: any DeviceWatch] = [:]
         watches[.bluetoothCentral] = bluetooth
         watches[.externalAccessory] = accessories
         bridge.executor.requests.serve(watches)
@@ -70,19 +70,16 @@ final class LiveDevices {
     }
 
     /// Nil where devices of the mode are not watched.
-    func watch(of mode: DeviceMode) -> (any DeviceWatch)? {
-        switch mode {
-        case .bluetoothCentral: bluetooth
-        case .externalAccessory: accessories
-        }
+    func watch(of mode: SourceKind) -> (any DeviceWatch)? {
+        mode == .bluetoothCentral ? bluetooth : accessories
     }
 
     /// Nil for a device that has no switch.
-    func session(of device: Device) -> LinkSession? { watch(of: device.mode).map { _ in sessions[device.source] } }
+    func session(of device: Device) -> LinkSession? { watch(of: device.kind).map { _ in sessions[device.uri] } }
 
     func set(_ session: LinkSession, of device: Device) throws(SystemError) {
-        try sessions.set(session, of: device.source, needsTrust: device.mode == .bluetoothCentral)
-        watch(of: device.mode)?.apply(session, to: device.source)
+        try sessions.set(session, of: device.uri, needsTrust: device.kind == .bluetoothCentral)
+        watch(of: device.kind)?.apply(session, to: device.uri)
     }
 }
 

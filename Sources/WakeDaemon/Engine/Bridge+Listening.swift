@@ -8,16 +8,16 @@ extension Bridge {
     static func endListening(
         in journal: Journal, of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime
     ) {
-        var lastWords: [DeviceID: WallTime] = [:]
+        var lastWords: [EventOrigin: WallTime] = [:]
         for event in recovered {
             guard case .data = event.content else { continue }
-            lastWords[event.device] = max(lastWords[event.device] ?? event.stamp.wall, event.stamp.wall)
+            lastWords[event.origin] = max(lastWords[event.origin] ?? event.stamp.wall, event.stamp.wall)
         }
         for (id, device) in journal.devices() {
-            let known = journal.listening(to: device.source)
-            guard known != nil || device.mode == .bluetoothCentral else { continue }
+            let known = journal.listening(to: device.uri)
+            guard known != nil || device.kind == .bluetoothCentral else { continue }
             let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: device.unnoticedEnd)
-            journal.note(.until(until), to: device.source)
+            journal.note(.until(until), to: device.uri)
         }
     }
 
@@ -39,9 +39,7 @@ extension Bridge {
 extension Device {
     /// A radio link outlives the last answer for a while; what stands in a node was read as soon as it came.
     fileprivate var unnoticedEnd: TimeSpan {
-        switch mode {
-        case .bluetoothCentral: LinkPatience().supervision
-        case .externalAccessory: Device.bluetoothAddress(in: source) != nil ? PortPatience.calling.unnoticedEnd : .zero
-        }
+        if kind == .bluetoothCentral { return LinkPatience().supervision }
+        return Device.bluetoothAddress(in: uri) != nil ? PortPatience.calling.unnoticedEnd : .zero
     }
 }

@@ -5,14 +5,14 @@ import WakeProfiles
 final class Catalog {
     /// An object, so that who asks for a part of it copies nothing else.
     final class DeviceEntry {
-        let id: DeviceID
+        let id: EventOrigin
         let device: Device
         /// As it read when the device came.
         let profile: ProfileIndex?
         /// Nil before the first word of its link.
         fileprivate(set) var isConnected: Bool?
 
-        fileprivate init(_ id: DeviceID, _ device: Device, _ profile: ProfileIndex?, isConnected: Bool?) {
+        fileprivate init(_ id: EventOrigin, _ device: Device, _ profile: ProfileIndex?, isConnected: Bool?) {
             self.id = id
             self.device = device
             self.profile = profile
@@ -37,12 +37,12 @@ final class Catalog {
     }
 
     /// The profile that a device of such a number goes on with; where it has none of that name, the one that is loaded now.
-    func profile(of device: Device, as id: DeviceID) -> ProfileIndex? {
+    func profile(of device: Device, as id: EventOrigin) -> ProfileIndex? {
         if let known = entry(id), known.device.profile == device.profile, let profile = known.profile { return profile }
         return device.profile.flatMap { profiles.index(named: $0) }
     }
 
-    func set(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
+    func set(_ device: Device, _ profile: ProfileIndex?, as id: EventOrigin) {
         let index = Int(id.rawValue)
         while devices.count <= index { devices.append(nil) }
         devices[index] = DeviceEntry(id, device, profile, isConnected: devices[index]?.isConnected)
@@ -68,14 +68,14 @@ final class Catalog {
     func handler(named name: String) -> HandlerID? { handlerIDs[name] }
     func name(of id: HandlerID) -> String { names[id] ?? "handler \(id.rawValue)" }
 
-    func entry(_ id: DeviceID) -> DeviceEntry? {
+    func entry(_ id: EventOrigin) -> DeviceEntry? {
         let index = Int(id.rawValue)
         return index < devices.count ? devices[index] : nil
     }
 
     /// What the line of an event is made with.
     func speech(of event: DeviceEvent) -> SpeechTable.Speech {
-        let index = Int(event.device.rawValue)
+        let index = Int(event.origin.rawValue)
         guard let speech = speeches.speech(of: index) else { return Self.speech(ofForgotten: event) }
         if case .data = event.kind { return speech }
         guard let device = devices[index]?.device else { return Self.speech(ofForgotten: event) }
@@ -83,35 +83,35 @@ final class Catalog {
     }
 
     /// What the lines of these are made with comes from memory all at once, and not in the middle of each line.
-    func fetchSpeech(of devices: some Collection<DeviceID>) {
+    func fetchSpeech(of devices: some Collection<EventOrigin>) {
         speeches.fetch(devices.lazy.map { Int($0.rawValue) })
     }
 
     /// When the device last spoke.
-    func lastData(of id: DeviceID) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
+    func lastData(of id: EventOrigin) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
 
     /// The device that an operator or a handler means: an alias first, then a source or an address.
-    func device(named name: String) -> DeviceID? {
+    func device(named name: String) -> EventOrigin? {
         let index =
             devices.firstIndex { $0?.device.alias == name }
-            ?? devices.firstIndex { $0?.device.source == name || $0?.device.source.hasSuffix("/" + name) ?? false }
-        return index.map { DeviceID(rawValue: UInt32($0)) }
+            ?? devices.firstIndex { $0?.device.uri == name || $0?.device.uri.hasSuffix("/" + name) ?? false }
+        return index.map { EventOrigin(rawValue: UInt32($0)) }
     }
 
     /// As it was known last, be it in an earlier life of the bridge.
-    func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.source == source } ?? nil }
+    func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.uri == source } ?? nil }
 
     /// What is owed is given, whatever became of the journal's record of who said it.
     private static func speech(ofForgotten event: DeviceEvent) -> SpeechTable.Speech {
-        let number = event.device.rawValue
+        let number = event.origin.rawValue
         let device = Device(
-            source: "/unknown/\(number)", alias: "unknown-\(number)", profile: nil, mode: .bluetoothCentral)
+            uri: "/unknown/\(number)", alias: "unknown-\(number)", profile: nil, kind: .bluetoothCentral)
         return SpeechTable.Speech(text: DeviceText(of: device, in: event.kind.wireName), decoder: nil)
     }
 
     /// Keeps what people ask for: whether the link is up, and when the device last spoke.
     func note(_ event: DeviceEvent) {
-        let index = Int(event.device.rawValue)
+        let index = Int(event.origin.rawValue)
         guard index < devices.count else { return }
         switch event.kind {
         case .connected: devices[index]?.isConnected = true

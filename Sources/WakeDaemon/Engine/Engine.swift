@@ -40,13 +40,13 @@ public final class Engine {
     /// Gives the device its number, and its handlers to it. `profile` is the one that it comes with; without one it goes on with
     /// the one that it has.
     @discardableResult
-    package func know(_ device: Device, by profile: ProfileIndex? = nil) -> DeviceID {
-        let id = journal.deviceID(for: device)
+    package func know(_ device: Device, by profile: ProfileIndex? = nil) -> EventOrigin {
+        let id = journal.origin(of: device)
         know(device, profile, as: id)
         return id
     }
 
-    private func know(_ device: Device, _ profile: ProfileIndex?, as id: DeviceID) {
+    private func know(_ device: Device, _ profile: ProfileIndex?, as id: EventOrigin) {
         var device = device
         let profile = profile ?? catalog.profile(of: device, as: id)
         if profile == nil { device.profile = nil }
@@ -57,7 +57,7 @@ public final class Engine {
     /// - Parameter now: where the event is told later than it happened; no budget began then.
     package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
         var event = event
-        event.isAuthenticated = catalog.entry(event.device)?.device.isBonded ?? false
+        event.isAuthenticated = catalog.entry(event.origin)?.device.isBonded ?? false
         catalog.note(event)
         turn.ingest(.event(event), at: now ?? event.stamp)
     }
@@ -89,7 +89,7 @@ public final class Engine {
             to: lost.to)
         for (index, entry) in catalog.devices.enumerated() {
             guard let entry, manifest.settings.takes(entry.device) else { continue }
-            turn.ingest(.lost(id, DeviceID(rawValue: UInt32(index)), gap))
+            turn.ingest(.lost(id, EventOrigin(rawValue: UInt32(index)), gap))
         }
     }
 

@@ -40,12 +40,12 @@ final class LineComposer {
     func composeLines(of delivery: Delivery, in turn: Turn, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
         let last = delivery.events.last?.sequence ?? Sequence(0)
-        if delivery.events.count > 1 { catalog.fetchSpeech(of: delivery.events.lazy.map(\.device)) }
+        if delivery.events.count > 1 { catalog.fetchSpeech(of: delivery.events.lazy.map(\.origin)) }
         for delivered in delivery.events {
             // What cannot be read any more is told as a gap in its place; the journal tells the operator.
             let event =
                 turn.event(delivered.sequence, before: last)
-                ?? Journal.remains(of: delivered.sequence, from: delivered.device, at: clock.stamp().wall)
+                ?? Journal.remains(of: delivered.sequence, from: delivered.origin, at: clock.stamp().wall)
             write(
                 event, delivered.sequence, delivered.attempt, delivered.isRedelivered, delivery.budget, into: &writer)
         }

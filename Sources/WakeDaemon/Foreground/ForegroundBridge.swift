@@ -47,7 +47,7 @@ public final class ForegroundBridge {
     private var decisions: DecisionLog?
     private var source: ReplaySource?
     private var header: TraceHeader?
-    private var devices: [DeviceID] = []
+    private var devices: [EventOrigin] = []
     private var hasPlayed = false
     private var isFinishing = false
     private var outcome = Outcome()

@@ -22,7 +22,7 @@ public final class VirtualReplay {
     private let executor: SimulatedExecutor
     private var reader: TraceReader
     private let header: TraceHeader
-    private var devices: [DeviceID] = []
+    private var devices: [EventOrigin] = []
     private var tally: DecisionTally
     private var decisions: DecisionLog?
 
@@ -154,7 +154,7 @@ extension HandlerSettings {
     /// Takes whatever a trace holds.
     public static func forWholeTrace(durability: Durability) -> HandlerSettings {
         var settings = HandlerSettings()
-        settings.modes = Set(DeviceMode.allCases)
+        settings.modes = Set(SourceKind.allCases)
         var everything = Subscription(profile: Subscription.anyProfile)
         everything.durability = durability
         settings.subscriptions = [everything]

@@ -43,12 +43,12 @@ public struct AccessoryIdentity: Hashable, Sendable {
     /// `/accessory/2341:0043:75833353035:00`, or by its port, `/accessory/1a86:7523:@0000-00-14.0-usb-2:00`. What a device
     /// says is written in letters, digits, `.`, `_` and `-`: a colon as `-`, everything else as `_`, and of more than 64
     /// characters the first 47 and a number made of all. Two that are then written alike are told apart by the registry.
-    public var source: String { source(of: serial.map(Self.written) ?? "@\(port)") }
+    public var uri: String { uri(of: serial.map(Self.written) ?? "@\(port)") }
 
     /// For one of several with the same serial number: `/accessory/10c4:ea60:0001@0000-00-14.0-usb-2:00`.
-    var sourceWithPort: String { source(of: (serial.map(Self.written) ?? "") + "@\(port)") }
+    var sourceWithPort: String { uri(of: (serial.map(Self.written) ?? "") + "@\(port)") }
 
-    private func source(of individual: String) -> String {
+    private func uri(of individual: String) -> String {
         let parts =
             [Self.written(vendor), Self.written(product), individual] + (interface.map { [Self.written($0)] } ?? [])
         return "/accessory/" + parts.joined(separator: ":")

@@ -1,14 +1,14 @@
-// The registry as text: one line of JSON a source, which people can read, and mend.
+// The registry as text: one line of JSON a URI, which people can read, and mend.
 import WakeModel
 
 extension AccessoryRegistry {
     /// Those that were seen last stand last.
     public var lines: [String] {
         entries.map { (seen[$0.key] ?? 0, $0.key, $0.value) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map {
-            _, source, entry in
+            _, uri, entry in
             var writer = JSONWriter()
             writer.beginObject()
-            writer.field("source", source)
+            writer.field("source", uri)
             writer.field("vendor", entry.vendor)
             writer.field("product", entry.product)
             if let serial = entry.serial { writer.field("serial", serial) }
@@ -41,17 +41,17 @@ extension AccessoryRegistry {
         do throws(JSONValue.Fault) { value = try JSONValue(parsing: line) } catch {
             throw Unreadable(reason: error.description)
         }
-        guard let source = value["source"]?.string, source.hasPrefix("/accessory/") else {
+        guard let uri = value["source"]?.string, uri.hasPrefix("/accessory/") else {
             throw Unreadable(reason: "it has no source that begins with /accessory/")
         }
-        guard entries[source] == nil else { throw Unreadable(reason: "an earlier line tells of \(source) already") }
+        guard entries[uri] == nil else { throw Unreadable(reason: "an earlier line tells of \(uri) already") }
         guard let vendor = value["vendor"]?.string, let product = value["product"]?.string,
             let ports = value["ports"]?.array?.map(\.string), !ports.contains(nil)
-        else { throw Unreadable(reason: "\(source) needs vendor, product and ports") }
+        else { throw Unreadable(reason: "\(uri) needs vendor, product and ports") }
         let entry = Entry(
             vendor: vendor, product: product, serial: value["serial"]?.string, interface: value["interface"]?.string,
             ports: ports.compactMap(\.self).suffix(Self.mostPorts), hasMoved: value["moved"]?.boolean ?? false,
             name: value["name"]?.string)
-        set(entry, for: source)
+        set(entry, for: uri)
     }
 }

@@ -1,4 +1,4 @@
-// Which source an attached device is, remembered over restarts: by its own serial number, or by the port it stands on where
+// Which URI an attached device is, remembered over restarts: by its own serial number, or by the port it stands on where
 // that tells it from another. Never by a guess: where several could be meant, people are asked.
 
 /// Devices of the same kind and serial number, or without one, are twins. Among them:
@@ -32,9 +32,9 @@ public struct AccessoryRegistry: Hashable, Sendable {
         var name: String?
     }
 
-    /// By source.
+    /// By URI.
     private(set) var entries: [String: Entry] = [:]
-    /// Those whose sources are told apart by their ports alone.
+    /// Those whose URIs are told apart by their ports alone.
     private var kinds: [AccessoryKind: Set<String>] = [:]
     /// Counts what is worth keeping.
     private(set) var changes = 0
@@ -53,15 +53,15 @@ public struct AccessoryRegistry: Hashable, Sendable {
     public static func == (left: AccessoryRegistry, right: AccessoryRegistry) -> Bool { left.entries == right.entries }
     public func hash(into hasher: inout Hasher) { hasher.combine(entries) }
 
-    public var sources: [String] { entries.keys.sorted() }
+    public var uris: [String] { entries.keys.sorted() }
 
-    /// What is known of a source, with the port where it was seen last.
-    public func identity(of source: String) -> AccessoryIdentity? { entries[source].map(\.identity) }
+    /// What is known of a URI, with the port where it was seen last.
+    public func identity(of uri: String) -> AccessoryIdentity? { entries[uri].map(\.identity) }
 
     // MARK: Resolving
 
     /// - Parameters:
-    ///   - attached: the sources of all devices that are attached and resolved, this one's other nodes included: a source
+    ///   - attached: the URIs of all devices that are attached and resolved, this one's other nodes included: a URI
     ///     that is answered as known though it stands here is another node of the same interface.
     ///   - waiting: the identities of other devices that are attached and not resolved.
     public mutating func resolve(
@@ -69,10 +69,10 @@ public struct AccessoryRegistry: Hashable, Sendable {
     ) -> Resolution {
         let resolution = look(at: identity, attached: attached, waiting: waiting)
         switch resolution {
-        case .known(let source):
-            see(source, on: identity.port)
-            touch(source)
-        case .new(let source): enter(identity, as: source)
+        case .known(let uri):
+            see(uri, on: identity.port)
+            touch(uri)
+        case .new(let uri): enter(identity, as: uri)
         case .ambiguous: break
         }
         return resolution
@@ -86,8 +86,8 @@ public struct AccessoryRegistry: Hashable, Sendable {
         let others = Set(waiting.filter { $0.isTwin(of: identity) }.map(\.port)).subtracting([identity.port])
         let owner = twins.first { entries[$0]?.ports.contains(identity.port) == true }
         if let owner, let claim = claim(of: owner, to: identity.port, attached, others) { return claim }
-        let absent = twins.filter { source in
-            !attached.contains(source) && entries[source]?.ports.contains(where: others.contains) != true
+        let absent = twins.filter { uri in
+            !attached.contains(uri) && entries[uri]?.ports.contains(where: others.contains) != true
         }
         guard !absent.isEmpty else { return .new(freshSource(for: identity)) }
         let strangers = others.filter { port in !twins.contains { entries[$0]?.ports.contains(port) == true } }
@@ -106,55 +106,55 @@ public struct AccessoryRegistry: Hashable, Sendable {
     private func twins(of identity: AccessoryIdentity) -> [String] { kinds[identity.kind]?.sorted() ?? [] }
 
     private func freshSource(for identity: AccessoryIdentity) -> String {
-        for source in [identity.source, identity.sourceWithPort] where entries[source] == nil { return source }
+        for uri in [identity.uri, identity.sourceWithPort] where entries[uri] == nil { return uri }
         var number = 2
         while entries["\(identity.sourceWithPort)~\(number)"] != nil { number += 1 }
         return "\(identity.sourceWithPort)~\(number)"
     }
 
-    private mutating func see(_ source: String, on port: String) {
-        guard let ports = entries[source]?.ports, ports.last != port else { return }
-        change(source) {
+    private mutating func see(_ uri: String, on port: String) {
+        guard let ports = entries[uri]?.ports, ports.last != port else { return }
+        change(uri) {
             $0.hasMoved = !ports.contains(port)
             $0.ports = (ports.filter { $0 != port } + [port]).suffix(Self.mostPorts)
         }
     }
 
     /// Its port is nobody else's from here on.
-    private mutating func enter(_ identity: AccessoryIdentity, as source: String) {
+    private mutating func enter(_ identity: AccessoryIdentity, as uri: String) {
         for twin in twins(of: identity) { change(twin) { $0.ports.removeAll { $0 == identity.port } } }
-        set(Entry(identity), for: source)
+        set(Entry(identity), for: uri)
     }
 
     // MARK: Entries
 
-    mutating func set(_ entry: Entry?, for source: String) {
-        if let old = entries[source]?.identity.kind {
-            kinds[old]?.remove(source)
+    mutating func set(_ entry: Entry?, for uri: String) {
+        if let old = entries[uri]?.identity.kind {
+            kinds[old]?.remove(uri)
             if kinds[old]?.isEmpty == true { kinds[old] = nil }
         }
-        entries[source] = entry
+        entries[uri] = entry
         changes += 1
-        if let entry { kinds[entry.identity.kind, default: []].insert(source) } else { seen[source] = nil }
-        touch(source)
+        if let entry { kinds[entry.identity.kind, default: []].insert(uri) } else { seen[uri] = nil }
+        touch(uri)
     }
 
     /// Of what makes it one of its kind nothing may change.
-    private mutating func change(_ source: String, _ body: (inout Entry) -> Void) {
-        guard var entry = entries[source] else { return }
+    private mutating func change(_ uri: String, _ body: (inout Entry) -> Void) {
+        guard var entry = entries[uri] else { return }
         body(&entry)
-        guard entry != entries[source] else { return }
-        entries[source] = entry
+        guard entry != entries[uri] else { return }
+        entries[uri] = entry
         changes += 1
     }
 
     // MARK: Who was seen when
 
     /// It is there, or was until now.
-    public mutating func touch(_ source: String) {
-        guard entries[source] != nil else { return }
+    public mutating func touch(_ uri: String) {
+        guard entries[uri] != nil else { return }
         sightings += 1
-        seen[source] = sightings
+        seen[uri] = sightings
     }
 
     /// Forgets who was away for longest, as far as there are too many; returns those.
@@ -163,56 +163,56 @@ public struct AccessoryRegistry: Hashable, Sendable {
         let absent = entries.filter { $0.value.name == nil && !attached.contains($0.key) }.keys
         guard absent.count > Self.mostAbsent else { return [] }
         let gone = absent.map { (seen[$0] ?? 0, $0) }.sorted(by: <).prefix(absent.count - Self.mostAbsent).map(\.1)
-        for source in gone { forget(source) }
+        for uri in gone { forget(uri) }
         return gone
     }
 
     // MARK: What people say
 
-    /// The device is this source, whatever was known of either: a replacement with another serial number takes the place of
-    /// the old device, under its name. Whoever was taken for the source must be resolved again.
+    /// The device is this URI, whatever was known of either: a replacement with another serial number takes the place of
+    /// the old device, under its name. Whoever was taken for the URI must be resolved again.
     ///
     /// Returns who is nobody any more: as whom the device was known until now, for that one has no body left. Of twins whose
-    /// places were confused it stays, as one that stands somewhere: where `attached` has the source, they stand on each
+    /// places were confused it stays, as one that stands somewhere: where `attached` has the URI, they stand on each
     /// other's ports, and what people named they miss.
     @discardableResult
     public mutating func bind(
-        _ identity: AccessoryIdentity, to source: String, attached: Set<String> = []
+        _ identity: AccessoryIdentity, to uri: String, attached: Set<String> = []
     ) -> String? {
-        let old = twins(of: identity).first { $0 != source && entries[$0]?.ports.last == identity.port }
-        let isTwin = entries[source]?.identity.isTwin(of: identity) ?? false
-        let name = entries[source]?.name
-        enter(identity, as: source)
-        setName(name, of: source)
+        let old = twins(of: identity).first { $0 != uri && entries[$0]?.ports.last == identity.port }
+        let isTwin = entries[uri]?.identity.isTwin(of: identity) ?? false
+        let name = entries[uri]?.name
+        enter(identity, as: uri)
+        setName(name, of: uri)
         guard let old else { return nil }
-        if isTwin, attached.contains(source) || entries[old]?.name != nil { return nil }
+        if isTwin, attached.contains(uri) || entries[old]?.name != nil { return nil }
         forget(old)
         return old
     }
 
-    /// The device is none of those known; returns its source.
+    /// The device is none of those known; returns its URI.
     public mutating func addNew(_ identity: AccessoryIdentity) -> String {
-        let source = freshSource(for: identity)
-        enter(identity, as: source)
-        return source
+        let uri = freshSource(for: identity)
+        enter(identity, as: uri)
+        return uri
     }
 
     /// False where it was not known.
     @discardableResult
-    public mutating func forget(_ source: String) -> Bool {
-        guard entries[source] != nil else { return false }
-        set(nil, for: source)
+    public mutating func forget(_ uri: String) -> Bool {
+        guard entries[uri] != nil else { return false }
+        set(nil, for: uri)
         return true
     }
 
     /// What people call it.
-    public func name(of source: String) -> String? { entries[source]?.name }
+    public func name(of uri: String) -> String? { entries[uri]?.name }
 
-    /// Nil takes the name away. False where the source is not known.
+    /// Nil takes the name away. False where the URI is not known.
     @discardableResult
-    public mutating func setName(_ name: String?, of source: String) -> Bool {
-        guard entries[source] != nil else { return false }
-        change(source) { $0.name = name }
+    public mutating func setName(_ name: String?, of uri: String) -> Bool {
+        guard entries[uri] != nil else { return false }
+        change(uri) { $0.name = name }
         return true
     }
 }

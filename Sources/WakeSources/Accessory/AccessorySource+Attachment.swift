@@ -31,7 +31,7 @@ extension AccessorySource {
         let before = registry.changes
         body()
         guard registry.changes != before else { return }
-        for source in registry.trim(attached: places.sources) { discard(source) }
+        for uri in registry.trim(attached: places.uris) { discard(uri) }
         host?.accessories(are: registry)
     }
 
@@ -57,7 +57,7 @@ extension AccessorySource {
 
     func holdAttached() {
         for record in attached.records {
-            if let source = places[record.path] { held[record.path] = watched[source]?.match }
+            if let uri = places[record.path] { held[record.path] = watched[uri]?.match }
         }
     }
 
@@ -84,11 +84,11 @@ extension AccessorySource {
         guard places[record.path] == nil else { return }
         guard let candidate = candidates[record.path] else { return forgetQuestions(of: record.path) }
         let resolution = registry.resolve(
-            candidate.identity, attached: places.sources, waiting: candidates.waitingTwins(of: record.path, places))
+            candidate.identity, attached: places.uris, waiting: candidates.waitingTwins(of: record.path, places))
         switch resolution {
-        case .known(let source), .new(let source):
+        case .known(let uri), .new(let uri):
             doubts[record.path] = nil
-            if makeRoom(for: record, as: source, displaces: displaces) { adopt(source, record, candidate.match) }
+            if makeRoom(for: record, as: uri, displaces: displaces) { adopt(uri, record, candidate.match) }
         case .ambiguous(let candidates): doubt(record, candidates)
         }
     }
@@ -112,79 +112,79 @@ extension AccessorySource {
         for record in doubts.values.map(\.record).sorted(by: { $0.path < $1.path }) { noteAttached(record) }
     }
 
-    private func adopt(_ source: String, _ record: UdevRecord, _ match: AccessoryMatch) {
+    private func adopt(_ uri: String, _ record: UdevRecord, _ match: AccessoryMatch) {
         let device = Device(
-            source: source, alias: registry.name(of: source) ?? Self.alias(source, match.profile),
-            profile: match.profile, mode: .externalAccessory)
+            uri: uri, alias: registry.name(of: uri) ?? Self.alias(uri, match.profile),
+            profile: match.profile, kind: .externalAccessory)
         spares[record.path] = nil
-        places.put(source, at: record.path)
+        places.put(uri, at: record.path)
         attach(device, match, at: record.node, by: files)
     }
 
     /// It is there, and watched from now on.
     func attach(_ device: Device, _ match: AccessoryMatch, at place: String?, by opener: any NodeOpener) {
-        let source = device.source
-        if watched[source]?.match != match { watch(device, match, by: opener) }
-        watched[source]?.device = device
+        let uri = device.uri
+        if watched[uri]?.match != match { watch(device, match, by: opener) }
+        watched[uri]?.device = device
         letsGo = letsGo || match.plan.onSuspend == .detach
         host?.accessory(knows: device, by: match)
-        step(source, .wanted(host?.isWanted(source) ?? false))
-        let machine = watched[source]?.machine
-        watched[source]?.beforePlug = machine
-        watched[source]?.plug = (plugNumber(of: source), nil)
-        step(source, .attached(node: place))
+        step(uri, .wanted(host?.isWanted(uri) ?? false))
+        let machine = watched[uri]?.machine
+        watched[uri]?.beforePlug = machine
+        watched[uri]?.plug = (plugNumber(of: uri), nil)
+        step(uri, .attached(node: place))
     }
 
     private func watch(_ device: Device, _ match: AccessoryMatch, by opener: any NodeOpener) {
-        let source = device.source
+        let uri = device.uri
         // Told as the device that it was, before it is another's.
-        step(source, .retired)
-        let heard = watched[source].map { $0.machine.deafSince } ?? host?.listening(to: source)?.time
-        let folded = watched[source]?.machine.presence.folded ?? 0
-        watched[source] = Watched(
+        step(uri, .retired)
+        let heard = watched[uri].map { $0.machine.deafSince } ?? host?.listening(to: uri)?.time
+        let folded = watched[uri]?.machine.presence.folded ?? 0
+        watched[uri] = Watched(
             device: device, match: match,
             machine: PortMachine(
-                match.plan, session: host?.session(of: source) ?? .open, heardUntil: heard,
+                match.plan, session: host?.session(of: uri) ?? .open, heardUntil: heard,
                 patience: match.plan.node == .rfcomm ? .calling : patience),
             opener: opener)
-        watched[source]?.machine.presence.folded = folded
+        watched[uri]?.machine.presence.folded = folded
     }
 
     /// Of the profile and what is the device's own: `gps-receiver-A1001`, and `gps-receiver-A1001-02` for an interface that is
     /// not its first one.
-    private static func alias(_ source: String, _ profile: String) -> String {
-        let parts = source.split(separator: "/").last?.split(separator: ":").dropFirst(2) ?? []
+    private static func alias(_ uri: String, _ profile: String) -> String {
+        let parts = uri.split(separator: "/").last?.split(separator: ":").dropFirst(2) ?? []
         let own = parts.map { $0.drop { $0 == "@" } }.filter { !$0.isEmpty && $0 != "00" }
         return ([profile[...]] + own).joined(separator: "-")
     }
 
     private func noteDetached(_ path: String) {
         forgetQuestions(of: path)
-        guard let source = places[path] else { return }
-        release(source, at: path)
-        registry.touch(source)
-        expectSpare(for: source)
+        guard let uri = places[path] else { return }
+        release(uri, at: path)
+        registry.touch(uri)
+        expectSpare(for: uri)
     }
 
     private func noteChanged(_ record: UdevRecord) {
-        guard let source = places[record.path] else { return noteAttached(record) }
-        guard candidates[record.path]?.match != watched[source]?.match else { return step(source, .changed) }
+        guard let uri = places[record.path] else { return noteAttached(record) }
+        guard candidates[record.path]?.match != watched[uri]?.match else { return step(uri, .changed) }
         // Another profile knows it now, or none does.
-        release(source, at: record.path)
+        release(uri, at: record.path)
         noteAttached(record)
-        expectSpare(for: source)
+        expectSpare(for: uri)
     }
 
     private func noteMoved(from old: String, _ record: UdevRecord) {
         forgetQuestions(of: old)
-        guard let source = places.remove(at: old) else { return noteAttached(record) }
-        places.put(source, at: record.path)
+        guard let uri = places.remove(at: old) else { return noteAttached(record) }
+        places.put(uri, at: record.path)
     }
 
-    func release(_ source: String, at path: String) {
+    func release(_ uri: String, at path: String) {
         places.remove(at: path)
-        watched[source]?.port?.conclude()
-        step(source, .detached)
+        watched[uri]?.port?.conclude()
+        step(uri, .detached)
     }
 }
 
@@ -197,28 +197,28 @@ extension AccessorySource {
     }
 
     /// It is called so from now on; nil gives it its first name back. False where it was never known.
-    public func rename(_ source: String, to name: String?) -> Bool {
-        guard registry.setName(name, of: source) else { return false }
+    public func rename(_ uri: String, to name: String?) -> Bool {
+        guard registry.setName(name, of: uri) else { return false }
         host?.accessories(are: registry)
-        if let match = watched[source]?.match, var device = watched[source]?.device {
-            device.alias = name ?? Self.alias(source, device.profile ?? "accessory")
-            watched[source]?.device = device
+        if let match = watched[uri]?.match, var device = watched[uri]?.device {
+            device.alias = name ?? Self.alias(uri, device.profile ?? "accessory")
+            watched[uri]?.device = device
             host?.accessory(knows: device, by: match)
         }
         return true
     }
 
-    /// What is attached at `path` is `source`, or where that is nil, none of those known.
-    public func resolve(_ path: String, as source: String?) -> String? {
+    /// What is attached at `path` is `uri`, or where that is nil, none of those known.
+    public func resolve(_ path: String, as uri: String?) -> String? {
         guard let record = attached[path], let identity = AccessoryIdentity(record) else { return nil }
-        let before = places.sources
+        let before = places.uris
         if let taken = places[path] { release(taken, at: path) }
-        let displaced = source.flatMap { places.place(of: $0) }
-        if let source, let displaced { release(source, at: displaced) }
+        let displaced = uri.flatMap { places.place(of: $0) }
+        if let uri, let displaced { release(uri, at: displaced) }
         let chosen: String
-        if let source {
-            if let gone = registry.bind(identity, to: source, attached: before) { discard(gone) }
-            chosen = source
+        if let uri {
+            if let gone = registry.bind(identity, to: uri, attached: before) { discard(gone) }
+            chosen = uri
         } else {
             chosen = registry.addNew(identity)
         }
@@ -231,11 +231,11 @@ extension AccessorySource {
     }
 
     /// Nothing of it is remembered; attached, it is new.
-    public func forget(_ source: String) -> Bool {
-        guard registry.forget(source) else { return false }
-        let place = places.place(of: source)
-        if let place { release(source, at: place) }
-        discard(source)
+    public func forget(_ uri: String) -> Bool {
+        guard registry.forget(uri) else { return false }
+        let place = places.place(of: uri)
+        if let place { release(uri, at: place) }
+        discard(uri)
         if let record = place.flatMap({ attached[$0] }) {
             // Or it would be taken for a twin that is away.
             if let candidate = candidates[record.path] { _ = registry.addNew(candidate.identity) }
@@ -246,14 +246,14 @@ extension AccessorySource {
     }
 
     /// It is nobody any more, and goes with its session: whoever is called so next begins anew.
-    private func discard(_ source: String) {
-        unwatch(source)
-        host?.accessory(isForgotten: source)
+    private func discard(_ uri: String) {
+        unwatch(uri)
+        host?.accessory(isForgotten: uri)
     }
 
-    private func unwatch(_ source: String) {
-        step(source, .retired)
-        watched[source] = nil
+    private func unwatch(_ uri: String) {
+        step(uri, .retired)
+        watched[uri] = nil
     }
 
     private func lookAgain() {
@@ -267,9 +267,9 @@ extension AccessorySource {
 
 extension AccessorySource {
     /// A sentence; nil where nothing is in its way but, it may be, its session.
-    public func hindrance(of source: String) -> String? {
-        if let entry = watched[source] { return entry.machine.hindrance }
-        return Device.bluetoothAddress(in: source) != nil
+    public func hindrance(of uri: String) -> String? {
+        if let entry = watched[uri] { return entry.machine.hindrance }
+        return Device.bluetoothAddress(in: uri) != nil
             ? "bluetoothd has not told of it as paired and trusted since the bridge started"
             : "it has not been attached since the bridge started"
     }

@@ -7,50 +7,50 @@ import WakeSystem
 public struct SpareNode: Hashable, Sendable {
     public var record: UdevRecord
     /// Whose it is too.
-    public var source: String
+    public var uri: String
 }
 
 extension AccessorySource {
     /// Sorted by their places in /sys.
     public var spareNodes: [SpareNode] {
-        spares.compactMap { path, source in attached[path].map { SpareNode(record: $0, source: source) } }
+        spares.compactMap { path, uri in attached[path].map { SpareNode(record: $0, uri: uri) } }
             .sorted { $0.record.path < $1.record.path }
     }
 
     /// Whose node it is, if it is left alone.
     public func owner(ofSpare place: String) -> String? { spares[place] }
 
-    /// Makes room for the node at `record` if it comes before the one that stands for `source`; false where it is left alone.
-    func makeRoom(for record: UdevRecord, as source: String, displaces: Bool) -> Bool {
-        guard let holder = places.place(of: source) else { return true }
+    /// Makes room for the node at `record` if it comes before the one that stands for `uri`; false where it is left alone.
+    func makeRoom(for record: UdevRecord, as uri: String, displaces: Bool) -> Bool {
+        guard let holder = places.place(of: uri) else { return true }
         guard displaces, record.path.comesNaturally(before: holder) else {
-            leaveAlone(record, source, for: attached[holder])
+            leaveAlone(record, uri, for: attached[holder])
             return false
         }
-        undoPlug(of: source, at: holder)
-        if let other = attached[holder] { leaveAlone(other, source, for: record) }
+        undoPlug(of: uri, at: holder)
+        if let other = attached[holder] { leaveAlone(other, uri, for: record) }
         return true
     }
 
-    private func leaveAlone(_ record: UdevRecord, _ source: String, for holder: UdevRecord?) {
-        guard spares.updateValue(source, forKey: record.path) == nil else { return }
+    private func leaveAlone(_ record: UdevRecord, _ uri: String, for holder: UdevRecord?) {
+        guard spares.updateValue(uri, forKey: record.path) == nil else { return }
         log.notice(
-            "\(record.name) belongs to \(label(of: source)) too, and is left alone: of one interface's nodes \(holder?.name ?? "one") "
+            "\(record.name) belongs to \(label(of: uri)) too, and is left alone: of one interface's nodes \(holder?.name ?? "one") "
                 + "is opened; have a profile's 'match' name what tells them apart")
     }
 
     /// Whichever node came first, handlers hear the same: what nobody was told of was never plugged in.
-    private func undoPlug(of source: String, at holder: String) {
-        guard let machine = watched[source]?.beforePlug else { return release(source, at: holder) }
+    private func undoPlug(of uri: String, at holder: String) {
+        guard let machine = watched[uri]?.beforePlug else { return release(uri, at: holder) }
         places.remove(at: holder)
-        close(source)
-        watched[source]?.machine = machine
-        step(source, .session(host?.session(of: source) ?? .open))
+        close(uri)
+        watched[uri]?.machine = machine
+        step(uri, .session(host?.session(of: uri) ?? .open))
     }
 
     /// Mostly the whole device is being unplugged, and its other nodes are about to go.
-    func expectSpare(for source: String) {
-        guard spareTimer?.armedAt == nil, spares.values.contains(source) else { return }
+    func expectSpare(for uri: String) {
+        guard spareTimer?.armedAt == nil, spares.values.contains(uri) else { return }
         spareTimer?.arm(at: clock().moment.monotonic + .milliseconds(500))
     }
 

@@ -10,20 +10,20 @@ public protocol AccessoryHost: AnyObject {
     func plan(for record: UdevRecord) -> AccessoryMatch?
     func plan(for peripheral: BluezPeripheral) -> AccessoryMatch?
     /// What it was called last, be it in an earlier life; nil where it never was.
-    func alias(of source: String) -> String?
+    func alias(of uri: String) -> String?
     /// What the user's switch says.
-    func session(of source: String) -> LinkSession
+    func session(of uri: String) -> LinkSession
     /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
-    func listening(to source: String) -> Listening?
+    func listening(to uri: String) -> Listening?
     /// Whether a handler is awake that watches it.
-    func isWanted(_ source: String) -> Bool
+    func isWanted(_ uri: String) -> Bool
     /// An accessory is watched from now on, or is called otherwise.
     func accessory(knows device: Device, by match: AccessoryMatch)
-    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
+    func accessory(_ uri: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
-    func accessory(_ source: String, isHeard listening: Listening)
+    func accessory(_ uri: String, isHeard listening: Listening)
     /// It is nobody any more: what its session was is of no account.
-    func accessory(isForgotten source: String)
+    func accessory(isForgotten uri: String)
     /// Which device is which, to be kept over restarts.
     func accessories(are registry: AccessoryRegistry)
 }
@@ -92,7 +92,7 @@ public final class AccessorySource {
     var spares: [String: String] = [:]
     /// Armed while a node that others were left alone for is gone.
     var spareTimer: Timer?
-    private var inputs: [(source: String, input: PortInput, stamp: Stamp)] = []
+    private var inputs: [(uri: String, input: PortInput, stamp: Stamp)] = []
     private var isStepping = false
     private var mustRearm = false
     /// Some are let go between wakes, so that it matters to them who is awake.
@@ -136,77 +136,77 @@ public final class AccessorySource {
 
     // MARK: The user's switch
 
-    public func set(_ session: LinkSession, of source: String) {
-        if session != .open { watched[source]?.port?.conclude() }
-        step(source, .session(session))
+    public func set(_ session: LinkSession, of uri: String) {
+        if session != .open { watched[uri]?.port?.conclude() }
+        step(uri, .session(session))
     }
 
     /// A handler that watches it woke, or the last one sleeps.
-    public func want(_ source: String, _ isWanted: Bool) {
-        guard !isWanted, let entry = watched[source], entry.match.plan.onSuspend == .detach, let port = entry.port
+    public func want(_ uri: String, _ isWanted: Bool) {
+        guard !isWanted, let entry = watched[uri], entry.match.plan.onSuspend == .detach, let port = entry.port
         else {
-            return step(source, .wanted(isWanted))
+            return step(uri, .wanted(isWanted))
         }
         // Half a message would wake again who has just gone to sleep: it is part of what nobody heard.
         port.readOut()
-        step(source, .wanted(false, toldUntil: clock().moved(to: port.toldUntil).wall))
+        step(uri, .wanted(false, toldUntil: clock().moved(to: port.toldUntil).wall))
     }
 
     // MARK: Machines
 
     /// What follows from an input may bring the next one: one after the other, so that effects keep their order.
-    func step(_ source: String, _ input: PortInput, at stamp: Stamp? = nil) {
-        inputs.append((source, input, stamp ?? clock()))
+    func step(_ uri: String, _ input: PortInput, at stamp: Stamp? = nil) {
+        inputs.append((uri, input, stamp ?? clock()))
         guard !isStepping else { return }
         isStepping = true
         while !inputs.isEmpty {
             let next = inputs.removeFirst()
-            let due = deadlines(of: next.source)
-            let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
-            for effect in effects { perform(effect, of: next.source) }
-            tellListening(to: next.source)
-            mustRearm = mustRearm || deadlines(of: next.source) != due
+            let due = deadlines(of: next.uri)
+            let effects = watched[next.uri]?.machine.step(next.input, at: next.stamp) ?? []
+            for effect in effects { perform(effect, of: next.uri) }
+            tellListening(to: next.uri)
+            mustRearm = mustRearm || deadlines(of: next.uri) != due
         }
         isStepping = false
         // Most of what is said changes no deadline, and to look at those of all costs the more the more there are.
         if mustRearm { rearm() }
     }
 
-    private func deadlines(of source: String) -> [Instant?] {
-        [watched[source]?.machine.deadline, watched[source]?.port?.deadline]
+    private func deadlines(of uri: String) -> [Instant?] {
+        [watched[uri]?.machine.deadline, watched[uri]?.port?.deadline]
     }
 
-    private func perform(_ effect: PortEffect, of source: String) {
-        guard let entry = watched[source] else { return }
+    private func perform(_ effect: PortEffect, of uri: String) {
+        guard let entry = watched[uri] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
         case .raise(let kind, let stamp):
-            watched[source]?.beforePlug = nil
-            host?.accessory(source, did: kind, at: stamp)
-        case .open(let place): open(place, of: source, entry)
-        case .close: close(source)
+            watched[uri]?.beforePlug = nil
+            host?.accessory(uri, did: kind, at: stamp)
+        case .open(let place): open(place, of: uri, entry)
+        case .close: close(uri)
         }
     }
 
-    private func tellListening(to source: String) {
-        guard let listening = watched[source]?.machine.listening, watched[source]?.listening != listening else {
+    private func tellListening(to uri: String) {
+        guard let listening = watched[uri]?.machine.listening, watched[uri]?.listening != listening else {
             return
         }
-        watched[source]?.listening = listening
-        host?.accessory(source, isHeard: listening)
+        watched[uri]?.listening = listening
+        host?.accessory(uri, isHeard: listening)
     }
 
     /// The bridge ends in order, and knows better than its next life how far it listened. What nobody was told any more, half a
     /// message for instance, the next life tells as part of a gap.
     public func end() {
-        for (source, entry) in watched where entry.port != nil {
+        for (uri, entry) in watched where entry.port != nil {
             let toldUntil = entry.port?.toldUntil
-            close(source)
+            close(uri)
             // A session that is paused, or has not settled, is told as what it is already.
             guard entry.machine.isOpen, case .since(let since) = entry.machine.listening else { continue }
             let now = clock()
             let told = now.moved(to: toldUntil ?? now.moment.monotonic).wall
-            host?.accessory(source, isHeard: .until(max(since, min(told, entry.machine.surelyHeard(at: now)))))
+            host?.accessory(uri, isHeard: .until(max(since, min(told, entry.machine.surelyHeard(at: now)))))
         }
         NodeClosing.wait(atMost: Self.closingTime)
     }
@@ -216,97 +216,97 @@ public final class AccessorySource {
 
     // MARK: Nodes
 
-    private func open(_ place: String, of source: String, _ entry: Watched) {
-        guard !isReplaced(source) else { return step(source, .refused(.absent(Self.replaced))) }
+    private func open(_ place: String, of uri: String, _ entry: Watched) {
+        guard !isReplaced(uri) else { return step(uri, .refused(.absent(Self.replaced))) }
         do throws(PortRefusal) {
-            watched[source]?.port = try AccessoryPort(
+            watched[uri]?.port = try AccessoryPort(
                 opening: place, entry.match.plan, by: entry.opener, on: loop, at: clock().moment.monotonic
-            ) { [weak self] in self?.take($0, of: source) }
+            ) { [weak self] in self?.take($0, of: uri) }
         } catch {
-            step(source, .refused(error))
+            step(uri, .refused(error))
         }
     }
 
     /// Somebody asks for the end of what stands open.
-    func hangUp(_ source: String) {
-        guard let entry = watched[source], entry.machine.isOpen else { return }
+    func hangUp(_ uri: String) {
+        guard let entry = watched[uri], entry.machine.isOpen else { return }
         entry.port?.conclude()
-        close(source)
-        step(source, .parted)
+        close(uri)
+        step(uri, .parted)
     }
 
-    func close(_ source: String) {
-        guard let port = watched[source]?.port else { return }
-        watched[source]?.port = nil
+    func close(_ uri: String) {
+        guard let port = watched[uri]?.port else { return }
+        watched[uri]?.port = nil
         port.close()
     }
 
-    private func take(_ event: AccessoryPort.Event, of source: String) {
+    private func take(_ event: AccessoryPort.Event, of uri: String) {
         switch event {
         case .opened:
-            for remark in watched[source]?.port?.remarks ?? [] { log.notice("\(label(of: source)): \(remark)") }
-            step(source, .opened)
+            for remark in watched[uri]?.port?.remarks ?? [] { log.notice("\(label(of: uri)): \(remark)") }
+            step(uri, .opened)
         case .refused(let refusal):
-            watched[source]?.port = nil
-            step(source, .refused(isGone(source) ? .absent(refusal.sentence) : refusal))
-        case .word(let word, let instant): take(word, of: source, at: clock().moved(to: instant))
+            watched[uri]?.port = nil
+            step(uri, .refused(isGone(uri) ? .absent(refusal.sentence) : refusal))
+        case .word(let word, let instant): take(word, of: uri, at: clock().moved(to: instant))
         case .gone:
-            watched[source]?.port = nil
-            step(source, .lost)
+            watched[uri]?.port = nil
+            step(uri, .lost)
         case .deadline: rearm()
         }
     }
 
     /// Plugged in anew, before udev has said that it went: what is opened now is another visit, and would be closed for that word.
-    private func isReplaced(_ source: String) -> Bool {
-        guard let plug = watched[source]?.plug, let told = plug.number, let found = plugNumber(of: source),
+    private func isReplaced(_ uri: String) -> Bool {
+        guard let plug = watched[uri]?.plug, let told = plug.number, let found = plugNumber(of: uri),
             found != told
         else { return false }
         let now = clock().moment.boottime
-        watched[source]?.plug.replacedSince = plug.replacedSince ?? now
+        watched[uri]?.plug.replacedSince = plug.replacedSince ?? now
         // Udev's word may have been lost.
         return now - (plug.replacedSince ?? now) < Self.udevPatience
     }
 
-    func plugNumber(of source: String) -> UInt64? { place(of: source).flatMap { File.number(of: $0) } }
+    func plugNumber(of uri: String) -> UInt64? { place(of: uri).flatMap { File.number(of: $0) } }
 
     private static let udevPatience = TimeSpan.seconds(10)
     private static let replaced = "it was plugged in anew, which udev has not told yet"
 
     /// Unplugged already, which udev is about to say.
-    private func isGone(_ source: String) -> Bool { place(of: source).map { !File.exists($0) } ?? false }
+    private func isGone(_ uri: String) -> Bool { place(of: uri).map { !File.exists($0) } ?? false }
 
-    private func take(_ word: NodeWord, of source: String, at stamp: Stamp) {
+    private func take(_ word: NodeWord, of uri: String, at stamp: Stamp) {
         switch word {
-        case .data(let channel, let bytes): step(source, .said(.data(channel, bytes)), at: stamp)
+        case .data(let channel, let bytes): step(uri, .said(.data(channel, bytes)), at: stamp)
         case .spoilt(let channel, let bytes, let why):
-            tellSpoilt(source, why, stamp)
-            step(source, .said(.data(channel, bytes)), at: stamp)
+            tellSpoilt(uri, why, stamp)
+            step(uri, .said(.data(channel, bytes)), at: stamp)
         case .loss(let from, let to):
             let gap = Gap(
                 cause: .overflow, count: nil, first: nil, last: nil, from: stamp.moved(to: from).wall,
                 to: stamp.moved(to: to).wall)
-            step(source, .said(.gap(gap)), at: stamp)
+            step(uri, .said(.gap(gap)), at: stamp)
         }
     }
 
     /// A device that babbles is told of every so often, with how much there was of it; the bytes themselves come each time.
-    private func tellSpoilt(_ source: String, _ why: String, _ stamp: Stamp) {
+    private func tellSpoilt(_ uri: String, _ why: String, _ stamp: Stamp) {
         let now = stamp.moment.monotonic
-        watched[source]?.spoiltCount += 1
-        guard let entry = watched[source], entry.spoiltToldAt.map({ now - $0 >= .seconds(10) }) ?? true else { return }
+        watched[uri]?.spoiltCount += 1
+        guard let entry = watched[uri], entry.spoiltToldAt.map({ now - $0 >= .seconds(10) }) ?? true else { return }
         let times = entry.spoiltCount > 1 ? "; \(entry.spoiltCount) pieces like it since that was told last" : ""
-        watched[source]?.spoiltToldAt = now
-        watched[source]?.spoiltCount = 0
-        step(source, .said(.attention(.undecodable, detail: why + times)), at: stamp)
+        watched[uri]?.spoiltToldAt = now
+        watched[uri]?.spoiltCount = 0
+        step(uri, .said(.attention(.undecodable, detail: why + times)), at: stamp)
     }
 
     // MARK: Time
 
     private func tickMachines() {
         let now = clock()
-        for (source, entry) in watched {
-            if let due = entry.machine.deadline, due <= now.moment.boottime { step(source, .tick, at: now) }
+        for (uri, entry) in watched {
+            if let due = entry.machine.deadline, due <= now.moment.boottime { step(uri, .tick, at: now) }
         }
         rearm()
     }

@@ -1,4 +1,4 @@
-// What is attached and known by a profile: who it is, what its profile asks of it, and where it is watched as which source.
+// What is attached and known by a profile: who it is, what its profile asks of it, and where it is watched as which URI.
 import WakeSystem
 
 /// The attached devices that a profile knows, by their places in /sys. What is asked of each again and again is looked up once.
@@ -30,28 +30,28 @@ struct AttachedCandidates {
     }
 }
 
-/// Which source stands at which place: each at one at most.
+/// Which URI stands at which place: each at one at most.
 struct AccessoryPlaces {
     private var byPath: [String: String] = [:]
     private var bySource: [String: String] = [:]
     /// Of all that are attached.
-    private(set) var sources: Set<String> = []
+    private(set) var uris: Set<String> = []
 
     subscript(path: String) -> String? { byPath[path] }
-    func place(of source: String) -> String? { bySource[source] }
+    func place(of uri: String) -> String? { bySource[uri] }
 
-    mutating func put(_ source: String, at path: String) {
-        byPath[path] = source
-        bySource[source] = path
-        sources.insert(source)
+    mutating func put(_ uri: String, at path: String) {
+        byPath[path] = uri
+        bySource[uri] = path
+        uris.insert(uri)
     }
 
     /// Nil where none stood there.
     @discardableResult
     mutating func remove(at path: String) -> String? {
-        guard let source = byPath.removeValue(forKey: path) else { return nil }
-        bySource[source] = nil
-        sources.remove(source)
-        return source
+        guard let uri = byPath.removeValue(forKey: path) else { return nil }
+        bySource[uri] = nil
+        uris.remove(uri)
+        return uri
     }
 }

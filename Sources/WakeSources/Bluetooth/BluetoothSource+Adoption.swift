@@ -6,54 +6,54 @@ extension BluetoothSource {
     /// To trust a peripheral is to want it watched. A private address that no bond resolves would be another tomorrow.
     func adopt(_ peripheral: BluezPeripheral, at path: String) {
         noteBond(peripheral, at: path)
-        let source = peripheral.source
+        let uri = peripheral.uri
         // With its pairing a peripheral may have told who it is.
-        if let known = sources[path], known != source { release(path) }
-        let session = watched[source]?.machine.session ?? host?.session(of: source) ?? .open
-        let isMeant = peripheral.isTrusted || session == .closed || host?.owesTrust(to: source) == true
+        if let known = uris[path], known != uri { release(path) }
+        let session = watched[uri]?.machine.session ?? host?.session(of: uri) ?? .open
+        let isMeant = peripheral.isTrusted || session == .closed || host?.owesTrust(to: uri) == true
         let isWanted = isMeant && (peripheral.isBonded || !peripheral.hasPrivateAddress)
         var offered = peripheral
-        offered.services.formUnion(watched[source]?.services ?? [])
+        offered.services.formUnion(watched[uri]?.services ?? [])
         // Before the host is asked: what it goes on with while it is connected is for the object that has the link.
-        guard !isBetterKnown(source, than: peripheral, at: path) else { return }
+        guard !isBetterKnown(uri, than: peripheral, at: path) else { return }
         guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: offered) else {
             return peripheral.isTrusted ? release(path) : dismiss(path)
         }
-        let wasTrusted = sources[path] == nil ? nil : watched[source]?.isTrusted
-        if let other = watched[source]?.path, other != path { sources[other] = nil }
-        sources[path] = source
+        let wasTrusted = uris[path] == nil ? nil : watched[uri]?.isTrusted
+        if let other = watched[uri]?.path, other != path { uris[other] = nil }
+        uris[path] = uri
         let device = Device(
-            source: source, alias: peripheral.deviceAlias(profile: plan.profile), profile: plan.profile,
-            mode: .bluetoothCentral, isBonded: peripheral.isBonded)
+            uri: uri, alias: peripheral.deviceAlias(profile: plan.profile), profile: plan.profile,
+            kind: .bluetoothCentral, isBonded: peripheral.isBonded)
         watch(device, at: path, plan, session)
         application.cover(peripheral.services)
-        watched[source]?.services = offered.services
-        watched[source]?.hasPublicAddress = peripheral.hasPublicAddress
-        watched[source]?.isTrusted = peripheral.isTrusted
-        reconcile(source, at: path, isTrusted: peripheral.isTrusted, wasTrusted: wasTrusted)
+        watched[uri]?.services = offered.services
+        watched[uri]?.hasPublicAddress = peripheral.hasPublicAddress
+        watched[uri]?.isTrusted = peripheral.isTrusted
+        reconcile(uri, at: path, isTrusted: peripheral.isTrusted, wasTrusted: wasTrusted)
     }
 
     private func watch(_ device: Device, at path: String, _ plan: BluetoothPlan, _ session: LinkSession) {
-        let source = device.source
-        if watched[source]?.device != device || watched[source]?.plan.edition != plan.edition {
+        let uri = device.uri
+        if watched[uri]?.device != device || watched[uri]?.plan.edition != plan.edition {
             host?.bluetooth(knows: device, by: plan)
         }
-        guard let known = watched[source] else {
-            let heardUntil = host?.listening(to: source)?.time
-            let isOfEarlierLife = released.remove(source) == nil && heardUntil != nil
+        guard let known = watched[uri] else {
+            let heardUntil = host?.listening(to: uri)?.time
+            let isOfEarlierLife = released.remove(uri) == nil && heardUntil != nil
             let machine = LinkMachine(
                 plan.link, session: session, heardUntil: heardUntil,
                 isOurs: isOfEarlierLife && session != .closed && !isHeardElsewhere(path), patience: patience)
-            watched[source] = Watched(path: path, device: device, plan: plan, machine: machine)
+            watched[uri] = Watched(path: path, device: device, plan: plan, machine: machine)
             return
         }
-        watched[source]?.path = path
-        watched[source]?.device = device
-        watched[source]?.plan = plan
-        if known.machine.plan != plan.link { step(source, .plan(plan.link)) }
+        watched[uri]?.path = path
+        watched[uri]?.device = device
+        watched[uri]?.plan = plan
+        if known.machine.plan != plan.link { step(uri, .plan(plan.link)) }
     }
 
-    /// What is asked of those that are connected, by source.
+    /// What is asked of those that are connected, by URI.
     public var plansInUse: [String: BluetoothPlan] {
         watched.filter { client.mirror.peripherals[$0.value.path]?.isConnected == true }.mapValues(\.plan)
     }
@@ -63,7 +63,7 @@ extension BluetoothSource {
         application.add(services)
         for (path, peripheral) in client.mirror.peripherals.sorted(by: { $0.key < $1.key }) {
             adopt(peripheral, at: path)
-            if let source = sources[path] { refresh(source) }
+            if let uri = uris[path] { refresh(uri) }
         }
     }
 
@@ -73,8 +73,8 @@ extension BluetoothSource {
     }
 
     /// Two adapters may know one peripheral: it stays with the one that it was found on, unless the other has the link.
-    private func isBetterKnown(_ source: String, than peripheral: BluezPeripheral, at path: String) -> Bool {
-        guard let known = watched[source], known.path != path, sources[known.path] == source,
+    private func isBetterKnown(_ uri: String, than peripheral: BluezPeripheral, at path: String) -> Bool {
+        guard let known = watched[uri], known.path != path, uris[known.path] == uri,
             let other = client.mirror.peripherals[known.path]
         else { return false }
         return other.isConnected || !peripheral.isConnected
@@ -82,41 +82,41 @@ extension BluetoothSource {
 
     /// The host hears of it first: what the loss itself causes is said of a device that is not bonded.
     private func noteBond(_ peripheral: BluezPeripheral, at path: String) {
-        guard let source = sources[path], var entry = watched[source], entry.device.isBonded, !peripheral.isBonded
+        guard let uri = uris[path], var entry = watched[uri], entry.device.isBonded, !peripheral.isBonded
         else { return }
         entry.device.isBonded = false
-        watched[source]?.device = entry.device
+        watched[uri]?.device = entry.device
         host?.bluetooth(knows: entry.device, by: entry.plan)
-        step(source, .bondLost)
+        step(uri, .bondLost)
     }
 
     /// It is not trusted any more: a link that is ours goes, which has bluetoothd bring it back no more.
     private func dismiss(_ path: String) {
-        guard let source = sources[path], let entry = watched[source] else { return }
+        guard let uri = uris[path], let entry = watched[uri] else { return }
         release(path)
         guard entry.machine.isOurs, entry.machine.facts.isUp else { return }
-        for (uuid, channel) in entry.machine.arming where channel.isAsked { ask(.stopNotify(uuid), of: source, entry) }
-        ask(.disconnect, of: source, entry)
+        for (uuid, channel) in entry.machine.arming where channel.isAsked { ask(.stopNotify(uuid), of: uri, entry) }
+        ask(.disconnect, of: uri, entry)
     }
 
     private func release(_ path: String) {
-        guard let source = sources.removeValue(forKey: path) else { return }
-        refresh(source)
-        released.insert(source)
-        watched[source] = nil
+        guard let uri = uris.removeValue(forKey: path) else { return }
+        refresh(uri)
+        released.insert(uri)
+        watched[uri] = nil
     }
 
     // MARK: Facts
 
     /// Tells its machine what is true of it now.
-    func refresh(_ source: String) {
-        guard let entry = watched[source] else { return }
-        step(source, .facts(facts(of: entry)))
+    func refresh(_ uri: String) {
+        guard let entry = watched[uri] else { return }
+        step(uri, .facts(facts(of: entry)))
     }
 
     private func facts(of entry: Watched) -> LinkFacts {
         var facts = LinkFacts()
-        let isKnown = sources[entry.path] == entry.device.source
+        let isKnown = uris[entry.path] == entry.device.uri
         let peripheral = isKnown ? client.mirror.peripherals[entry.path] : nil
         facts.absence = absence(client.mirror.adapters[entry.path.parent], isPresent: peripheral != nil)
         guard let peripheral else { return facts }

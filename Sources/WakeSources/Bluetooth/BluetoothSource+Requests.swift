@@ -11,27 +11,27 @@ extension BluetoothSource {
         var time = TimeSpan.seconds(15)
     }
 
-    func ask(_ request: LinkRequest, of source: String, _ entry: Watched) {
-        let answer: (LinkFailure?) -> Void = { [weak self] in self?.step(source, .answered(request, $0)) }
+    func ask(_ request: LinkRequest, of uri: String, _ entry: Watched) {
+        let answer: (LinkFailure?) -> Void = { [weak self] in self?.step(uri, .answered(request, $0)) }
         switch request {
         case .cut: order(.disconnect, entry, answer)
         case .letGo: letGo(entry, answer)
         case .block:
             // It holds at once, and while no bluetoothd is there to be told.
             if let peer = peer(of: entry) { kernel?.keepBlocked(peer) }
-            askBluetoothd(request, of: source, entry)
+            askBluetoothd(request, of: uri, entry)
         case .unblock:
             if let peer = peer(of: entry) { kernel?.unblock(peer) }
             answer(nil)
             // Bluetoothd believes that the kernel still does.
             if entry.machine.facts.isReachable { order(.wait, entry) { _ in } }
         case .connect, .disconnect, .startNotify, .stopNotify, .readConfiguration, .read:
-            askBluetoothd(request, of: source, entry)
+            askBluetoothd(request, of: uri, entry)
         }
     }
 
-    private func askBluetoothd(_ request: LinkRequest, of source: String, _ entry: Watched) {
-        guard let call = call(request, entry) else { return step(source, .answered(request, .unknownObject)) }
+    private func askBluetoothd(_ request: LinkRequest, of uri: String, _ entry: Watched) {
+        guard let call = call(request, entry) else { return step(uri, .answered(request, .unknownObject)) }
         client.call(call.path, call.interface, call.member, call.arguments, within: call.time) { [weak self] result in
             guard let self else { return }
             switch (result, request) {
@@ -40,11 +40,11 @@ extension BluetoothSource {
                 if failure == .noRoom, !noteNoRoom(on: entry.path.parent) {
                     failure = .other("the adapter refuses even a first link")
                 }
-                step(source, .answered(request, failure))
-            case (.success(let values), .read(let uuid)): step(source, .read(uuid, values.first?.bytes ?? []))
+                step(uri, .answered(request, failure))
+            case (.success(let values), .read(let uuid)): step(uri, .read(uuid, values.first?.bytes ?? []))
             case (.success(let values), .readConfiguration(let uuid)):
-                step(source, .configuration(uuid, values.first?.bytes ?? []))
-            case (.success, _): step(source, .answered(request, nil))
+                step(uri, .configuration(uuid, values.first?.bytes ?? []))
+            case (.success, _): step(uri, .answered(request, nil))
             }
         }
     }
@@ -94,7 +94,7 @@ extension BluetoothSource {
     }
 
     private func peer(of entry: Watched) -> KernelLinks.Peer? {
-        let address = entry.device.source.split(separator: "/").last.map(String.init) ?? ""
+        let address = entry.device.uri.split(separator: "/").last.map(String.init) ?? ""
         return KernelLinks.Peer(address, isPublic: entry.hasPublicAddress, on: entry.path.parent)
     }
 
@@ -130,7 +130,7 @@ extension BluetoothSource {
     }
 
     func refreshAll(on adapter: String) {
-        for (source, entry) in watched where entry.path.parent == adapter { refresh(source) }
+        for (uri, entry) in watched where entry.path.parent == adapter { refresh(uri) }
     }
 
     func hasRoom(on adapter: String) -> Bool {

@@ -20,14 +20,14 @@ extension BluetoothSource {
             let waiting = watched.values.filter { $0.path.parent == path && waitsForRoom($0) }.map(\.device)
             return AdapterStanding(
                 address: adapter.address, isPowered: adapter.isPowered, links: links,
-                mostLinks: slots.most(of: path, carrying: links), waiting: waiting.sorted { $0.source < $1.source })
+                mostLinks: slots.most(of: path, carrying: links), waiting: waiting.sorted { $0.uri < $1.uri })
         }.sorted { $0.address < $1.address }
     }
 
     /// What keeps it from being connected; nil where nothing does.
-    public func hindrance(of source: String) -> LinkHindrance? {
+    public func hindrance(of uri: String) -> LinkHindrance? {
         guard client.isThere else { return .bluetoothdGone }
-        guard let entry = watched[source] else { return .unwatched }
+        guard let entry = watched[uri] else { return .unwatched }
         guard waitsForRoom(entry) else { return entry.machine.hindrance }
         let adapter = entry.path.parent
         return .noRoom(adapter: client.mirror.adapters[adapter]?.address ?? adapter, links: links(on: adapter))

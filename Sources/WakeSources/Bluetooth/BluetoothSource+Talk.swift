@@ -15,18 +15,18 @@ extension BluetoothSource {
 
     /// Reads a characteristic's whole value; `answer` is called exactly once.
     public func read(
-        _ uuid: BluetoothUUID, of source: String, _ answer: @escaping (Result<[UInt8], TalkFailure>) -> Void
+        _ uuid: BluetoothUUID, of uri: String, _ answer: @escaping (Result<[UInt8], TalkFailure>) -> Void
     ) {
-        switch target(uuid, of: source, needs: ["read"]) {
+        switch target(uuid, of: uri, needs: ["read"]) {
         case .failure(let failure): answer(.failure(failure))
         case .success(let target):
             // Bluetoothd tells a read's value as if the peripheral had said it; the machine knows which one not to believe.
-            step(source, .handlerReads(uuid))
+            step(uri, .handlerReads(uuid))
             client.call(
                 target.path, BluezInterface.characteristic, "ReadValue", [.properties([])], within: Self.transaction
             ) { [weak self] result in
                 let answered = result.map { $0.first?.bytes ?? [] }.mapError { TalkFailure($0) }
-                self?.step(source, .handlerRead(uuid, try? answered.get()))
+                self?.step(uri, .handlerRead(uuid, try? answered.get()))
                 answer(answered)
             }
         }
@@ -35,10 +35,10 @@ extension BluetoothSource {
     /// Writes a characteristic's value, with a response where the peripheral gives one; longer values than a packet holds
     /// go in parts, which bluetoothd makes.
     public func write(
-        _ bytes: [UInt8], to uuid: BluetoothUUID, of source: String,
+        _ bytes: [UInt8], to uuid: BluetoothUUID, of uri: String,
         _ answer: @escaping (Result<Void, TalkFailure>) -> Void
     ) {
-        switch target(uuid, of: source, needs: ["write", "write-without-response"]) {
+        switch target(uuid, of: uri, needs: ["write", "write-without-response"]) {
         case .failure(let failure): answer(.failure(failure))
         case .success(let target):
             let way = target.flags.contains("write") ? "request" : "command"
@@ -57,9 +57,9 @@ extension BluetoothSource {
     }
 
     private func target(
-        _ uuid: BluetoothUUID, of source: String, needs flags: Set<String>
+        _ uuid: BluetoothUUID, of uri: String, needs flags: Set<String>
     ) -> Result<Target, TalkFailure> {
-        guard let entry = watched[source], entry.machine.isReady else { return .failure(.notConnected) }
+        guard let entry = watched[uri], entry.machine.isReady else { return .failure(.notConnected) }
         guard let path = path(of: uuid, entry), let found = client.mirror.characteristic(at: path) else {
             return .failure(.notOffered("it has no characteristic \(uuid)"))
         }

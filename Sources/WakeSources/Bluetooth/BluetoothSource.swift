@@ -9,20 +9,20 @@ public protocol BluetoothHost: AnyObject {
     /// What the profiles ask of such a peripheral; nil where none knows it.
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?
     /// What the user's switch says.
-    func session(of source: String) -> LinkSession
+    func session(of uri: String) -> LinkSession
     /// It was opened where it could not be trusted: that is made up for.
-    func owesTrust(to source: String) -> Bool
+    func owesTrust(to uri: String) -> Bool
     /// It is trusted now, be it by somebody else, and what was closed is open with that.
-    func bluetooth(isTrusted source: String)
+    func bluetooth(isTrusted uri: String)
     /// Those that the bridge has known, present or not.
     var knownPeripherals: [Device] { get }
     /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
-    func listening(to source: String) -> Listening?
+    func listening(to uri: String) -> Listening?
     /// A peripheral is watched from now on, or is called otherwise, or its profile or its bond is another.
     func bluetooth(knows device: Device, by plan: BluetoothPlan)
-    func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
+    func bluetooth(_ uri: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
     /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
-    func bluetooth(_ source: String, isHeard listening: Listening)
+    func bluetooth(_ uri: String, isHeard listening: Listening)
     /// An adapter came up or went down.
     func bluetooth(adapter address: String, isUp: Bool)
 }
@@ -65,11 +65,11 @@ public final class BluetoothSource {
     let patience: LinkPatience
     var watched: [String: Watched] = [:]
     /// By the path of the object that bluetoothd has for each.
-    var sources: [String: String] = [:]
+    var uris: [String: String] = [:]
     /// Which adapters are told to be up, by address.
     private var adaptersUp: Set<String> = []
     private var timer: Timer?
-    private var inputs: [(source: String, input: LinkInput, stamp: Stamp)] = []
+    private var inputs: [(uri: String, input: LinkInput, stamp: Stamp)] = []
     private var isStepping = false
     /// Those that no adapter knew, as was told once.
     private(set) var missing: Set<String> = []
@@ -106,8 +106,8 @@ public final class BluetoothSource {
             toldSince = nil
             self.kernel?.abandon()
         }
-        air?.onDrop = { [weak self] in self?.step(Device.source(ofBluetooth: $0), .dropped(reason: $1, at: $2)) }
-        air?.onEncryptionFailure = { [weak self] in self?.step(Device.source(ofBluetooth: $0), .unencrypted(reason: $1))
+        air?.onDrop = { [weak self] in self?.step(Device.uri(ofBluetooth: $0), .dropped(reason: $1, at: $2)) }
+        air?.onEncryptionFailure = { [weak self] in self?.step(Device.uri(ofBluetooth: $0), .unencrypted(reason: $1))
         }
         air?.onNoRoom = { [weak self] in self?.noteNoRoom(on: "/org/bluez/hci\($0)") }
         air?.onConnectFailure = { [weak self] in self?.noteFailedConnect($0) }
@@ -118,49 +118,49 @@ public final class BluetoothSource {
 
     /// What follows from an input may bring the next one, from an answer at once or from the host: one after the other, so
     /// that effects keep their order.
-    func step(_ source: String, _ input: LinkInput, at stamp: Stamp? = nil) {
-        inputs.append((source, input, stamp ?? clock()))
+    func step(_ uri: String, _ input: LinkInput, at stamp: Stamp? = nil) {
+        inputs.append((uri, input, stamp ?? clock()))
         guard !isStepping else { return }
         isStepping = true
         while !inputs.isEmpty {
             let next = inputs.removeFirst()
-            let effects = watched[next.source]?.machine.step(next.input, at: next.stamp) ?? []
-            for effect in effects { perform(effect, of: next.source) }
-            tellListening(to: next.source)
+            let effects = watched[next.uri]?.machine.step(next.input, at: next.stamp) ?? []
+            for effect in effects { perform(effect, of: next.uri) }
+            tellListening(to: next.uri)
         }
         isStepping = false
         rearm()
     }
 
-    private func perform(_ effect: LinkEffect, of source: String) {
-        guard let entry = watched[source] else { return }
+    private func perform(_ effect: LinkEffect, of uri: String) {
+        guard let entry = watched[uri] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
         case .raise(.attention(.bondInvalid, _), let stamp):
             let detail =
                 "the bond with \(entry.device.alias) is not valid any more; run 'wakebridge pair \(entry.device.alias)'"
-            host?.bluetooth(source, did: .attention(.bondInvalid, detail: detail), at: stamp)
-        case .raise(let kind, let stamp): host?.bluetooth(source, did: kind, at: stamp)
-        case .request(let request): ask(request, of: source, entry)
+            host?.bluetooth(uri, did: .attention(.bondInvalid, detail: detail), at: stamp)
+        case .raise(let kind, let stamp): host?.bluetooth(uri, did: kind, at: stamp)
+        case .request(let request): ask(request, of: uri, entry)
         }
     }
 
-    private func tellListening(to source: String) {
-        guard let listening = watched[source]?.machine.listening else { return }
-        switch (watched[source]?.listening, listening) {
+    private func tellListening(to uri: String) {
+        guard let listening = watched[uri]?.machine.listening else { return }
+        switch (watched[uri]?.listening, listening) {
         case (.since, .since): return
         case (let told, _): guard told != listening else { return }
         }
-        watched[source]?.listening = listening
-        host?.bluetooth(source, isHeard: listening)
+        watched[uri]?.listening = listening
+        host?.bluetooth(uri, isHeard: listening)
     }
 
     /// The bridge ends in order, and knows better than its next life how far it listened.
     public func end() {
         let now = clock().wall
-        for (source, entry) in watched {
+        for (uri, entry) in watched {
             guard case .since = entry.machine.listening else { continue }
-            host?.bluetooth(source, isHeard: .until(entry.machine.surelyHeard(at: now)))
+            host?.bluetooth(uri, isHeard: .until(entry.machine.surelyHeard(at: now)))
         }
         kernel?.end()
     }
@@ -170,9 +170,9 @@ public final class BluetoothSource {
     private func tick() {
         let now = clock()
         for adapter in slots.end(at: now.moment.monotonic) { refreshAll(on: adapter) }
-        for (source, entry) in watched {
+        for (uri, entry) in watched {
             guard let due = entry.machine.deadline, due <= now.moment.monotonic else { continue }
-            step(source, .tick, at: now)
+            step(uri, .tick, at: now)
         }
         mendStalls(now.moment.monotonic)
         rearm()
@@ -196,7 +196,7 @@ extension BluetoothSource: BluezListener {
 
     public func bluezDidVanish() {
         application.reset()
-        sources = [:]
+        uris = [:]
         log.warning("bluetoothd is gone; peripherals are watched again when it is back")
     }
 
@@ -211,7 +211,7 @@ extension BluetoothSource: BluezListener {
             refreshAll(on: path)
         case .peripheral(let path, let facts): notePeripheral(path, facts)
         case .peripheralGone(let path, let last): notePeripheralGone(path, last)
-        case .database(let path): if let source = sources[path] { refresh(source) }
+        case .database(let path): if let uri = uris[path] { refresh(uri) }
         case .value(let path, let bytes): noteValue(path, bytes)
         }
     }
@@ -227,11 +227,11 @@ extension BluetoothSource: BluezListener {
     /// A bond belongs to an adapter: with another one in its place all would be silent for ever.
     private func tellMissing() {
         guard let host, client.isThere else { return }
-        let present = Set(client.mirror.peripherals.values.map(\.source))
-        for device in host.knownPeripherals where !present.contains(device.source) {
-            guard missing.insert(device.source).inserted else { continue }
+        let present = Set(client.mirror.peripherals.values.map(\.uri))
+        for device in host.knownPeripherals where !present.contains(device.uri) {
+            guard missing.insert(device.uri).inserted else { continue }
             log.notice(
-                "\(device.alias) (\(device.source)) is known to the bridge, and to no adapter that is here: where it was not "
+                "\(device.alias) (\(device.uri)) is known to the bridge, and to no adapter that is here: where it was not "
                     + "forgotten on purpose, plug its adapter in, or pair it anew with 'wakebridge pair'")
         }
     }
@@ -244,24 +244,24 @@ extension BluetoothSource: BluezListener {
 
     private func notePeripheral(_ path: String, _ facts: PeripheralFacts) {
         guard let peripheral = client.mirror.peripherals[path] else { return }
-        let wasWatched = sources[path] != nil
+        let wasWatched = uris[path] != nil
         if facts != .advertisement { adopt(peripheral, at: path) }
         if facts.contains(.link), peripheral.isConnected { stalls.succeed(path.parent) }
         if facts.contains(.link) { noteRoom(on: path.parent) }
-        guard let source = sources[path] else { return }
-        if facts != .advertisement { refresh(source) }
+        guard let uri = uris[path] else { return }
+        if facts != .advertisement { refresh(uri) }
         // Somebody trusts it now, and it may have been disconnected when it was trusted no more.
-        if !wasWatched, facts == .bond, !peripheral.isConnected { step(source, .keptOff) }
+        if !wasWatched, facts == .bond, !peripheral.isConnected { step(uri, .keptOff) }
         guard facts.contains(.advertisement) else { return }
-        if peripheral.signal != nil { step(source, .advertised) }
+        if peripheral.signal != nil { step(uri, .advertised) }
     }
 
     /// With bluetoothd or its adapter a peripheral goes, and comes back with it.
     private func notePeripheralGone(_ path: String, _ last: BluezPeripheral) {
-        guard let source = sources.removeValue(forKey: path) else { return }
-        refresh(source)
+        guard let uri = uris.removeValue(forKey: path) else { return }
+        refresh(uri)
         guard client.isThere else { return }
-        log.notice("\(watched[source]?.device.alias ?? last.address) is not known to bluetoothd any more")
+        log.notice("\(watched[uri]?.device.alias ?? last.address) is not known to bluetoothd any more")
         // Another adapter may know it too.
         for (other, peripheral) in client.mirror.peripherals where peripheral.address == last.address {
             notePeripheral(other, .identity)
@@ -270,9 +270,9 @@ extension BluetoothSource: BluezListener {
 
     /// Of two characteristics with one UUID only the one that was armed is heard.
     private func noteValue(_ path: String, _ bytes: [UInt8]) {
-        guard let source = sources[path.parent.parent], let uuid = client.mirror.characteristic(at: path)?.uuid,
-            watched[source]?.machine.facts.channels[uuid]?.path == path
+        guard let uri = uris[path.parent.parent], let uuid = client.mirror.characteristic(at: path)?.uuid,
+            watched[uri]?.machine.facts.channels[uuid]?.path == path
         else { return }
-        step(source, .value(uuid, bytes))
+        step(uri, .value(uuid, bytes))
     }
 }

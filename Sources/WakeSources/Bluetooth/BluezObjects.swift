@@ -52,7 +52,7 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
         !hasPublicAddress && UInt8(address.prefix(2), radix: 16).map { $0 >> 6 != 0b11 } ?? false
     }
     /// Which device its events come from.
-    public var source: String { Device.source(ofBluetooth: address) }
+    public var uri: String { Device.uri(ofBluetooth: address) }
     /// True where somebody has given it a name of its own.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
     public var isAdopted: Bool { isTrusted || isBonded }

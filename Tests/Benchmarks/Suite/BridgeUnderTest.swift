@@ -15,7 +15,7 @@ final class BridgeUnderTest {
     private let daemon: Daemon
     private let count: Int
     /// Found once the first of them speaks, when the manifests are read.
-    private var devices: [DeviceID] = []
+    private var devices: [EventOrigin] = []
     private var speaker = 0
     private var dice = Dice()
     private let source = FileDescriptor(owning: 0)
@@ -48,8 +48,8 @@ final class BridgeUnderTest {
             address.append(UInt8(ascii: ":"))
         }
         return Device(
-            source: "/bluetooth/" + String(decoding: address.dropLast(), as: UTF8.self),
-            alias: BridgeFolder.alias(number), profile: "heart-rate-monitor", mode: .bluetoothCentral)
+            uri: "/bluetooth/" + String(decoding: address.dropLast(), as: UTF8.self),
+            alias: BridgeFolder.alias(number), profile: "heart-rate-monitor", kind: .bluetoothCentral)
     }
 
     private func listen() {
@@ -71,13 +71,13 @@ final class BridgeUnderTest {
             let bytes = Array(space[start..<min(start + Self.frame.count, space.count)])
             let stamp = daemon.bridge.turn.clock.stamp()
             let device = bytes == Self.again ? devices[speaker] : nextSpeaker()
-            daemon.bridge.engine.ingest(DeviceEvent(device: device, kind: .data(Self.measurement, bytes), stamp: stamp))
+            daemon.bridge.engine.ingest(DeviceEvent(origin: device, kind: .data(Self.measurement, bytes), stamp: stamp))
         }
     }
 
     /// Each in its turn, and the turns in another order each time: no memory is warm because a neighbour spoke, and nobody
     /// speaks when he is expected to.
-    private func nextSpeaker() -> DeviceID {
+    private func nextSpeaker() -> EventOrigin {
         if speaker == 0 { devices.shuffle(using: &dice) }
         speaker = (speaker + 1) % devices.count
         return devices[speaker]

@@ -326,10 +326,10 @@ struct AccessorySourceTests {
         bench.sessions[replacement] = .paused
         #expect(bench.source.resolve(bench.source.place(of: replacement) ?? "", as: serialSource) == serialSource)
         #expect(bench.story(replacement) == ["+", "-unplugged"] && !bench.source.isKnown(replacement))
-        #expect(bench.sessions.isEmpty && bench.registries.last?.sources == [serialSource])
+        #expect(bench.sessions.isEmpty && bench.registries.last?.uris == [serialSource])
         bench.unplug(port: "2", serial: "B2")
         bench.plug(gadget, port: "3", serial: "B2")
-        #expect(bench.source.doubts.isEmpty && bench.source.source(named: "scale") == serialSource)
+        #expect(bench.source.doubts.isEmpty && bench.source.uri(named: "scale") == serialSource)
         #expect(bench.source.node(of: serialSource) == gadget.node)
     }
 
@@ -341,7 +341,7 @@ struct AccessorySourceTests {
             bench.source.take(.record(bench.record(.add, serial: "\(number)", node: "/dev/wakebridge-none")))
             bench.unplug(serial: "\(number)")
         }
-        #expect(bench.source.registry.sources.count == AccessoryRegistry.mostAbsent + 1)
+        #expect(bench.source.registry.uris.count == AccessoryRegistry.mostAbsent + 1)
         #expect(bench.source.watched.count == AccessoryRegistry.mostAbsent + 1)
         #expect(bench.source.watched["/accessory/2341:0043:1:00"] == nil)
     }

@@ -4,7 +4,7 @@ import WakeSources
 import WakeSystem
 
 private func source(_ path: String, _ subsystem: String = "tty", _ properties: [String: String] = [:]) -> String? {
-    AccessoryIdentity(device(path, subsystem, properties))?.source
+    AccessoryIdentity(device(path, subsystem, properties))?.uri
 }
 
 @Suite("Who an accessory is")

@@ -61,7 +61,7 @@ struct RegistryTests {
         desk.unplug(1)
         #expect(desk.plug(2) == .known(source))
         #expect(desk.restart([3]) == [.known(source)])
-        #expect(desk.registry.sources == [source])
+        #expect(desk.registry.uris == [source])
     }
 
     @Test(
@@ -116,7 +116,7 @@ struct RegistryTests {
         desk.plug(2)
         #expect(desk.plug(3) == .new(byPort(3)))
         #expect(desk.plug(4) == .new(byPort(4)))
-        #expect(desk.registry.sources.count == 4)
+        #expect(desk.registry.uris.count == 4)
     }
 
     @Test("a stranger that comes before the only known one does not take its place", arguments: [nil, "0001"])
@@ -217,7 +217,7 @@ struct RegistryTests {
             #expect(replacement != byPort(1) && !replacement.isEmpty)
             desk.plugged[1] = nil
             #expect(desk.registry.bind(twin(3, serial: serial), to: byPort(1), attached: desk.attached) == replacement)
-            #expect(!desk.registry.sources.contains(replacement))
+            #expect(!desk.registry.uris.contains(replacement))
             desk.plugged[3] = byPort(1)
             if serial == nil {
                 #expect(desk.plug(4) == .new(byPort(4)))
@@ -250,7 +250,7 @@ struct RegistryTests {
     func looks() {
         var registry = AccessoryRegistry()
         #expect(registry.look(at: twin(1), attached: []) == .new(byPort(1)))
-        #expect(registry.sources == [])
+        #expect(registry.uris == [])
         _ = registry.resolve(twin(1), attached: [])
         let before = registry
         _ = registry.resolve(twin(1), attached: [])
@@ -298,7 +298,7 @@ struct RegistryTests {
         var other = read(desk.registry.lines).registry
         #expect(desk.registry.trim(attached: [source(1)]) == [source(4)])
         #expect(other.trim(attached: []) == [source(1), source(4)])
-        #expect(other.trim(attached: []) == [] && other.sources.count == 1_001)
+        #expect(other.trim(attached: []) == [] && other.uris.count == 1_001)
         #expect(other.name(of: source(2)) == "mine")
     }
 

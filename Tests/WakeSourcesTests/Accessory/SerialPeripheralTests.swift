@@ -18,7 +18,7 @@ struct SerialPeripheralTests {
         let radio = try Radio()
         try radio.waitFor("+")
         #expect(radio.bench.known[logger]?.alias == "logger-0001")
-        #expect(radio.bench.known[logger]?.mode == .externalAccessory)
+        #expect(radio.bench.known[logger]?.kind == .externalAccessory)
         try radio.tell("speak 1 one", "speak 1 two")
         try radio.waitFor("+", ":one", ":two")
         try radio.tell("hangup 1")

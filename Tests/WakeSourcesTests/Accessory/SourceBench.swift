@@ -128,7 +128,7 @@ final class AccessoryBench: AccessoryHost {
     func session(of source: String) -> LinkSession { sessions[source] ?? .open }
     func listening(to source: String) -> Listening? { heard[source] }
     func isWanted(_ source: String) -> Bool { wanted.contains(source) }
-    func accessory(knows device: Device, by match: AccessoryMatch) { known[device.source] = device }
+    func accessory(knows device: Device, by match: AccessoryMatch) { known[device.uri] = device }
     func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
         told.append((source, kind))
         if case .gap(let gap) = kind { gaps.append(gap) }

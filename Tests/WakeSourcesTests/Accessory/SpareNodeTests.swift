@@ -40,11 +40,11 @@ struct SpareNodeTests {
             let pair = try Pair()
             pair.plug(isForward ? [pair.first, pair.second] : [pair.second, pair.first])
             #expect(pair.opened == pair.node(pair.first))
-            #expect(pair.spares == [pair.node(pair.second)] && pair.bench.source.spareNodes[0].source == source)
+            #expect(pair.spares == [pair.node(pair.second)] && pair.bench.source.spareNodes[0].uri == source)
             #expect(try pair.bench.turn { pair.bench.story().last == "+" })
             pair.gadgets[pair.first]?.say("one\n")
             #expect(try pair.bench.turn { pair.bench.story() == ["+", ":one"] })
-            #expect(pair.bench.registries.last?.sources == [source])
+            #expect(pair.bench.registries.last?.uris == [source])
         }
     }
 
@@ -137,6 +137,6 @@ struct SpareNodeTests {
         }
         bench.source.take(.snapshot(records, afterLoss: false))
         #expect(bench.plansAsked == 100)
-        #expect(bench.registries.count == 1 && bench.registries[0].sources.count == 100)
+        #expect(bench.registries.count == 1 && bench.registries[0].uris.count == 100)
     }
 }

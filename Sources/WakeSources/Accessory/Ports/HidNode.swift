@@ -38,7 +38,7 @@ final class HidNode: OpenNode {
                         return .failure(error)
                     }
                 })
-        case .serial?, .fragment?, .input?, .advertisement?, .characteristic?:
+        case .stream?, .fragment?, .characteristic?:
             return .refused("its streams are reports, such as \"report-0\"")
         }
     }

@@ -31,7 +31,7 @@ public final class SerialPeripherals {
     private var attending: Deferred?
     private var arrival: Timer?
     /// By the path of bluetoothd's object. They stay while bluetoothd is away: what is open goes on without it.
-    private var sources: [String: String] = [:]
+    private var uris: [String: String] = [:]
     private var calls: [String: Call] = [:]
     private var turns = CallTurns()
     private var lastNumber = 0
@@ -76,65 +76,65 @@ public final class SerialPeripherals {
         let isWanted =
             peripheral.isTrusted && peripheral.isBonded && !peripheral.isBlocked && !peripheral.address.isEmpty
             && peripheral.services.contains(Self.serialPort)
-        if isWanted, isKnownElsewhere(peripheral.source, than: path) { return }
+        if isWanted, isKnownElsewhere(peripheral.uri, than: path) { return }
         guard isWanted, let match = accessories.host?.plan(for: peripheral) else {
-            let source = sources[path]
+            let uri = uris[path]
             release(path)
-            if let source, !peripheral.isBonded { noteBondLost(of: source) }
+            if let uri, !peripheral.isBonded { noteBondLost(of: uri) }
             return
         }
         let device = Device(
-            source: peripheral.source, alias: peripheral.deviceAlias(profile: match.profile),
-            profile: match.profile, mode: .externalAccessory, isBonded: peripheral.isBonded)
+            uri: peripheral.uri, alias: peripheral.deviceAlias(profile: match.profile),
+            profile: match.profile, kind: .externalAccessory, isBonded: peripheral.isBonded)
         watch(device, match, at: path)
     }
 
     /// Another adapter may have taken it up, with a bond of its own.
-    private func noteBondLost(of source: String) {
-        guard !sources.values.contains(source), let entry = accessories.watched[source] else { return }
+    private func noteBondLost(of uri: String) {
+        guard !uris.values.contains(uri), let entry = accessories.watched[uri] else { return }
         var device = entry.device
         device.isBonded = false
-        accessories.watched[source]?.device = device
+        accessories.watched[uri]?.device = device
         accessories.host?.accessory(knows: device, by: entry.match)
     }
 
     /// Two adapters may know one device: it stays with the first, and the host is asked for that alone, because what a device
     /// goes on with while it is connected is for the object that has the link.
-    private func isKnownElsewhere(_ source: String, than path: String) -> Bool {
-        guard let other = sources.first(where: { $0.value == source })?.key, other != path else { return false }
+    private func isKnownElsewhere(_ uri: String, than path: String) -> Bool {
+        guard let other = uris.first(where: { $0.value == uri })?.key, other != path else { return false }
         // Whoever is released has the others noted anew.
         if client.mirror.peripherals[other] == nil { release(other) }
         return true
     }
 
     private func watch(_ device: Device, _ match: AccessoryMatch, at path: String) {
-        sources[path] = device.source
-        guard let known = accessories.watched[device.source], known.machine.isAttached, known.match == match else {
-            if accessories.watched[device.source]?.machine.isAttached == true { detach(device.source) }
+        uris[path] = device.uri
+        guard let known = accessories.watched[device.uri], known.machine.isAttached, known.match == match else {
+            if accessories.watched[device.uri]?.machine.isAttached == true { detach(device.uri) }
             return accessories.attach(device, match, at: path, by: self)
         }
         guard known.device != device else { return }
-        accessories.watched[device.source]?.device = device
+        accessories.watched[device.uri]?.device = device
         accessories.host?.accessory(knows: device, by: match)
     }
 
     private func release(_ path: String) {
         deaths[path] = nil
-        guard let source = sources.removeValue(forKey: path) else { return }
-        detach(source)
+        guard let uri = uris.removeValue(forKey: path) else { return }
+        detach(uri)
         // Another adapter may know it too.
-        let others = client.mirror.peripherals.filter { $0.value.source == source && $0.key != path }
+        let others = client.mirror.peripherals.filter { $0.value.uri == uri && $0.key != path }
         for other in others.keys.sorted() { note(other) }
     }
 
-    private func detach(_ source: String) {
-        accessories.watched[source]?.port?.conclude()
-        accessories.step(source, .detached)
+    private func detach(_ uri: String) {
+        accessories.watched[uri]?.port?.conclude()
+        accessories.step(uri, .detached)
     }
 
     /// What kept them from being connected may be gone.
     private func wake(where isMeant: (String) -> Bool = { _ in true }) {
-        for (path, source) in sources where isMeant(path) { accessories.step(source, .changed) }
+        for (path, uri) in uris where isMeant(path) { accessories.step(uri, .changed) }
     }
 
     // MARK: What bluetoothd asks
@@ -146,16 +146,16 @@ public final class SerialPeripherals {
             wake()
         case .refused(let why): refuseAll(why)
         case .released: for turn in turns.endAll() { refuse(turn, .absent(Self.released)) }
-        case .disconnect: if let source = sources[path] { accessories.hangUp(source) }
+        case .disconnect: if let uri = uris[path] { accessories.hangUp(uri) }
         case .offered(let channel): take(channel, of: path)
         }
     }
 
     private func take(_ channel: OfferedChannel, of path: String) {
         if calls[path] != nil { return hand(channel, of: path) }
-        guard let source = sources[path] else { return channel.refuse("nobody listens to this device") }
+        guard let uri = uris[path] else { return channel.refuse("nobody listens to this device") }
         offer = (path, channel)
-        accessories.step(source, .changed)
+        accessories.step(uri, .changed)
         offer?.channel.refuse("it is open already, or its session is closed")
         offer = nil
     }
@@ -247,12 +247,12 @@ extension SerialPeripherals: NodeOpener {
     private func noteDeath(_ path: String) -> PortRefusal {
         let why = PortRefusal.other("bluetoothd died while it was asked to connect it")
         // Nobody wants it any more.
-        guard let source = sources[path] else { return why }
+        guard let uri = uris[path] else { return why }
         var known = deaths[path] ?? Deaths(pause: pauseAfterDeath)
         let pause = known.pause.next()
         known.notBefore = SystemClock.monotonic() + pause
         deaths[path] = known
-        let name = accessories.watched[source]?.device.alias ?? path
+        let name = accessories.watched[uri]?.device.alias ?? path
         log.warning(
             "bluetoothd died while it was asked to connect \(name); that is asked again in \(pause.wholeMilliseconds / 1_000) s"
         )
@@ -276,7 +276,7 @@ extension SerialPeripherals: NodeOpener {
 
 extension SerialPeripherals: BluezListener {
     public func bluezDidAppear() {
-        guard !sources.isEmpty else { return }
+        guard !uris.isEmpty else { return }
         profile?.register()
         arrival?.arm(at: SystemClock.monotonic() + arrivalPatience)
     }
@@ -312,7 +312,7 @@ extension SerialPeripherals: BluezListener {
 
     /// What the next bluetoothd has not told of is not paired any more, or its adapter has gone meanwhile.
     private func releaseMissing() {
-        for path in sources.keys.sorted() where client.mirror.peripherals[path] == nil { release(path) }
+        for path in uris.keys.sorted() where client.mirror.peripherals[path] == nil { release(path) }
     }
 
     private func noteAdapter(_ path: String) {

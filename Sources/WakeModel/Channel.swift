@@ -1,0 +1,84 @@
+// The part of a device that bytes came from, and the name that it has on every surface.
+
+/// Why bytes of a serial accessory do not fit its framing.
+public enum Fragment: String, Hashable, Sendable, CaseIterable {
+    case tooLong = "too-long"
+    case noStart = "no-start"
+    case badLength = "bad-length"
+    case badEscape = "bad-escape"
+    case badCode = "bad-code"
+    case cutShort = "cut-short"
+
+    /// The name in event lines.
+    public var sentence: String {
+        switch self {
+        case .tooLong: "too long: no end came within the limit, and this is a piece of it"
+        case .noStart: "garbage: it stands before the start of a message"
+        case .badLength: "a length that cannot be"
+        case .badEscape: "a bad escape"
+        case .badCode: "a bad code"
+        case .cutShort: "cut short: the line ended before the message did"
+        }
+    }
+}
+
+/// The part of a device that bytes came from.
+public enum Channel: Hashable, Sendable {
+    case characteristic(BluetoothUUID)
+    /// Bytes of a serial accessory that are no message; they are never decoded or coalesced with messages.
+    case fragment(Fragment)
+    /// A HID report by its number; 0 where the device does not number reports.
+    case report(UInt8)
+    /// Whatever else its source names so: a word of a-z, 0-9 and `-`.
+    case stream(String)
+
+    /// The byte stream of a serial accessory.
+    public static let serial = Channel.stream("serial")
+    /// Input events (evdev).
+    public static let input = Channel.stream("input")
+    /// A broadcast, heard without a link: AD structures in the order sent.
+    public static let advertisement = Channel.stream("advertisement")
+}
+
+extension Channel {
+    /// The field that names the channel in an event line, and its text.
+    public var wireName: (field: StaticString, text: String) {
+        switch self {
+        case .characteristic(let uuid): ("characteristic", uuid.description)
+        case .fragment(let fragment): ("stream", Self.fragmentPrefix + fragment.rawValue)
+        case .report(let number): ("stream", "\(Self.reportPrefix)\(number)")
+        case .stream(let name): ("stream", name)
+        }
+    }
+
+    /// Reads the text of ``wireName``; nil for anything else, such as a stream that no registered kind of source has.
+    public init?(wireName text: some StringProtocol) {
+        if let uuid = BluetoothUUID(text) {
+            self = .characteristic(uuid)
+        } else if text == "advertisement" {
+            self = .advertisement
+        } else if text.hasPrefix(Self.fragmentPrefix) {
+            guard let fragment = Fragment(rawValue: String(text.dropFirst(Self.fragmentPrefix.count))) else {
+                return nil
+            }
+            self = .fragment(fragment)
+        } else {
+            self.init(stream: String(text))
+        }
+    }
+
+    /// Reads the ``wireName`` of a stream that can be written to and read from: a broadcast cannot.
+    public init?(stream text: String) {
+        if text.hasPrefix(Self.reportPrefix) {
+            guard let number = UInt8(text.dropFirst(Self.reportPrefix.count)), text == "\(Self.reportPrefix)\(number)"
+            else { return nil }
+            self = .report(number)
+        } else {
+            guard SourceKind.allCases.contains(where: { $0.streams.contains(text) }) else { return nil }
+            self = .stream(text)
+        }
+    }
+
+    private static let reportPrefix = "report-"
+    private static let fragmentPrefix = "serial-"
+}
