@@ -34,7 +34,8 @@ let package = Package(
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
-        .target(name: "WakeSources", dependencies: ["WakeModel", "WakeTrace", "WakeHCI", "WakeLoop"]),
+        .target(name: "WakeSources",
+            dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
         .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources"]),
         // Of the tool alone: what turns captures into traces and back, and what finds and pairs peripherals.
         .target(name: "WakeCapture", dependencies: ["WakeModel", "WakeTrace", "WakeHCI"]),

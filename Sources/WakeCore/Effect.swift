@@ -48,12 +48,6 @@ public struct Delivery: Hashable, Sendable {
     public var budget: TimeSpan
 }
 
-/// What a handler asks of a device; answered later by `Input.answered`.
-public enum DeviceRequest: Hashable, Sendable {
-    case read(DeviceAddress)
-    case write(DeviceAddress, bytes: [UInt8])
-}
-
 public enum Effect: Sendable {
     // For the journal, in the open transaction.
     case append(Sequence, DeviceEvent, owners: [HandlerID], Durability)

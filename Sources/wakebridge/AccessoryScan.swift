@@ -52,7 +52,7 @@ final class AccessoryScan {
     private func apply(_ event: UdevFeed.Event) {
         let changes =
             switch event {
-            case .record(let record): attached.take(record)
+            case .record(let record): attached.apply(record)
             case .snapshot(let records, _): attached.reconcile(with: records)
             }
         if !changes.isEmpty { hasNews = true }

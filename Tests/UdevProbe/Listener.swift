@@ -21,7 +21,7 @@ struct Listener: ~Copyable {
         turns += 1
         for _ in 1...256 {
             switch monitor.receive() {
-            case .record(let record): tell(devices.take(record))
+            case .record(let record): tell(devices.apply(record))
             case .irrelevant: continue
             case .nothing: return
             case .overflow:

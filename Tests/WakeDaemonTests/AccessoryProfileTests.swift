@@ -6,6 +6,7 @@ import WakeSystem
 
 @testable import WakeDaemon
 @testable import WakeSources
+@testable import WakeSources
 
 @Suite("Profiles of accessories")
 struct AccessoryProfileTests {

@@ -1,10 +1,11 @@
 // The small files of the state directory that people can read and mend: nothing of theirs is lost to a program that cannot read it.
 import Testing
 import WakeModel
-import WakeSources
+
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeSources
 
 /// A state directory, gone with the test.
 private final class State {
@@ -36,15 +37,15 @@ struct BookTests {
         let broken = Array("{\"source\": \u{e9}".utf8) + [0xff]
         let written: [[UInt8]] = [Array(known("A").utf8), broken, [], Array("garbage".utf8), []]
         try state.put(Array(written.joined(separator: [10])), "accessories")
-        let book = AccessoryBook(in: state.root)
+        let book = AccessoryRegistryStore(in: state.root)
         var registry = book.read()
         #expect(registry.uris == ["/accessory/1a86:7523:A:00"])
         _ = registry.resolve(device("B"), attached: [])
-        book.note(registry)
-        book.keep()
+        book.save(registry)
+        book.write()
         let lines = try File.bytes(at: state.root + "/accessories").split(separator: 10)
         #expect(lines.count == 4 && lines.contains(broken[...]) && lines.contains(Array("garbage".utf8)[...]))
-        #expect(AccessoryBook(in: state.root).read() == registry)
+        #expect(AccessoryRegistryStore(in: state.root).read() == registry)
         #expect(state.names == ["accessories"])
     }
 
@@ -53,34 +54,34 @@ struct BookTests {
         let state = try State()
         for (text, name) in [("one\ntwo\n", "accessories.unreadable"), ("three", "accessories.unreadable.2")] {
             try state.put(text, "accessories")
-            let book = AccessoryBook(in: state.root)
+            let book = AccessoryRegistryStore(in: state.root)
             var registry = book.read()
             #expect(registry.uris == [] && state.text("accessories") == nil && state.text(name) == text)
             _ = registry.resolve(device("B"), attached: [])
-            book.note(registry)
-            book.keep()
+            book.save(registry)
+            book.write()
             #expect(state.text("accessories")?.contains(":B:") == true && state.text(name) == text)
         }
         try File.remove(state.root + "/accessories")
         try Directory.create(state.root + "/accessories/folder")
-        #expect(AccessoryBook(in: state.root).read().uris == [])
+        #expect(AccessoryRegistryStore(in: state.root).read().uris == [])
         #expect(state.names.contains("accessories.unreadable.3") && !state.names.contains("accessories"))
     }
 
     @Test("what the turn of the loop brings is written at once, in the end, and nothing where nothing was brought")
     func writesOnce() throws {
         let state = try State()
-        let book = AccessoryBook(in: state.root)
+        let book = AccessoryRegistryStore(in: state.root)
         var registry = book.read()
         for serial in ["A", "B"] {
             _ = registry.resolve(device(serial), attached: [])
-            book.note(registry)
+            book.save(registry)
         }
         #expect(state.names == [])
-        book.keep()
-        #expect(AccessoryBook(in: state.root).read() == registry)
+        book.write()
+        #expect(AccessoryRegistryStore(in: state.root).read() == registry)
         try File.remove(state.root + "/accessories")
-        book.keep()
+        book.write()
         #expect(state.names == [])
     }
 
@@ -88,7 +89,7 @@ struct BookTests {
     func sessions() throws {
         let state = try State()
         try state.put("closed /accessory/a\nopen-ish /accessory/b\n", "sessions")
-        let book = SessionBook(in: state.root)
+        let book = SessionStore(in: state.root)
         #expect(book["/accessory/a"] == .closed && book["/accessory/b"] == .open)
         try book.set(.paused, of: "/accessory/c", needsTrust: false)
         #expect(state.text("sessions") == "closed /accessory/a\npaused /accessory/c\nopen-ish /accessory/b\n")
@@ -97,24 +98,24 @@ struct BookTests {
         #expect(book["/accessory/a"] == .open)
         #expect(state.text("sessions") == "paused /accessory/c\nopen-ish /accessory/b\n")
         try state.put("\u{0}\u{1}x", "sessions")
-        #expect(SessionBook(in: state.root)["/accessory/c"] == .open)
+        #expect(SessionStore(in: state.root)["/accessory/c"] == .open)
         #expect(state.names == ["sessions.unreadable"])
     }
 
     @Test("what was opened owes its trust until it is settled, over restarts; an accessory never does")
     func trust() throws {
         let state = try State()
-        let book = SessionBook(in: state.root)
+        let book = SessionStore(in: state.root)
         try book.set(.closed, of: "/bluetooth/a", needsTrust: true)
-        #expect(!book.owesTrust(to: "/bluetooth/a"))
+        #expect(!book.awaitsTrust("/bluetooth/a"))
         try book.set(.open, of: "/bluetooth/a", needsTrust: true)
         try book.set(.open, of: "/accessory/b", needsTrust: false)
         #expect(state.text("sessions") == "open /bluetooth/a\n")
-        let next = SessionBook(in: state.root)
-        #expect(next["/bluetooth/a"] == .open && next.owesTrust(to: "/bluetooth/a"))
-        #expect(!next.owesTrust(to: "/accessory/b"))
+        let next = SessionStore(in: state.root)
+        #expect(next["/bluetooth/a"] == .open && next.awaitsTrust("/bluetooth/a"))
+        #expect(!next.awaitsTrust("/accessory/b"))
         try next.settle("/bluetooth/a")
-        #expect(next["/bluetooth/a"] == .open && !next.owesTrust(to: "/bluetooth/a"))
+        #expect(next["/bluetooth/a"] == .open && !next.awaitsTrust("/bluetooth/a"))
     }
 
     @Test("a file that can neither be read nor moved is left alone, and what is not kept is refused")
@@ -124,7 +125,7 @@ struct BookTests {
             try Directory.create("\(state.root)/sessions.unreadable" + (number < 2 ? "" : ".\(number)") + "/x")
         }
         try state.put("garbage", "sessions")
-        let book = SessionBook(in: state.root)
+        let book = SessionStore(in: state.root)
         #expect(throws: SystemError.self) { try book.set(.closed, of: "/accessory/a", needsTrust: false) }
         #expect(book["/accessory/a"] == .open && state.text("sessions") == "garbage")
     }

@@ -78,7 +78,7 @@ struct AdoptionTests {
     @Test("what the bridge knows and no adapter that is here does is missing")
     func tellsMissing() throws {
         let air = try Air()
-        air.knownPeripherals = [strap, "/bluetooth/C0:DE:00:00:00:07"].map {
+        air.knownDevices = [strap, "/bluetooth/C0:DE:00:00:00:07"].map {
             Device(uri: $0, alias: $0, profile: "strap", kind: .bluetoothCentral)
         }
         try air.populate(1)
@@ -200,7 +200,7 @@ struct AdoptionTests {
         guard case .since(let second) = air.listening[strap] else { throw Unexpected() }
         #expect(second > silent)
         try air.say()
-        air.source?.end()
+        air.source?.stop()
         guard case .until(let last) = air.listening[strap] else { throw Unexpected() }
         #expect(last > second)
     }

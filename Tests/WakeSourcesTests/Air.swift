@@ -4,11 +4,12 @@ import TestBench
 import Testing
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 @testable import WakeSources
 
-final class Air: BluetoothHost {
+final class Air {
     let loop: EventLoop
     let directory: String
     private(set) var bus: PrivateBus
@@ -16,7 +17,8 @@ final class Air: BluetoothHost {
     private(set) var line: SystemBus
     private(set) var source: BluetoothSource?
     private let monitor: AirMonitor
-    private let clock = RealClock()
+    let clock: any WakeClock = RealClock()
+    private lazy var planner = AirPlanner(self)
     /// The controller's side of the monitor channel.
     private let radio: FileDescriptor
     /// What the kernel was asked for: opcode, controller, parameters.
@@ -26,12 +28,12 @@ final class Air: BluetoothHost {
     var kernelStatus: [UInt8?] = [0x14]
     private var kernel: KernelLinks?
 
-    private(set) var accounts: [String: LinkAccounts] = [:]
-    private(set) var connected: Set<String> = []
-    private(set) var reasons: [String] = []
-    private(set) var values = 0
-    private(set) var adapters: [String: Bool] = [:]
-    private(set) var attentions: [Attention] = []
+    fileprivate(set) var accounts: [String: LinkAccounts] = [:]
+    fileprivate(set) var connected: Set<String> = []
+    fileprivate(set) var reasons: [String] = []
+    fileprivate(set) var values = 0
+    fileprivate(set) var adapters: [String: Bool] = [:]
+    fileprivate(set) var attentions: [Attention] = []
     var sessions: [String: LinkSession] = [:]
     var matches: (BluezPeripheral) -> Bool = { $0.services.contains(BluetoothUUID(short: 0x180d)) }
     var notify = [heart]
@@ -60,12 +62,8 @@ final class Air: BluetoothHost {
     }
 
     private func begin() throws {
-        let source = try BluetoothSource(
-            on: loop, bus: line, services: [BluetoothUUID(short: 0x180d)], patience: patience, air: monitor,
-            kernel: kernel,
-            clock: { [clock] in clock.stamp() })
-        self.source = source
-        source.host = self
+        source = try BluetoothSource(
+            for: self, BluezClient(line), planner: planner, patience: patience, air: monitor, kernel: kernel)
         try line.open()
     }
 
@@ -76,55 +74,21 @@ final class Air: BluetoothHost {
         Directory.removeTree(directory)
     }
 
-    // MARK: The host
+    // MARK: What a bridge keeps
 
-    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
-        guard matches(peripheral) else { return nil }
-        return BluetoothPlan(profile: "strap", link: LinkPlan(notify: notify, read: read))
-    }
-    var knownPeripherals: [Device] = []
-    func session(of source: String) -> LinkSession { sessions[source] ?? .open }
-    /// As a bridge keeps it.
-    private(set) var owedTrust: Set<String> = []
-    func owesTrust(to source: String) -> Bool { owedTrust.contains(source) }
-    func bluetooth(isTrusted source: String) {
-        owedTrust.remove(source)
-        sessions[source] = nil
-    }
-    /// How far it was listened to, as a bridge keeps it.
+    var knownDevices: [Device] = []
+    fileprivate(set) var awaitedTrust: Set<String> = []
     var listening: [String: Listening] = [:]
-    func listening(to source: String) -> Listening? { listening[source] }
-    func bluetooth(_ source: String, isHeard listening: Listening) { self.listening[source] = listening }
     /// What of it was told in its order: whether a device is bonded, and what it wants a person for.
-    private(set) var proofs: [String] = []
-    func bluetooth(knows device: Device, by plan: BluetoothPlan) {
-        proofs.append("\(device.alias) \(device.isBonded ? "bonded" : "not bonded")")
-        if accounts[device.uri] == nil { accounts[device.uri] = LinkAccounts() }
-    }
-    func bluetooth(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
-        accounts[source]?.raise(kind, at: stamp.wall)
-        switch kind {
-        case .connected: connected.insert(source)
-        case .disconnected(let reason, _):
-            connected.remove(source)
-            reasons.append(reason)
-        case .data: values += 1
-        case .attention(let attention, let detail):
-            attentions.append(attention)
-            proofs.append(attention.rawValue)
-            #expect(attention != .bondInvalid || detail.contains("wakebridge pair"))
-        case .gap: break
-        }
-    }
-    func bluetooth(adapter address: String, isUp: Bool) { adapters[address] = isUp }
+    fileprivate(set) var proofs: [String] = []
 
     func close(_ source: String) { set(.closed, of: source) }
     func pause(_ source: String) { set(.paused, of: source) }
     func open(_ source: String) { set(.open, of: source) }
     private func set(_ session: LinkSession, of source: String) {
         sessions[source] = session
-        if session == .open { owedTrust.insert(source) } else { owedTrust.remove(source) }
-        self.source?.set(session, of: source)
+        if session == .open { awaitedTrust.insert(source) } else { awaitedTrust.remove(source) }
+        self.source?.setSession(session, of: source)
     }
 
     // MARK: What happens
@@ -256,4 +220,53 @@ final class Air: BluetoothHost {
             #expect(complaints.isEmpty, "\(source): \(complaints.prefix(3))")
         }
     }
+}
+
+/// What the tests have profiles ask of every peripheral.
+private final class AirPlanner: PeripheralPlanner {
+    private unowned let air: Air
+    init(_ air: Air) { self.air = air }
+
+    let services = [BluetoothUUID(short: 0x180d)]
+    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
+        guard air.matches(peripheral) else { return nil }
+        return BluetoothPlan(profile: "strap", link: LinkPlan(notify: air.notify, read: air.read))
+    }
+    func hold(_ plans: [String: BluetoothPlan]) {}
+}
+
+extension Air: SourceHost {
+    var profiles: ProfileLibrary { ProfileLibrary() }
+    func knownDevice(at uri: String) -> Device? { knownDevices.first { $0.uri == uri } }
+    func session(of uri: String) -> LinkSession { sessions[uri] ?? .open }
+    func awaitsTrust(_ uri: String) -> Bool { awaitedTrust.contains(uri) }
+    func listening(to uri: String) -> Listening? { listening[uri] }
+    func isWanted(_ uri: String) -> Bool { false }
+    func introduce(_ device: Device, by profile: ProfileIndex?) {
+        proofs.append("\(device.alias) \(device.isBonded ? "bonded" : "not bonded")")
+        if accounts[device.uri] == nil { accounts[device.uri] = LinkAccounts() }
+    }
+    func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {
+        accounts[uri]?.raise(kind, at: stamp.wall)
+        switch kind {
+        case .connected: connected.insert(uri)
+        case .disconnected(let reason, _):
+            connected.remove(uri)
+            reasons.append(reason)
+        case .data: values += 1
+        case .attention(let attention, let detail):
+            attentions.append(attention)
+            proofs.append(attention.rawValue)
+            #expect(attention != .bondInvalid || detail.contains("wakebridge pair"))
+        case .gap: break
+        }
+    }
+    func record(_ listening: Listening, of uri: String) { self.listening[uri] = listening }
+    func settleSession(of uri: String) {
+        awaitedTrust.remove(uri)
+        sessions[uri] = nil
+    }
+    func forget(_ uri: String) {}
+    func announce(_ condition: String, detail: String) { adapters[detail] = condition == "adapter-up" }
+    func requestTurn() {}
 }

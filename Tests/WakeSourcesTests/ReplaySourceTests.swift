@@ -2,6 +2,7 @@
 import Testing
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSources
 import WakeTrace
 
@@ -19,43 +20,56 @@ import WakeTrace
 
     /// Lags behind from its second operation on, until it has caught up.
     private final class Host: ReplayHost {
+        let loop: EventLoop
+        let clock: any WakeClock = RealClock()
         private(set) var heard = 0
         private(set) var hasEnded = false
         var lags = true
 
+        init() throws { loop = try EventLoop() }
+
         func mustWait(at speed: ReplaySpeed) -> Bool { lags && heard == 2 }
-        func replay(_ operation: TraceOperation) { heard += 1 }
+        func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int) { heard += 1 }
         func replayEnded(_ error: TraceError?) { hasEnded = true }
+
+        var profiles: ProfileLibrary { ProfileLibrary() }
+        let knownDevices: [Device] = []
+        func knownDevice(at uri: String) -> Device? { nil }
+        func session(of uri: String) -> LinkSession { .open }
+        func awaitsTrust(_ uri: String) -> Bool { false }
+        func listening(to uri: String) -> Listening? { nil }
+        func isWanted(_ uri: String) -> Bool { false }
+        func introduce(_ device: Device, by profile: ProfileIndex?) {}
+        func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {}
+        func record(_ listening: Listening, of uri: String) {}
+        func settleSession(of uri: String) {}
+        func forget(_ uri: String) {}
+        func announce(_ condition: String, detail: String) {}
+        func requestTurn() {}
     }
 
-    @Test("it waits for who lags behind without waking anybody, and goes on where it stood once they have caught up")
+    @Test("a replay waits for handlers that lag behind without waking the loop, and goes on where it stopped")
     func waits() throws {
-        let loop = try EventLoop()
-        var reader = TraceReader(bytes: Array(Self.trace.utf8))
-        _ = try reader.header()
-        let source = try ReplaySource(reader, speed: .max, on: loop)
-        let host = Host()
-        source.begin(for: host)
+        let host = try Host()
+        let source = try ReplaySource(TraceReader(bytes: Array(Self.trace.utf8)), speed: .max, for: host)
+        source.start()
         #expect(host.heard == 2)
-        source.resume()
-        var hasWoken = try loop.runOnce(timeout: .milliseconds(50))
+        source.turnEnded()
+        var hasWoken = try host.loop.runOnce(timeout: .milliseconds(50))
         #expect(!hasWoken && host.heard == 2, "they lag behind still")
         host.lags = false
-        source.resume()
-        hasWoken = try loop.runOnce(timeout: .seconds(1))
+        source.turnEnded()
+        hasWoken = try host.loop.runOnce(timeout: .seconds(1))
         #expect(hasWoken && host.heard == 3 && host.hasEnded)
     }
 
     @Test("what would come in more years than a clock can say is waited for")
     func waitsForYears() throws {
-        let loop = try EventLoop()
+        let host = try Host()
         let text = Self.trace.replacing("+0.000000 1 data 2a37 163cf803", with: "+100000000 1 data 2a37 163cf803")
-        var reader = TraceReader(bytes: Array(text.utf8))
-        _ = try reader.header()
-        let source = try ReplaySource(reader, speed: .times(0.01), on: loop)
-        let host = Host()
-        source.begin(for: host)
-        let hasWoken = try loop.runOnce(timeout: .milliseconds(50))
+        let source = try ReplaySource(TraceReader(bytes: Array(text.utf8)), speed: .times(0.01), for: host)
+        source.start()
+        let hasWoken = try host.loop.runOnce(timeout: .milliseconds(50))
         #expect(!hasWoken && host.heard == 1)
     }
 }

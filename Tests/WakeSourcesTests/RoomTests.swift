@@ -19,42 +19,42 @@ struct RoomTests {
         try air.populate(3)
         #expect(
             source.adapters == [
-                AdapterStanding(address: adapter, isPowered: true, links: 3, mostLinks: nil, waiting: [])
+                AdapterState(address: adapter, isPowered: true, links: 3, mostLinks: nil, waiting: [])
             ])
         try air.tell("fault Connect full", "quiet", "down 3")
         try air.turn { air.connected.count == 2 }
-        #expect(source.adapters.first?.links == 2 && source.hindrance(of: self.source(3)) == nil)
+        #expect(source.adapters.first?.links == 2 && source.linkBlock(of: self.source(3)) == nil)
         try air.tell("advertise 3")
         try air.turn { source.adapters.first?.mostLinks == 2 }
         #expect(source.adapters.first?.waiting.map(\.alias) == ["Strap 3"])
-        #expect(source.hindrance(of: self.source(3)) == .noRoom(adapter: adapter, links: 2))
-        #expect(source.hindrance(of: self.source(1)) == nil)
+        #expect(source.linkBlock(of: self.source(3)) == .noRoom(adapter: adapter, links: 2))
+        #expect(source.linkBlock(of: self.source(1)) == nil)
         // One that is switched off waits for nothing.
-        source.set(.closed, of: self.source(3))
-        #expect(source.adapters.first?.waiting == [] && source.hindrance(of: self.source(3)) == nil)
-        source.set(.open, of: self.source(3))
+        source.setSession(.closed, of: self.source(3))
+        #expect(source.adapters.first?.waiting == [] && source.linkBlock(of: self.source(3)) == nil)
+        source.setSession(.open, of: self.source(3))
         try air.turn { source.adapters.first?.waiting.count == 1 }
         try air.tell("down 1")
         try air.turn { source.adapters.first?.links == 1 }
         #expect(source.adapters.first?.mostLinks == 2 && source.adapters.first?.waiting == [])
-        #expect(source.hindrance(of: self.source(3)) == nil)
+        #expect(source.linkBlock(of: self.source(3)) == nil)
     }
 
     @Test("a peripheral that is blocked, distrusted, or whose adapter or bluetoothd is away is told to be so")
     func tellsHindrances() throws {
         let air = try Air()
         let source = try #require(air.source)
-        #expect(source.hindrance(of: self.source(1)) == .bluetoothdGone && source.adapters == [])
+        #expect(source.linkBlock(of: self.source(1)) == .bluetoothdGone && source.adapters == [])
         try air.populate(3)
         try air.tell("quiet", "down 1", "set 1 Blocked yes", "set 2 Trusted no")
-        try air.turn { source.hindrance(of: self.source(1)) == .blocked }
-        try air.turn { source.hindrance(of: self.source(2)) == .unwatched }
-        #expect(source.hindrance(of: self.source(3)) == nil)
+        try air.turn { source.linkBlock(of: self.source(1)) == .blocked }
+        try air.turn { source.linkBlock(of: self.source(2)) == .unwatched }
+        #expect(source.linkBlock(of: self.source(3)) == nil)
         try air.tell("power hci0 off")
-        try air.turn { source.hindrance(of: self.source(3)) == .adapterDown }
+        try air.turn { source.linkBlock(of: self.source(3)) == .adapterDown }
         #expect(source.adapters.first?.isPowered == false)
         try air.tell("die")
-        try air.turn { source.hindrance(of: self.source(3)) == .bluetoothdGone }
+        try air.turn { source.linkBlock(of: self.source(3)) == .bluetoothdGone }
         #expect(source.adapters == [])
     }
 }

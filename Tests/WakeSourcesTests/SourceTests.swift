@@ -208,7 +208,7 @@ struct SourceTests {
         try air.tell("quiet", "down 2")
         try air.turn { air.connected.count == 1 }
         air.source?.slots.memory = .seconds(1)
-        air.source?.noteNoRoom(on: "/org/bluez/hci0")
+        air.source?.recordFullAdapter(on: "/org/bluez/hci0")
         let waiting = { air.source?.watched["/bluetooth/C0:DE:00:00:00:02"]?.machine.facts.hasRoom }
         #expect(waiting() == false)
         try air.tell("advertise 2")

@@ -141,7 +141,7 @@ extension SourceTests {
         air.kernelStatus = [0, 0x0a, 0x0a, nil, 0]
         try air.passFailure()
         try air.turn { air.orders.count == 2 }
-        air.source?.end()
+        air.source?.stop()
         #expect(air.orders.map(\.bytes) == [[0], [1], [1], [1], [1]])
         try air.drain(.milliseconds(100))
         #expect(air.orders.count == 5)

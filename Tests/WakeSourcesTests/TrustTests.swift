@@ -25,14 +25,14 @@ extension SourceTests {
         try air.populate(1)
         try air.say()
         air.sessions[strap] = .closed
-        air.source?.set(.closed, of: strap)
+        air.source?.setSession(.closed, of: strap)
         try air.turn { air.reasons == ["session-closed"] }
         try air.drain(.milliseconds(200))
         #expect(try air.bluez.tell("calls DisconnectTrusted") == "0")
         #expect(air.connected.isEmpty)
         try air.say()
         air.sessions[strap] = .open
-        air.source?.set(.open, of: strap)
+        air.source?.setSession(.open, of: strap)
         try air.drain(.milliseconds(50))
         try air.tell("up 1")
         try air.expect(1)
@@ -45,7 +45,7 @@ extension SourceTests {
     func closesOnce() throws {
         let air = try Air()
         try air.populate(1)
-        air.source?.set(.closed, of: strap)
+        air.source?.setSession(.closed, of: strap)
         try air.turn { air.reasons == ["session-closed"] }
         try air.expectOneCall(of: "Disconnect", quiet: .milliseconds(200))
     }
@@ -117,7 +117,7 @@ extension SourceTests {
             if isByNext { try air.replaceBridge() }
             try air.tell("adapter hci0", "peripheral 1 hci0", "set 1 Trusted no", "live")
             try air.expect(1)
-            try air.turn { (try? air.bluez.tell("trusted 1")) == "yes" && air.owedTrust.isEmpty }
+            try air.turn { (try? air.bluez.tell("trusted 1")) == "yes" && air.awaitedTrust.isEmpty }
         }
     }
 
@@ -128,10 +128,10 @@ extension SourceTests {
         air.open(strap)
         try air.turn { (try? air.bluez.tell("calls Set")) == "2" }
         try air.drain(.milliseconds(50))
-        #expect(air.owedTrust == [strap])
+        #expect(air.awaitedTrust == [strap])
         try air.tell("set 1 Alias Chest")
         try air.expect(1)
-        try air.turn { air.owedTrust.isEmpty }
+        try air.turn { air.awaitedTrust.isEmpty }
     }
 
     @Test("closed where its trust could not be taken, it is taken with the next word of it, and its link with it")

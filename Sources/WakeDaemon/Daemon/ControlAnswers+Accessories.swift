@@ -1,4 +1,4 @@
-// What people say of accessories over the control socket: what one is called, which of several it is, that it be forgotten.
+// Orders of the control socket for accessories: a name, which of several a device is, or that it be forgotten.
 import WakeControl
 import WakeModel
 import WakeSources
@@ -16,7 +16,7 @@ extension ControlAnswers {
     }
 
     private var doubts: [DoubtStatus] {
-        guard let source = live?.accessories?.source else { return [] }
+        guard let source = sources.accessories else { return [] }
         let doubts = source.doubts.values.sorted { $0.record.path < $1.record.path }.map { doubt in
             DoubtStatus(
                 node: doubt.record.node ?? doubt.record.path, candidates: doubt.candidates.map { source.label(of: $0) })
@@ -29,51 +29,53 @@ extension ControlAnswers {
         return doubts + spares
     }
 
-    /// The journal keeps the number of whatever it has seen; people are told only of what they have not let go.
+    /// The journal keeps the number of every device; `status` leaves out those that were forgotten.
     func isForgotten(_ device: Device) -> Bool {
-        guard device.kind == .externalAccessory, let source = live?.accessories?.source else { return false }
+        guard device.kind == .externalAccessory, let source = sources.accessories else { return false }
         return !source.isKnown(device.uri)
     }
 
     // MARK: Orders
 
     func nameAccessory(_ order: AccessoryOrder) throws(ControlRefusal) -> ControlResponse {
-        let watch = try watch(for: order.device)
-        var source = try intended(order, watch.source)
-        if let name = order.name { try requireFree(name, besides: source) }
-        if order.identity != nil { source = try settle(order.device, as: source, watch.source) }
-        guard let source else { throw .doubtful(order.device, []) }
-        if let name = order.name { watch.rename(source, to: name) }
-        watch.keepNow()
-        return try told(source)
+        let accessories = try accessories(for: order.device)
+        var uri = try intended(order, accessories)
+        if let name = order.name { try requireFree(name, besides: uri) }
+        if order.identity != nil { uri = try settle(order.device, as: uri, accessories) }
+        guard let uri else { throw .doubtful(order.device, []) }
+        if let name = order.name { accessories.rename(uri, to: name) }
+        accessories.writeRegistry()
+        guard let entry = bridge.catalog.entry(of: uri) else { return .done }
+        let status = report(entry)
+        return .json { $0.device(status) }
     }
 
     func forgetAccessory(_ word: String) throws(ControlRefusal) -> ControlResponse {
-        let watch = try watch(for: word)
-        guard let source = try known(word, watch.source) else { throw .doubtful(word, candidates(word, watch.source)) }
-        let label = watch.source.label(of: source)
-        let node = watch.source.node(of: source)
+        let accessories = try accessories(for: word)
+        guard let uri = try known(word, accessories) else { throw .doubtful(word, candidates(word, accessories)) }
+        let label = accessories.label(of: uri)
+        let node = accessories.node(of: uri)
         do throws(SystemError) {
-            try live?.sessions.settle(source)
+            try sources.sessions.settle(uri)
         } catch {
             throw ControlRefusal(
                 .failed, code: "failed", message: "'\(word)' could not be forgotten: \(error.description)",
-                advice: "mend the state directory and try again")
+                advice: "fix the state directory and try again")
         }
-        _ = watch.source.forget(source)
-        watch.keepNow()
+        _ = accessories.forget(uri)
+        accessories.writeRegistry()
         return .json { writer in
             writer.object { writer in
                 writer.field("alias", label)
-                writer.field("source", source)
+                writer.field("source", uri)
                 writer.field("node", node)
             }
         }
     }
 
-    // MARK: Who is meant
+    // MARK: Which device is meant
 
-    private func watch(for word: String) throws(ControlRefusal) -> AccessoryWatch {
+    private func accessories(for word: String) throws(ControlRefusal) -> AccessorySource {
         if let id = bridge.catalog.device(named: word), let entry = bridge.catalog.entry(id),
             Device.bluetoothAddress(in: entry.device.uri) != nil
         {
@@ -81,13 +83,13 @@ extension ControlAnswers {
                 .conflict, code: "conflict", message: "'\(word)' is a Bluetooth device, which bluetoothd keeps",
                 advice: "name or forget it with: wakebridge pair, wakebridge forget, bluetoothctl")
         }
-        if let watch = live?.accessories { return watch }
+        if let accessories = sources.accessories { return accessories }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "no accessory can be named or forgotten here",
             advice: "the daemon watches no accessories, or plays a trace in their place")
     }
 
-    /// Whom the order makes of it; nil for a new one.
+    /// The device that the order says it is; nil for a new one.
     private func intended(_ order: AccessoryOrder, _ source: AccessorySource) throws(ControlRefusal) -> String? {
         switch order.identity {
         case .new: return nil
@@ -136,7 +138,7 @@ extension ControlAnswers {
         let taken = devices().first {
             $0.device.uri != source && [$0.device.alias, $0.device.uri].contains(name)
         }
-        let owner = taken?.device.uri ?? live?.accessories?.source.uri(named: name)
+        let owner = taken?.device.uri ?? sources.accessories?.uri(named: name)
         guard let owner, owner != source else { return }
         throw ControlRefusal(
             .conflict, code: "conflict", message: "the name '\(name)' belongs to \(owner) already",
@@ -149,12 +151,6 @@ extension ControlAnswers {
             .notFound, code: "unknown-device", message: "there is no accessory '\(word)'",
             advice: "see which there are with: wakebridge scan --all, wakebridge devices."
                 + suggestion(for: word, among: known))
-    }
-
-    private func told(_ source: String) throws(ControlRefusal) -> ControlResponse {
-        guard let entry = bridge.catalog.entry(of: source) else { return .done }
-        let status = report(entry)
-        return .json { $0.device(status) }
     }
 }
 

@@ -5,7 +5,7 @@ import WakeModel
 extension ControlAnswers {
     /// Nil where no Bluetooth is watched.
     func adapters() -> [AdapterStatus]? {
-        live?.bluetooth?.source.adapters.map { adapter in
+        sources.bluetooth?.adapters.map { adapter in
             AdapterStatus(
                 address: adapter.address, isPowered: adapter.isPowered, links: adapter.links,
                 mostLinks: adapter.mostLinks, waiting: adapter.waiting.map(\.alias))

@@ -12,15 +12,15 @@ extension ControlAnswers {
             Self.clause(devices.filter(canBond)) { alias in
                 "not bonded; bond it with: wakebridge pair \(alias.asShellWord)"
             },
-            Self.clause(devices.filter { !canBond($0) }) { [live] _ in
-                live == nil ? "not bonded, as nothing in a trace is" : "without Bluetooth, so without a bond"
+            Self.clause(devices.filter { !canBond($0) }) { [sources] _ in
+                !sources.areReal ? "not bonded, as nothing in a trace is" : "without Bluetooth, so without a bond"
             },
         ].compactMap { $0 }
         guard !clauses.isEmpty else { return standing.why }
         return "\(standing.why); its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
     }
 
-    private func canBond(_ device: Device) -> Bool { live != nil && Device.bluetoothAddress(in: device.uri) != nil }
+    private func canBond(_ device: Device) -> Bool { sources.areReal && Device.bluetoothAddress(in: device.uri) != nil }
 
     private func unproved(to standing: Standing) -> [Device] {
         switch standing.state {

@@ -12,7 +12,7 @@ final class ControlAnswers {
     /// Several terminals may hold one handler; it is let go with the last.
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
-    var live: LiveDevices? { daemon.devices }
+    var sources: LiveSources { daemon.sources }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -110,9 +110,9 @@ final class ControlAnswers {
         let link = entry.isConnected.map { $0 ? "connected" : "disconnected" } ?? "unknown"
         return DeviceStatus(
             device: device, match: match(entry), link: link,
-            why: live?.watch(of: device.kind)?.hindrance(of: device.uri),
+            why: sources.blockingReason(of: device),
             lastData: bridge.catalog.lastData(of: entry.id),
-            session: live?.session(of: device), node: live?.accessories?.source.node(of: device.uri))
+            session: sources.session(of: device), node: sources.accessories?.node(of: device.uri))
     }
 
     private func match(_ entry: Catalog.DeviceEntry) -> DeviceStatus.Match? {
@@ -167,13 +167,13 @@ final class ControlAnswers {
     }
 
     private func start(_ handler: HandlerID) -> ControlResponse {
-        defer { live?.handlerDidStart(handler) }
+        defer { sources.handlerDidStart(handler) }
         return operate(handler, .start)
     }
 
     private func stop(_ handler: HandlerID, keepsSessions: Bool) -> ControlResponse {
         letGo(of: handler)
-        defer { if !keepsSessions { live?.handlerDidStop(handler) } }
+        defer { if !keepsSessions { sources.handlerDidStop(handler) } }
         return operate(handler, .stop)
     }
 

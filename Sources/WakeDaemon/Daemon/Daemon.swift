@@ -29,9 +29,9 @@ public final class Daemon {
     private var power: PowerLook?
     let bus: SystemBus
     private let sleep: SleepInhibitor
-    /// Nil where a trace is played in place of devices.
-    let devices: LiveDevices?
-    private var replay: DaemonReplay?
+    let sources: LiveSources
+    /// Where a trace is played in place of devices, what reads its file.
+    private var replayedFile: FileChunks?
     private var server: ControlServer?
     private var answers: ControlAnswers?
     private var signals: [SignalWatch] = []
@@ -65,9 +65,10 @@ public final class Daemon {
         thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
         sleep = try SleepInhibitor(turn: bridge.turn, loop: bridge.loop, bus: bus)
-        devices =
-            Self.replay(options, settings) == nil
-            ? try LiveDevices(bridge, options.kinds, bus: bus, stateDirectory: options.stateDirectory) : nil
+        sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
+        if Self.replay(options, settings) == nil {
+            try sources.watch(options.sources, bus: bus, stateDirectory: options.stateDirectory)
+        }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         bridge.turn.listeners += [history, logBook, memory] as [any DecisionListener]
         if let thermal { bridge.turn.listeners.append(thermal) }
@@ -83,7 +84,6 @@ public final class Daemon {
             bridge.close()
             throw error
         }
-        replay?.begin()
         ServiceState.ready()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
@@ -91,7 +91,7 @@ public final class Daemon {
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
-        devices?.end()
+        sources.stop()
         bridge.close()
         return status
     }
@@ -104,14 +104,17 @@ public final class Daemon {
         try manifests.listen(on: bridge.loop, of: self) { $0.noteDropIn() }
         try serve()
         try bus.open()
-        devices?.begin()
+        sources.start()
     }
 
     /// A file that is not there stops the start; one that is no trace is told, and everything else goes on.
     private func prepareReplay() throws {
         guard let played = Self.replay(options, settings) else { return }
         do {
-            replay = try DaemonReplay(played, bridge: bridge)
+            let chunks = try FileChunks(played.file)
+            replayedFile = chunks
+            let reader = TraceReader(supplyingChunks: chunks.next)
+            try sources.play(reader, of: played.file, speed: played.speed, observer: self)
         } catch let error as TraceError {
             Log("replay").error("cannot replay \(played.file): \(error)")
         }
@@ -150,7 +153,7 @@ public final class Daemon {
         let areOther = takeProfiles()
         takeManifests()
         // As at the start: who watches what is known before a device is.
-        if areOther { devices?.profilesDidChange() }
+        if areOther { sources.reconfigure() }
     }
 
     /// Takes what changed in the folders of profiles, for devices that come from now on; true where something did. What is
@@ -243,7 +246,7 @@ public final class Daemon {
         guard !isEnding else { return }
         isEnding = true
         ServiceState.stopping()
-        replay?.cancel()
+        if !sources.areReal { sources.stop() }
         bridge.finish()
     }
 
@@ -272,5 +275,15 @@ public final class Daemon {
         result.cgroupName = options.cgroupName
         result.limitsDevices = replay(options, settings) == nil
         return result
+    }
+}
+
+extension Daemon: ReplayObserver {
+    package func replayEnded(_ error: TraceError?) {
+        guard let file = Self.replay(options, settings)?.file else { return }
+        let log = Log("replay")
+        if let failure = replayedFile?.failure { return log.error("\(failure)") }
+        if let error { return log.error("cannot replay \(file) further: \(error)") }
+        log.notice("\(file) is played")
     }
 }

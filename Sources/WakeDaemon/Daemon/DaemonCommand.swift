@@ -71,8 +71,8 @@ public enum DaemonCommand {
             let speed = try words.value("speed").map { text throws(Complaint) in try ReplaySpeed(text) } ?? .times(1)
             options.replay = .init(file: file, speed: speed)
         }
-        if words.has("no-bluetooth") { options.kinds.remove(.bluetooth) }
-        if words.has("no-accessories") { options.kinds.remove(.accessories) }
+        if words.has("no-bluetooth") { options.sources.removeAll { $0.kind == .bluetoothCentral } }
+        if words.has("no-accessories") { options.sources.removeAll { $0.kind == .externalAccessory } }
         return options
     }
 

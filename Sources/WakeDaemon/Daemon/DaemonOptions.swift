@@ -16,7 +16,8 @@ public struct DaemonOptions {
     public var stateDirectory: String
     public var runtimeDirectory: String
     public var replay: Replay?
-    var kinds = LiveDevices.Kinds.all
+    /// Those that watch devices, unless a trace is played.
+    public var sources = SourceRegistry.all
 
     public init() {
         let places = BridgePlaces.mine

@@ -6,7 +6,8 @@ import WakeSources
 extension Bridge {
     /// Noted at once, since this life writes the journal from here on, whether it comes to watch them or not.
     static func endListening(
-        in journal: Journal, of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime
+        in journal: Journal, of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime,
+        _ sources: [any RegisteredSource.Type]
     ) {
         var lastWords: [EventOrigin: WallTime] = [:]
         for event in recovered {
@@ -15,8 +16,10 @@ extension Bridge {
         }
         for (id, device) in journal.devices() {
             let known = journal.listening(to: device.uri)
-            guard known != nil || device.kind == .bluetoothCentral else { continue }
-            let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: device.unnoticedEnd)
+            // A device that was never heard has lost nothing.
+            guard known != nil || lastWords[id] != nil else { continue }
+            let unnoticed = sources.first { $0.kind == device.kind }?.unnoticedEnd(of: device) ?? .zero
+            let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: unnoticed)
             journal.note(.until(until), to: device.uri)
         }
     }
@@ -33,13 +36,5 @@ extension Bridge {
             case nil: max(lastWord ?? sure, sure)
             }
         return min(until, aliveUntil)
-    }
-}
-
-extension Device {
-    /// A radio link outlives the last answer for a while; what stands in a node was read as soon as it came.
-    fileprivate var unnoticedEnd: TimeSpan {
-        if kind == .bluetoothCentral { return LinkPatience().supervision }
-        return Device.bluetoothAddress(in: uri) != nil ? PortPatience.calling.unnoticedEnd : .zero
     }
 }

@@ -23,6 +23,8 @@ public struct BridgeOptions {
     public var idPrefix: String?
     /// A replay's source is as fast as it is told to be.
     public var limitsDevices = true
+    /// The sources that may have heard devices when an earlier start ended.
+    public var sources = SourceRegistry.all
     /// False for a bridge whose journal goes with it: what would be synchronized to disk stays in memory.
     public var outlivesItself = true
 
@@ -71,7 +73,7 @@ public final class Bridge {
         let journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
         let recovery = journal.recover {
-            if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil) }
+            if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil, options.sources) }
         }
         suspension = try Self.chooseSuspension(options)
         accounts = AccountBook(OwnUsers(options.ownUserPlaces))
@@ -156,11 +158,6 @@ public final class Bridge {
             storm: storm.isEnabled ? .init(eventsPerSecond: storm.eventsPerSecond, burst: storm.burst) : nil,
             flips: .init(limit: flips.count, window: flips.within))
     }
-}
-
-/// What handlers did in the turn may let it go on.
-extension ReplaySource: TurnObserver {
-    package func turnEnded() { resume() }
 }
 
 extension Bridge: TurnObserver {

@@ -45,9 +45,7 @@ public final class ForegroundBridge {
     private let start: Instant
     private let tally = DecisionTally()
     private var decisions: DecisionLog?
-    private var source: ReplaySource?
-    private var header: TraceHeader?
-    private var devices: [EventOrigin] = []
+    private let sources: LiveSources
     private var hasPlayed = false
     private var isFinishing = false
     private var outcome = Outcome()
@@ -74,6 +72,7 @@ public final class ForegroundBridge {
             ground.remove()
             throw error
         }
+        sources = try LiveSources(bridge, stateDirectory: ground.directory)
         start = SystemClock.monotonic()
         handler = bridge.engine.adopt(manifest)
         bridge.turn.listeners.append(tally)
@@ -132,7 +131,7 @@ public final class ForegroundBridge {
     private var progress: Progress {
         let standing = bridge.turn.standing(of: handler)
         return Progress(
-            events: outcome.events, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
+            events: sources.playedCount, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
             length: SystemClock.monotonic() - start, why: standing?.why ?? "")
     }
 
@@ -145,17 +144,12 @@ public final class ForegroundBridge {
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
     public func play(_ reader: TraceReader, speed: ReplaySpeed) throws -> Outcome {
         defer { leaveNothing() }
-        var reader = reader
-        let header = try reader.header()
-        self.header = header
-        devices = header.devices.map { bridge.engine.know($0.device(bridge.catalog.profiles)) }
-        let source = try ReplaySource(reader, speed: speed, on: bridge.loop)
-        self.source = source
-        bridge.turn.observe(source)
+        try sources.play(reader, speed: speed, observer: self)
         bridge.turn.observe(self)
         try endOnSignals()
-        source.begin(for: self)
+        sources.start()
         _ = try bridge.loop.run()
+        outcome.events = sources.playedCount
         return conclude()
     }
 
@@ -163,12 +157,12 @@ public final class ForegroundBridge {
     public func watch() throws -> Outcome {
         defer { leaveNothing() }
         let bus = SystemBus(on: bridge.loop)
-        let devices = try LiveDevices(bridge, .all, bus: bus, stateDirectory: ground.directory)
+        try sources.watch(SourceRegistry.all, bus: bus, stateDirectory: ground.directory)
         try endOnSignals()
         try bus.open()
-        devices.begin()
-        _ = try withExtendedLifetime(devices) { try bridge.loop.run() }
-        devices.end()
+        sources.start()
+        _ = try bridge.loop.run()
+        sources.stop()
         outcome.events = tally.events
         return conclude()
     }
@@ -202,7 +196,7 @@ public final class ForegroundBridge {
     private func finish() {
         guard !isFinishing else { return }
         isFinishing = true
-        source?.cancel()
+        if !sources.areReal { sources.stop() }
         outcome.length = SystemClock.monotonic() - start
         outcome.awake = bridge.turn.standing(of: handler)?.awake ?? .zero
         bridge.finish()
@@ -223,18 +217,8 @@ public final class ForegroundBridge {
     }
 }
 
-extension ForegroundBridge: ReplayHost {
-    public func mustWait(at speed: ReplaySpeed) -> Bool { bridge.turn.mustWait(at: speed) }
-
-    public func replay(_ operation: TraceOperation) {
-        outcome.events += 1
-        let now = bridge.turn.clock.stamp()
-        let wall = (header?.start ?? now.wall) + operation.offset
-        let stamp = Stamp(moment: now.moment, wall: wall, isClockSynchronized: true)
-        bridge.engine.ingest(operation.event(of: devices[operation.device], at: stamp))
-    }
-
-    public func replayEnded(_ error: TraceError?) {
+extension ForegroundBridge: ReplayObserver {
+    package func replayEnded(_ error: TraceError?) {
         outcome.traceError = error
         hasPlayed = true
         bridge.turn.ingest(.tick)

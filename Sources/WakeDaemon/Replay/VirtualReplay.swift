@@ -110,7 +110,8 @@ public final class VirtualReplay {
     }
 
     private func take(_ operation: TraceOperation) {
-        engine.ingest(operation.event(of: devices[operation.device], at: clock.stamp()))
+        engine.ingest(
+            DeviceEvent(origin: devices[operation.device], kind: operation.kind, stamp: clock.stamp()))
     }
 
     private func outcome(of model: HandlerID, events: Int) -> Outcome {

@@ -49,10 +49,10 @@ final class AccessoryPort {
         self.loop = loop
         self.tell = tell
         emptyAt = now
-        opening = try opener.open(place, plan) { [unowned self] in take($0) }
+        opening = try opener.open(place, plan) { [unowned self] in begin($0) }
     }
 
-    private func take(_ opened: Result<any NodeHandle, PortRefusal>) {
+    private func begin(_ opened: Result<any NodeHandle, PortRefusal>) {
         opening = nil
         switch opened {
         case .failure(let refusal): return tell(.refused(refusal))
@@ -72,8 +72,8 @@ final class AccessoryPort {
     /// What is otherwise than its profile asks.
     var remarks: [String] { node?.remarks ?? [] }
 
-    /// All that came until then was told.
-    var toldUntil: Instant { min(node?.untoldSince ?? emptyAt, emptyAt) }
+    /// All that came until then was raised.
+    var raisedUntil: Instant { min(node?.untoldSince ?? emptyAt, emptyAt) }
 
     /// Tells all that came and is whole.
     func readOut() { if let node { _ = try? drain(node) } }

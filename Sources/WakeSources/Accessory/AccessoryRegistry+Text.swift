@@ -1,8 +1,8 @@
-// The registry as text: one line of JSON a URI, which people can read, and mend.
+// The registry as text: one line of JSON a URI, which people can read and edit.
 import WakeModel
 
 extension AccessoryRegistry {
-    /// Those that were seen last stand last.
+    /// Those that were seen last come last.
     public var lines: [String] {
         entries.map { (seen[$0.key] ?? 0, $0.key, $0.value) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map {
             _, uri, entry in
@@ -24,10 +24,10 @@ extension AccessoryRegistry {
         }
     }
 
-    /// Takes in what ``lines`` wrote, line by line. Returns why the line cannot be read, where it cannot.
-    public mutating func take(line: ArraySlice<UInt8>) -> String? {
+    /// Adds what a line of ``lines`` says. Returns why the line cannot be read, where it cannot.
+    public mutating func add(line: ArraySlice<UInt8>) -> String? {
         do throws(Unreadable) {
-            try add(line: line)
+            try parse(line)
             return nil
         } catch {
             return error.reason
@@ -36,7 +36,7 @@ extension AccessoryRegistry {
 
     private struct Unreadable: Error { var reason: String }
 
-    private mutating func add(line: ArraySlice<UInt8>) throws(Unreadable) {
+    private mutating func parse(_ line: ArraySlice<UInt8>) throws(Unreadable) {
         let value: JSONValue
         do throws(JSONValue.Fault) { value = try JSONValue(parsing: line) } catch {
             throw Unreadable(reason: error.description)

@@ -2,37 +2,14 @@
 // its node held open by the bridge over all lives of its handlers.
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
-
-/// Who the events are for, and who knows what is worth watching.
-public protocol AccessoryHost: AnyObject {
-    /// What the profiles ask of such a device; nil where none knows it.
-    func plan(for record: UdevRecord) -> AccessoryMatch?
-    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch?
-    /// What it was called last, be it in an earlier life; nil where it never was.
-    func alias(of uri: String) -> String?
-    /// What the user's switch says.
-    func session(of uri: String) -> LinkSession
-    /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
-    func listening(to uri: String) -> Listening?
-    /// Whether a handler is awake that watches it.
-    func isWanted(_ uri: String) -> Bool
-    /// An accessory is watched from now on, or is called otherwise.
-    func accessory(knows device: Device, by match: AccessoryMatch)
-    func accessory(_ uri: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
-    /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
-    func accessory(_ uri: String, isHeard listening: Listening)
-    /// It is nobody any more: what its session was is of no account.
-    func accessory(isForgotten uri: String)
-    /// Which device is which, to be kept over restarts.
-    func accessories(are registry: AccessoryRegistry)
-}
 
 public struct AccessoryMatch: Hashable, Sendable {
     /// The profile's name.
     public var profile: String
     public var plan: AccessoryPlan
-    /// Of one profile's texts, which one: what the host makes of the bytes may change though nothing else does.
+    /// The profile's number in the library: what its bytes decode to may change though nothing else does.
     public var edition: Int
 
     public init(profile: String, plan: AccessoryPlan, edition: Int = 0) {
@@ -42,43 +19,45 @@ public struct AccessoryMatch: Hashable, Sendable {
     }
 }
 
-public final class AccessorySource {
-    /// One that is watched. It stays here while it is unplugged.
-    struct Watched {
+public final class AccessorySource: MachineSource {
+    /// A device that is watched. It stays here while it is unplugged.
+    struct Entry: WatchedDevice {
         var device: Device
         var match: AccessoryMatch
         var machine: PortMachine
         let opener: any NodeOpener
-        /// As it was before the latest plug, until something is told of that: another node may be the one to open.
+        /// As it was before the latest plug, until that has raised an event: another node may be the one to open.
         var beforePlug: PortMachine?
-        /// As the host was told.
-        var listening: Listening?
+        var recordedListening: Listening?
         var port: AccessoryPort?
-        /// The number in /sys of the plug that udev has told, and since when another has been seen there.
+        /// The number in /sys of the plug that udev announced, and since when another one has been there.
         var plug: (number: UInt64?, replacedSince: Instant?) = (nil, nil)
-        /// When somebody was told last that what it says is no message.
-        var spoiltToldAt: Instant?
-        /// How often it was since.
+        /// When it was last reported that its bytes are no message.
+        var spoiltReportedAt: Instant?
+        /// How often it happened since.
         var spoiltCount = 0
     }
 
-    /// One that may be any of several: nobody guesses.
+    /// A device that may be any of several; an operator has to say which.
     public struct Doubt: Hashable, Sendable {
         public var record: UdevRecord
         public var candidates: [String]
     }
 
-    public weak var host: (any AccessoryHost)?
-    let loop: EventLoop
-    let clock: () -> Stamp
+    unowned let host: any SourceHost
+    let planner: any AccessoryPlanner
+    private let store: any AccessoryRegistryStoring
     let patience: PortPatience
     private var feed: UdevFeed?
     private var subsystems: Set<String> = []
-    /// Of those that were attached when profiles changed, by their places in /sys: they go on as they are.
+    /// The plans of devices that were attached when profiles changed, by their places in /sys.
     var held: [String: AccessoryMatch] = [:]
     var attached = AttachedDevices()
     public internal(set) var registry: AccessoryRegistry
-    var watched: [String: Watched] = [:]
+    var watched: [String: Entry] = [:]
+    var steps = StepQueue<PortInput>()
+    /// Devices with a serial port over Bluetooth; nil where no Bluetooth is watched.
+    private var serial: SerialPeripherals?
     var candidates = AttachedCandidates()
     var places = AccessoryPlaces()
     public internal(set) var doubts: [String: Doubt] = [:]
@@ -92,123 +71,57 @@ public final class AccessorySource {
     var spares: [String: String] = [:]
     /// Armed while a node that others were left alone for is gone.
     var spareTimer: Timer?
-    private var inputs: [(uri: String, input: PortInput, stamp: Stamp)] = []
-    private var isStepping = false
-    private var mustRearm = false
-    /// Some are let go between wakes, so that it matters to them who is awake.
-    public internal(set) var letsGo = false
+    /// Some nodes are closed between wakes, so it matters which handlers are awake.
+    public internal(set) var needsWanted = false
     let log = Log("accessories")
 
-    public init(
-        on loop: EventLoop, registry: AccessoryRegistry, patience: PortPatience = PortPatience(),
-        clock: @escaping () -> Stamp
+    init(
+        for host: any SourceHost, planner: any AccessoryPlanner, registry: AccessoryRegistry,
+        store: any AccessoryRegistryStoring, patience: PortPatience = PortPatience()
     ) throws(SystemError) {
-        self.loop = loop
+        self.host = host
+        self.planner = planner
         self.registry = registry
+        self.store = store
         self.patience = patience
-        self.clock = clock
-        files = NodeFiles(on: loop)
-        waits = try loop.timer(on: .boottime) { [unowned self] in tickMachines() }
-        pauses = try loop.timer(on: .monotonic) { [unowned self] in tickPorts() }
-        spareTimer = try loop.timer(on: .monotonic) { [unowned self] in takeUpSpares() }
+        files = NodeFiles(on: host.loop)
+        waits = try host.loop.timer(on: PortMachine.clock, of: self) { source in
+            source.tickMachines(at: source.host.clock.stamp())
+            source.rearm()
+        }
+        pauses = try host.loop.timer(on: .monotonic, of: self) { $0.tickPorts() }
+        spareTimer = try host.loop.timer(on: .monotonic, of: self) { $0.adoptSpares() }
     }
 
     /// Begins to listen to udev, and takes in what is attached already.
-    public func begin(hearing subsystems: [String]) throws(SystemError) {
-        feed = try UdevFeed(on: loop, hearing: subsystems) { [unowned self] in take($0) }
+    private func listen(to subsystems: [String]) throws(SystemError) {
+        feed = try UdevFeed(on: host.loop, hearing: subsystems) { [unowned self] in apply($0) }
         self.subsystems = Set(subsystems)
     }
 
-    /// The host's profiles have changed: what is attached and nobody's yet is asked for anew, as is what comes from now on.
-    public func reconsider(hearing subsystems: [String]) throws(SystemError) {
-        holdAttached()
-        takeUpUnknown()
-        // Before `begin` nobody listens at all.
-        guard feed != nil, !self.subsystems.isSuperset(of: subsystems) else { return }
-        // With what was heard so far: whoever is attached by that is there still.
-        try begin(hearing: self.subsystems.union(subsystems).sorted())
+    /// The registry has changed; it is written when the turn ends, once for a crowd that is plugged in together.
+    func saveRegistry() {
+        store.save(registry)
+        host.requestTurn()
     }
 
-    /// What is asked of those that are called over the air, by source.
-    public var calledMatches: [String: AccessoryMatch] {
-        watched.mapValues(\.match).filter { $0.value.plan.node == .rfcomm }
-    }
-
-    // MARK: The user's switch
-
-    public func set(_ session: LinkSession, of uri: String) {
-        if session != .open { watched[uri]?.port?.conclude() }
-        step(uri, .session(session))
-    }
-
-    /// A handler that watches it woke, or the last one sleeps.
-    public func want(_ uri: String, _ isWanted: Bool) {
-        guard !isWanted, let entry = watched[uri], entry.match.plan.onSuspend == .detach, let port = entry.port
-        else {
-            return step(uri, .wanted(isWanted))
-        }
-        // Half a message would wake again who has just gone to sleep: it is part of what nobody heard.
-        port.readOut()
-        step(uri, .wanted(false, toldUntil: clock().moved(to: port.toldUntil).wall))
-    }
+    /// An operator's change is on disk before it is confirmed.
+    public func writeRegistry() { store.write() }
 
     // MARK: Machines
 
-    /// What follows from an input may bring the next one: one after the other, so that effects keep their order.
-    func step(_ uri: String, _ input: PortInput, at stamp: Stamp? = nil) {
-        inputs.append((uri, input, stamp ?? clock()))
-        guard !isStepping else { return }
-        isStepping = true
-        while !inputs.isEmpty {
-            let next = inputs.removeFirst()
-            let due = deadlines(of: next.uri)
-            let effects = watched[next.uri]?.machine.step(next.input, at: next.stamp) ?? []
-            for effect in effects { perform(effect, of: next.uri) }
-            tellListening(to: next.uri)
-            mustRearm = mustRearm || deadlines(of: next.uri) != due
-        }
-        isStepping = false
-        // Most of what is said changes no deadline, and to look at those of all costs the more the more there are.
-        if mustRearm { rearm() }
-    }
+    func deadlines(of uri: String) -> [Instant?] { [watched[uri]?.machine.deadline, watched[uri]?.port?.deadline] }
 
-    private func deadlines(of uri: String) -> [Instant?] {
-        [watched[uri]?.machine.deadline, watched[uri]?.port?.deadline]
-    }
-
-    private func perform(_ effect: PortEffect, of uri: String) {
+    func perform(_ effect: PortEffect, of uri: String) {
         guard let entry = watched[uri] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
         case .raise(let kind, let stamp):
             watched[uri]?.beforePlug = nil
-            host?.accessory(uri, did: kind, at: stamp)
+            host.raise(kind, of: uri, at: stamp)
         case .open(let place): open(place, of: uri, entry)
         case .close: close(uri)
         }
-    }
-
-    private func tellListening(to uri: String) {
-        guard let listening = watched[uri]?.machine.listening, watched[uri]?.listening != listening else {
-            return
-        }
-        watched[uri]?.listening = listening
-        host?.accessory(uri, isHeard: listening)
-    }
-
-    /// The bridge ends in order, and knows better than its next life how far it listened. What nobody was told any more, half a
-    /// message for instance, the next life tells as part of a gap.
-    public func end() {
-        for (uri, entry) in watched where entry.port != nil {
-            let toldUntil = entry.port?.toldUntil
-            close(uri)
-            // A session that is paused, or has not settled, is told as what it is already.
-            guard entry.machine.isOpen, case .since(let since) = entry.machine.listening else { continue }
-            let now = clock()
-            let told = now.moved(to: toldUntil ?? now.moment.monotonic).wall
-            host?.accessory(uri, isHeard: .until(max(since, min(told, entry.machine.surelyHeard(at: now)))))
-        }
-        NodeClosing.wait(atMost: Self.closingTime)
     }
 
     /// For lines to send what was written to them before the process ends, which cuts it off.
@@ -216,18 +129,19 @@ public final class AccessorySource {
 
     // MARK: Nodes
 
-    private func open(_ place: String, of uri: String, _ entry: Watched) {
+    private func open(_ place: String, of uri: String, _ entry: Entry) {
         guard !isReplaced(uri) else { return step(uri, .refused(.absent(Self.replaced))) }
         do throws(PortRefusal) {
             watched[uri]?.port = try AccessoryPort(
-                opening: place, entry.match.plan, by: entry.opener, on: loop, at: clock().moment.monotonic
-            ) { [weak self] in self?.take($0, of: uri) }
+                opening: place, entry.match.plan, by: entry.opener, on: host.loop,
+                at: host.clock.now().monotonic
+            ) { [weak self] in self?.apply($0, of: uri) }
         } catch {
             step(uri, .refused(error))
         }
     }
 
-    /// Somebody asks for the end of what stands open.
+    /// Bluetoothd wants its channel closed.
     func hangUp(_ uri: String) {
         guard let entry = watched[uri], entry.machine.isOpen else { return }
         entry.port?.conclude()
@@ -241,7 +155,7 @@ public final class AccessorySource {
         port.close()
     }
 
-    private func take(_ event: AccessoryPort.Event, of uri: String) {
+    private func apply(_ event: AccessoryPort.Event, of uri: String) {
         switch event {
         case .opened:
             for remark in watched[uri]?.port?.remarks ?? [] { log.notice("\(label(of: uri)): \(remark)") }
@@ -249,7 +163,7 @@ public final class AccessorySource {
         case .refused(let refusal):
             watched[uri]?.port = nil
             step(uri, .refused(isGone(uri) ? .absent(refusal.sentence) : refusal))
-        case .word(let word, let instant): take(word, of: uri, at: clock().moved(to: instant))
+        case .word(let word, let instant): raise(word, of: uri, at: host.clock.stamp().moved(to: instant))
         case .gone:
             watched[uri]?.port = nil
             step(uri, .lost)
@@ -257,30 +171,30 @@ public final class AccessorySource {
         }
     }
 
-    /// Plugged in anew, before udev has said that it went: what is opened now is another visit, and would be closed for that word.
+    /// Plugged in again before udev announced that it went: a node that is opened now would be closed by that announcement.
     private func isReplaced(_ uri: String) -> Bool {
         guard let plug = watched[uri]?.plug, let told = plug.number, let found = plugNumber(of: uri),
             found != told
         else { return false }
-        let now = clock().moment.boottime
+        let now = host.clock.now().boottime
         watched[uri]?.plug.replacedSince = plug.replacedSince ?? now
-        // Udev's word may have been lost.
+        // Udev's message may have been lost.
         return now - (plug.replacedSince ?? now) < Self.udevPatience
     }
 
     func plugNumber(of uri: String) -> UInt64? { place(of: uri).flatMap { File.number(of: $0) } }
 
     private static let udevPatience = TimeSpan.seconds(10)
-    private static let replaced = "it was plugged in anew, which udev has not told yet"
+    private static let replaced = "it was plugged in again, which udev has not announced yet"
 
-    /// Unplugged already, which udev is about to say.
+    /// Unplugged already, which udev is about to announce.
     private func isGone(_ uri: String) -> Bool { place(of: uri).map { !File.exists($0) } ?? false }
 
-    private func take(_ word: NodeWord, of uri: String, at stamp: Stamp) {
+    private func raise(_ word: NodeWord, of uri: String, at stamp: Stamp) {
         switch word {
         case .data(let channel, let bytes): step(uri, .said(.data(channel, bytes)), at: stamp)
         case .spoilt(let channel, let bytes, let why):
-            tellSpoilt(uri, why, stamp)
+            reportSpoilt(uri, why, stamp)
             step(uri, .said(.data(channel, bytes)), at: stamp)
         case .loss(let from, let to):
             let gap = Gap(
@@ -290,29 +204,21 @@ public final class AccessorySource {
         }
     }
 
-    /// A device that babbles is told of every so often, with how much there was of it; the bytes themselves come each time.
-    private func tellSpoilt(_ uri: String, _ why: String, _ stamp: Stamp) {
+    /// A device that sends garbage is reported every 10 s, with a count; handlers get the bytes each time.
+    private func reportSpoilt(_ uri: String, _ why: String, _ stamp: Stamp) {
         let now = stamp.moment.monotonic
         watched[uri]?.spoiltCount += 1
-        guard let entry = watched[uri], entry.spoiltToldAt.map({ now - $0 >= .seconds(10) }) ?? true else { return }
-        let times = entry.spoiltCount > 1 ? "; \(entry.spoiltCount) pieces like it since that was told last" : ""
-        watched[uri]?.spoiltToldAt = now
+        guard let entry = watched[uri], entry.spoiltReportedAt.map({ now - $0 >= .seconds(10) }) ?? true else { return }
+        let times = entry.spoiltCount > 1 ? "; \(entry.spoiltCount) pieces like it since the last report" : ""
+        watched[uri]?.spoiltReportedAt = now
         watched[uri]?.spoiltCount = 0
         step(uri, .said(.attention(.undecodable, detail: why + times)), at: stamp)
     }
 
     // MARK: Time
 
-    private func tickMachines() {
-        let now = clock()
-        for (uri, entry) in watched {
-            if let due = entry.machine.deadline, due <= now.moment.boottime { step(uri, .tick, at: now) }
-        }
-        rearm()
-    }
-
     private func tickPorts() {
-        let now = clock().moment.monotonic
+        let now = host.clock.now().monotonic
         for entry in watched.values {
             if let due = entry.port?.deadline, due <= now { entry.port?.tick(at: now) }
         }
@@ -320,14 +226,145 @@ public final class AccessorySource {
     }
 
     func rearm() {
-        mustRearm = false
-        arm(waits, at: watched.values.compactMap { $0.machine.deadline }.min())
-        arm(pauses, at: watched.values.compactMap { $0.port?.deadline }.min())
+        waits?.rearm(at: nextMachineDeadline)
+        pauses?.rearm(at: watched.values.compactMap { $0.port?.deadline }.min())
+    }
+}
+
+extension AccessorySource: RegisteredSource {
+    public static var kind: SourceKind { .externalAccessory }
+
+    /// A channel over the air outlives the last answer for a while; what comes to a node is read at once.
+    public static func unnoticedEnd(of device: Device) -> TimeSpan {
+        Device.bluetoothAddress(in: device.uri) != nil ? PortPatience.calling.unnoticedEnd : .zero
     }
 
-    private func arm(_ timer: Timer?, at next: Instant?) {
-        if let next { timer?.arm(at: next) } else { timer?.disarm() }
+    public static func make(
+        for host: any SourceHost, _ resources: SourceResources
+    ) throws(SystemError) -> AccessorySource {
+        let store = AccessoryRegistryStore(in: resources.stateDirectory)
+        let source = try AccessorySource(
+            for: host, planner: AccessoryProfiles(of: host), registry: store.read(), store: store)
+        if let bluez = resources.bluez { source.serial = try SerialPeripherals(bluez, for: source) }
+        return source
     }
+
+    public func start() throws(SystemError) { try listen(to: planner.subsystems) }
+
+    /// The bridge knows better than its next start how far it listened. What was not raised any more, such as half a message,
+    /// is part of the gap that the next start reports.
+    public func stop() {
+        for (uri, entry) in watched where entry.port != nil {
+            let raisedUntil = entry.port?.raisedUntil
+            close(uri)
+            // A session that is paused, or has not settled, is recorded as what it is already.
+            guard entry.machine.isOpen, case .since(let since) = entry.machine.listening else { continue }
+            let now = host.clock.stamp()
+            let raised = now.moved(to: raisedUntil ?? now.moment.monotonic).wall
+            host.record(.until(max(since, min(raised, entry.machine.surelyHeard(at: now)))), of: uri)
+        }
+        NodeClosing.wait(atMost: Self.closingTime)
+        // The order in which devices were seen is written on this occasion alone.
+        if !registry.uris.isEmpty { store.save(registry) }
+        store.write()
+    }
+
+    /// What is attached and unknown so far is looked at again.
+    public func reconfigure() throws(SystemError) {
+        planner.hold(watched.mapValues(\.match).filter { $0.value.plan.node == .rfcomm })
+        serial?.reconsider()
+        try reconsider()
+    }
+
+    func reconsider() throws(SystemError) {
+        holdAttached()
+        adoptUnknown()
+        // Without a feed, start() has not been called or has failed.
+        guard feed != nil, !subsystems.isSuperset(of: planner.subsystems) else { return }
+        // With what was heard so far: a device that is attached by that is still there.
+        try listen(to: subsystems.union(planner.subsystems).sorted())
+    }
+
+    public func setSession(_ session: LinkSession, of uri: String) {
+        if session != .open { watched[uri]?.port?.conclude() }
+        step(uri, .session(session))
+    }
+
+    public func setWanted(_ isWanted: Bool, _ uri: String) {
+        guard !isWanted, let entry = watched[uri], entry.match.plan.onSuspend == .detach, let port = entry.port
+        else {
+            return step(uri, .wanted(isWanted))
+        }
+        // Half a message would wake the handler that has just been suspended: it is part of the next gap.
+        port.readOut()
+        step(uri, .wanted(false, toldUntil: host.clock.stamp().moved(to: port.raisedUntil).wall))
+    }
+
+    public func turnEnded() { store.write() }
+
+    public func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
+        switch request {
+        case .read: answer(.failure(ProtocolFault(refusalToRead(of: device.uri), request)))
+        case .write(let address, let bytes):
+            write(bytes, to: address.channel, of: device.uri) { result in
+                answer(result.map { .written(device: device.alias) }.mapError { ProtocolFault($0, request) })
+            }
+        }
+    }
+}
+
+// MARK: Writes of handlers
+
+extension AccessorySource {
+    /// - Parameter channel: nil for the only stream of the device; a HID report begins with its number.
+    /// - Parameter answer: called exactly once, when the system has taken all of it.
+    public func write(
+        _ bytes: [UInt8], to channel: Channel?, of uri: String,
+        _ answer: @escaping (Result<Void, TalkFailure>) -> Void
+    ) {
+        guard let entry = watched[uri], entry.machine.isOpen, let port = entry.port else {
+            return answer(.failure(.notConnected))
+        }
+        port.write(bytes, to: channel) { failure in answer(failure.map(Result.failure) ?? .success(())) }
+    }
+
+    /// Nothing can be asked of a stream: what it says comes by itself.
+    public func refusalToRead(of uri: String) -> TalkFailure {
+        watched[uri]?.machine.isOpen == true
+            ? .notOffered("an accessory's stream cannot be asked; what it says comes as data") : .notConnected
+    }
+}
+
+// MARK: Finding a device by its node, its name or its URI
+
+extension AccessorySource {
+    /// The device at this node or place in /sys, where that is beyond doubt.
+    public func uri(at word: String) -> String? { record(at: word).flatMap { places[$0.path] } }
+
+    /// A URI, with or without `/accessory/`, or a name, of one that is known, attached or not.
+    public func uri(named word: String) -> String? {
+        let known = registry.uris
+        return known.first { label(of: $0) == word } ?? known.first { $0 == word || $0 == "/accessory/" + word }
+    }
+
+    /// What it is called, or for want of a name what it is.
+    public func label(of uri: String) -> String {
+        registry.name(of: uri) ?? watched[uri]?.device.alias ?? host.knownDevice(at: uri)?.alias ?? uri
+    }
+
+    /// False for a device that was forgotten. Bluetoothd's devices are forgotten by bluetoothd.
+    public func isKnown(_ uri: String) -> Bool {
+        registry.identity(of: uri) != nil || Device.bluetoothAddress(in: uri) != nil
+    }
+
+    /// Nil while it is away, or where it has none.
+    public func node(of uri: String) -> String? { place(of: uri).flatMap { attached[$0]?.node } }
+
+    /// In /sys; nil while it is away.
+    public func place(of uri: String) -> String? { places.place(of: uri) }
+
+    /// Whether a profile knows what stands there.
+    public func isPlanned(at place: String) -> Bool { attached[place].map { planner.plan(for: $0) != nil } ?? false }
 }
 
 extension Stamp {

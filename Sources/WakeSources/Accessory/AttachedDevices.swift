@@ -37,7 +37,7 @@ public struct AttachedDevices: Sendable {
 
     // MARK: Messages
 
-    public mutating func take(_ record: UdevRecord) -> [Change] {
+    public mutating func apply(_ record: UdevRecord) -> [Change] {
         guard !isOld(record) else { return [] }
         let changes: [Change]
         switch record.action {

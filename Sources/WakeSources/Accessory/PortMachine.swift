@@ -1,9 +1,10 @@
 // One accessory's node, from plug to unplug: pure, and level-triggered like the core. What udev said, answers and time go in,
 // what to open or close and what to tell handlers comes out.
+import WakeLoop
 import WakeModel
 import WakeSystem
 
-public enum PortInput: Hashable, Sendable {
+public enum PortInput: DeviceMachineInput, Hashable, Sendable {
     /// It stands in /sys, with this node. `nil` is right for a plan that opens none.
     case attached(node: String?)
     /// Udev said something of it: what kept it from being opened may be gone.
@@ -27,7 +28,10 @@ public enum PortInput: Hashable, Sendable {
     case tick
 }
 
-public struct PortMachine: Sendable {
+public struct PortMachine: DeviceMachine, Sendable {
+    /// All that a machine decides is how long to wait, which the system's sleep is part of.
+    static let clock = TimerClock.boottime
+
     enum Phase: Hashable, Sendable {
         case away
         /// Attached, and not open: by the user's will, or because nobody is awake for it, or because it has no node.

@@ -1,37 +1,14 @@
-// Bluetooth LE peripherals as a source of events: those that people have trusted and a profile knows are watched, each by
-// a link machine of its own, over the one way to bluetoothd.
+// Bluetooth LE peripherals as a source of events: trusted ones that a profile knows are watched, each by a link machine of its
+// own, over the one way to bluetoothd.
 import WakeLoop
 import WakeModel
 import WakeSystem
-
-/// Who the events are for, and who knows what is worth watching.
-public protocol BluetoothHost: AnyObject {
-    /// What the profiles ask of such a peripheral; nil where none knows it.
-    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?
-    /// What the user's switch says.
-    func session(of uri: String) -> LinkSession
-    /// It was opened where it could not be trusted: that is made up for.
-    func owesTrust(to uri: String) -> Bool
-    /// It is trusted now, be it by somebody else, and what was closed is open with that.
-    func bluetooth(isTrusted uri: String)
-    /// Those that the bridge has known, present or not.
-    var knownPeripherals: [Device] { get }
-    /// How far it was listened to, as was told last, be it in an earlier life; nil where it never was.
-    func listening(to uri: String) -> Listening?
-    /// A peripheral is watched from now on, or is called otherwise, or its profile or its bond is another.
-    func bluetooth(knows device: Device, by plan: BluetoothPlan)
-    func bluetooth(_ uri: String, did kind: DeviceEvent.Kind, at stamp: Stamp)
-    /// How far it is listened to, told where that changes, after the events that tell of it: to be kept over restarts.
-    func bluetooth(_ uri: String, isHeard listening: Listening)
-    /// An adapter came up or went down.
-    func bluetooth(adapter address: String, isUp: Bool)
-}
 
 public struct BluetoothPlan: Hashable, Sendable {
     /// The profile's name.
     public var profile: String
     public var link: LinkPlan
-    /// Of one profile's texts, which one: what the host makes of the values may change though nothing else does.
+    /// The profile's number in the library: what its values decode to may change though nothing else does.
     public var edition: Int
 
     public init(profile: String, link: LinkPlan, edition: Int = 0) {
@@ -41,156 +18,175 @@ public struct BluetoothPlan: Hashable, Sendable {
     }
 }
 
-public final class BluetoothSource {
-    /// One that is watched. It stays here while its adapter or bluetoothd is away.
-    struct Watched {
+public final class BluetoothSource: MachineSource {
+    /// A peripheral that is watched. It stays here while its adapter or bluetoothd is away.
+    struct Entry: WatchedDevice {
         var path: String
         var device: Device
         var plan: BluetoothPlan
         var machine: LinkMachine
-        /// As the host was told.
-        var listening: Listening?
-        /// Nil where it could not be taken, so that it is taken at the next word of it.
+        var recordedListening: Listening?
+        /// Nil where its trust could not be withdrawn, so that the next change of it tries again.
         var isTrusted: Bool?
         var hasPublicAddress = false
-        /// All that it was known to offer. What it advertises may be missing in its database, and while its services change
-        /// all is missing: it is the same peripheral.
+        /// All that it ever offered. Its database may lack what it advertises, and lacks everything while its services change.
         var services: Set<BluetoothUUID> = []
     }
 
     public let client: BluezClient
-    public weak var host: (any BluetoothHost)?
+    unowned let host: any SourceHost
+    let planner: any PeripheralPlanner
     let application: GattApplication
-    let clock: () -> Stamp
     let patience: LinkPatience
-    var watched: [String: Watched] = [:]
-    /// By the path of the object that bluetoothd has for each.
+    var watched: [String: Entry] = [:]
+    var steps = StepQueue<LinkInput>()
+    /// By the path of bluetoothd's object for each.
     var uris: [String: String] = [:]
-    /// Which adapters are told to be up, by address.
+    /// Adapters that were announced as up, by address.
     private var adaptersUp: Set<String> = []
     private var timer: Timer?
-    private var inputs: [(uri: String, input: LinkInput, stamp: Stamp)] = []
-    private var isStepping = false
-    /// Those that no adapter knew, as was told once.
+    /// Devices that no adapter knows, as was logged once.
     private(set) var missing: Set<String> = []
-    /// Those that were watched in this life and are not wanted any more.
+    /// Devices that were watched since the start and are not watched any more.
     var released: Set<String> = []
-    /// How often each is asked to be trusted, or not, and has not been answered.
+    /// How many requests to trust a device, or not to, are unanswered.
     var trusting: [String: Int] = [:]
     let log = Log("bluetooth")
     let air: AirMonitor?
     let kernel: KernelLinks?
     var slots = SlotLedger()
     var stalls = StallLedger()
-    /// Since when there is a bluetoothd; nil where it was there before us, or nobody knows.
+    /// Since when there is a bluetoothd; nil where it was there before the bridge.
     private(set) var ownerSince: Instant?
-    /// Since when it has told of its objects; nil while it has not.
-    private(set) var toldSince: Instant?
+    /// Since when its objects are known; nil while they are not.
+    private(set) var objectsKnownSince: Instant?
 
-    /// `services` are those that the profiles know. `air` knows since when links are up and why they end, where it can be had;
-    /// `kernel` ends those that bluetoothd cannot.
-    public init(
-        on loop: EventLoop, bus: SystemBus, services: [BluetoothUUID], patience: LinkPatience = LinkPatience(),
-        air: AirMonitor? = nil, kernel: KernelLinks? = nil, clock: @escaping () -> Stamp
+    /// - Parameters:
+    ///   - air: knows since when links are up and why they end, where the kernel lets the bridge monitor that.
+    ///   - kernel: disconnects links that bluetoothd cannot.
+    init(
+        for host: any SourceHost, _ client: BluezClient, planner: any PeripheralPlanner,
+        patience: LinkPatience = LinkPatience(), air: AirMonitor? = nil, kernel: KernelLinks? = nil
     ) throws(SystemError) {
+        self.host = host
+        self.client = client
+        self.planner = planner
         self.air = air
         self.kernel = kernel
-        self.clock = clock
         self.patience = patience
-        client = BluezClient(bus)
-        application = try GattApplication(client, services: services, on: loop)
-        timer = try loop.timer(on: .monotonic) { [unowned self] in tick() }
+        application = try GattApplication(client, services: planner.services, on: host.loop)
+        timer = try host.loop.timer(on: LinkMachine.clock) { [unowned self] in tick() }
         client.listen(self)
         client.ownerDidChange = { [unowned self] isNew in
-            ownerSince = isNew ? self.clock().moment.monotonic : nil
-            toldSince = nil
+            ownerSince = isNew ? self.host.clock.now().monotonic : nil
+            objectsKnownSince = nil
             self.kernel?.abandon()
         }
         air?.onDrop = { [weak self] in self?.step(Device.uri(ofBluetooth: $0), .dropped(reason: $1, at: $2)) }
         air?.onEncryptionFailure = { [weak self] in self?.step(Device.uri(ofBluetooth: $0), .unencrypted(reason: $1))
         }
-        air?.onNoRoom = { [weak self] in self?.noteNoRoom(on: "/org/bluez/hci\($0)") }
-        air?.onConnectFailure = { [weak self] in self?.noteFailedConnect($0) }
-        air?.onScan = { [weak self] in self?.noteScan($0) }
+        air?.onNoRoom = { [weak self] in self?.recordFullAdapter(on: "/org/bluez/hci\($0)") }
+        air?.onConnectFailure = { [weak self] in self?.recordFailedConnect($0) }
+        air?.onScan = { [weak self] in self?.recordScan($0) }
     }
 
     // MARK: Machines
 
-    /// What follows from an input may bring the next one, from an answer at once or from the host: one after the other, so
-    /// that effects keep their order.
-    func step(_ uri: String, _ input: LinkInput, at stamp: Stamp? = nil) {
-        inputs.append((uri, input, stamp ?? clock()))
-        guard !isStepping else { return }
-        isStepping = true
-        while !inputs.isEmpty {
-            let next = inputs.removeFirst()
-            let effects = watched[next.uri]?.machine.step(next.input, at: next.stamp) ?? []
-            for effect in effects { perform(effect, of: next.uri) }
-            tellListening(to: next.uri)
-        }
-        isStepping = false
-        rearm()
-    }
+    func deadlines(of uri: String) -> [Instant?] { [watched[uri]?.machine.deadline, stallDue, slots.nextEnd] }
 
-    private func perform(_ effect: LinkEffect, of uri: String) {
+    func perform(_ effect: LinkEffect, of uri: String) {
         guard let entry = watched[uri] else { return }
         switch effect {
         case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
         case .raise(.attention(.bondInvalid, _), let stamp):
             let detail =
                 "the bond with \(entry.device.alias) is not valid any more; run 'wakebridge pair \(entry.device.alias)'"
-            host?.bluetooth(uri, did: .attention(.bondInvalid, detail: detail), at: stamp)
-        case .raise(let kind, let stamp): host?.bluetooth(uri, did: kind, at: stamp)
+            host.raise(.attention(.bondInvalid, detail: detail), of: uri, at: stamp)
+        case .raise(let kind, let stamp): host.raise(kind, of: uri, at: stamp)
         case .request(let request): ask(request, of: uri, entry)
         }
-    }
-
-    private func tellListening(to uri: String) {
-        guard let listening = watched[uri]?.machine.listening else { return }
-        switch (watched[uri]?.listening, listening) {
-        case (.since, .since): return
-        case (let told, _): guard told != listening else { return }
-        }
-        watched[uri]?.listening = listening
-        host?.bluetooth(uri, isHeard: listening)
-    }
-
-    /// The bridge ends in order, and knows better than its next life how far it listened.
-    public func end() {
-        let now = clock().wall
-        for (uri, entry) in watched {
-            guard case .since = entry.machine.listening else { continue }
-            host?.bluetooth(uri, isHeard: .until(entry.machine.surelyHeard(at: now)))
-        }
-        kernel?.end()
     }
 
     // MARK: Time
 
     private func tick() {
-        let now = clock()
+        let now = host.clock.stamp()
         for adapter in slots.end(at: now.moment.monotonic) { refreshAll(on: adapter) }
-        for (uri, entry) in watched {
-            guard let due = entry.machine.deadline, due <= now.moment.monotonic else { continue }
-            step(uri, .tick, at: now)
-        }
-        mendStalls(now.moment.monotonic)
+        tickMachines(at: now)
+        fixStalls(now.moment.monotonic)
         rearm()
     }
 
     func rearm() {
-        let next = watched.values.compactMap(\.machine.deadline).min()
-        if let next = [next, stallDue, slots.nextEnd].compactMap({ $0 }).min() {
-            timer?.arm(at: next)
-        } else {
-            timer?.disarm()
+        timer?.rearm(at: [nextMachineDeadline, stallDue, slots.nextEnd].compactMap { $0 }.min())
+    }
+}
+
+extension BluetoothSource: RegisteredSource {
+    public static var kind: SourceKind { .bluetoothCentral }
+
+    /// A radio link outlives the last answer for a while.
+    public static func unnoticedEnd(of device: Device) -> TimeSpan { LinkPatience().supervision }
+
+    public static func make(
+        for host: any SourceHost, _ resources: SourceResources
+    ) throws(SystemError) -> BluetoothSource {
+        try BluetoothSource(
+            for: host, resources.bluez ?? BluezClient(resources.bus), planner: PeripheralProfiles(of: host),
+            air: AirMonitor.ifAllowed(on: host.loop), kernel: try KernelLinks(on: host.loop))
+    }
+
+    /// It listens from the moment the message bus is open.
+    public func start() {}
+
+    /// The bridge knows better than its next start how far it listened.
+    public func stop() {
+        let now = host.clock.stamp().wall
+        for (uri, entry) in watched {
+            guard case .since = entry.machine.listening else { continue }
+            host.record(.until(entry.machine.surelyHeard(at: now)), of: uri)
+        }
+        kernel?.end()
+    }
+
+    /// The planner is asked again about every peripheral.
+    public func reconfigure() {
+        planner.hold(plansInUse)
+        application.add(planner.services)
+        for (path, peripheral) in client.mirror.peripherals.sorted(by: { $0.key < $1.key }) {
+            adopt(peripheral, at: path)
+            if let uri = uris[path] { refresh(uri) }
         }
     }
+
+    /// Of those that are connected, by URI.
+    private var plansInUse: [String: BluetoothPlan] {
+        watched.filter { client.mirror.peripherals[$0.value.path]?.isConnected == true }.mapValues(\.plan)
+    }
+
+    public func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
+        guard case .characteristic(let uuid) = request.address.channel else {
+            return answer(.failure(.needsCharacteristic(request.address.device, verb: request.verb)))
+        }
+        let fault = { (failure: TalkFailure) in ProtocolFault(failure, request) }
+        switch request {
+        case .read:
+            read(uuid, of: device.uri) { result in
+                answer(result.map { .read(device: device.alias, bytes: $0) }.mapError(fault))
+            }
+        case .write(_, let bytes):
+            write(bytes, to: uuid, of: device.uri) { result in
+                answer(result.map { .written(device: device.alias) }.mapError(fault))
+            }
+        }
+    }
+
+    public func blockingReason(of uri: String) -> String? { linkBlock(of: uri)?.sentence }
 }
 
 extension BluetoothSource: BluezListener {
     public func bluezDidAppear() {
-        toldSince = clock().moment.monotonic
+        objectsKnownSince = host.clock.stamp().moment.monotonic
         log.notice("bluetoothd is there")
     }
 
@@ -202,77 +198,162 @@ extension BluetoothSource: BluezListener {
 
     public func bluez(did change: BluezChange) {
         switch change {
-        case .adapter(let path): noteAdapter(path)
+        case .adapter(let path): adapterChanged(path)
         case .adapterGone(let path, let last):
             application.forget(path)
             slots.forget(path)
             stalls.forget(path)
-            tell(adapter: last.address, isUp: false)
+            announce(adapter: last.address, isUp: false)
             refreshAll(on: path)
-        case .peripheral(let path, let facts): notePeripheral(path, facts)
-        case .peripheralGone(let path, let last): notePeripheralGone(path, last)
+        case .peripheral(let path, let facts): peripheralChanged(path, facts)
+        case .peripheralGone(let path, let last): peripheralRemoved(path, last)
         case .database(let path): if let uri = uris[path] { refresh(uri) }
-        case .value(let path, let bytes): noteValue(path, bytes)
+        case .value(let path, let bytes): valueReceived(path, bytes)
         }
     }
 
-    private func noteAdapter(_ path: String) {
+    private func adapterChanged(_ path: String) {
         guard let adapter = client.mirror.adapters[path] else { return }
         if adapter.isPowered { application.register(with: path) }
-        tell(adapter: adapter.address, isUp: adapter.isPowered)
-        if adapter.isPowered { tellMissing() }
+        announce(adapter: adapter.address, isUp: adapter.isPowered)
+        if adapter.isPowered { reportMissing() }
         refreshAll(on: path)
     }
 
-    /// A bond belongs to an adapter: with another one in its place all would be silent for ever.
-    private func tellMissing() {
-        guard let host, client.isThere else { return }
+    /// Bonds are per adapter: report peripherals that no adapter knows, or they would stay silent for ever.
+    private func reportMissing() {
+        guard client.isThere else { return }
         let present = Set(client.mirror.peripherals.values.map(\.uri))
-        for device in host.knownPeripherals where !present.contains(device.uri) {
+        for device in host.knownDevices where device.kind == Self.kind && !present.contains(device.uri) {
             guard missing.insert(device.uri).inserted else { continue }
             log.notice(
                 "\(device.alias) (\(device.uri)) is known to the bridge, and to no adapter that is here: where it was not "
-                    + "forgotten on purpose, plug its adapter in, or pair it anew with 'wakebridge pair'")
+                    + "forgotten on purpose, plug its adapter in, or pair it again with 'wakebridge pair'")
         }
     }
 
-    private func tell(adapter address: String, isUp: Bool) {
+    private func announce(adapter address: String, isUp: Bool) {
         guard !address.isEmpty, adaptersUp.contains(address) != isUp else { return }
         if isUp { adaptersUp.insert(address) } else { adaptersUp.remove(address) }
-        host?.bluetooth(adapter: address, isUp: isUp)
+        host.announce(isUp ? "adapter-up" : "adapter-down", detail: address)
     }
 
-    private func notePeripheral(_ path: String, _ facts: PeripheralFacts) {
+    private func peripheralChanged(_ path: String, _ facts: PeripheralFacts) {
         guard let peripheral = client.mirror.peripherals[path] else { return }
         let wasWatched = uris[path] != nil
         if facts != .advertisement { adopt(peripheral, at: path) }
         if facts.contains(.link), peripheral.isConnected { stalls.succeed(path.parent) }
-        if facts.contains(.link) { noteRoom(on: path.parent) }
+        if facts.contains(.link) { refreshWaiting(on: path.parent) }
         guard let uri = uris[path] else { return }
         if facts != .advertisement { refresh(uri) }
-        // Somebody trusts it now, and it may have been disconnected when it was trusted no more.
+        // It is trusted again, and may have been disconnected when it was not.
         if !wasWatched, facts == .bond, !peripheral.isConnected { step(uri, .keptOff) }
         guard facts.contains(.advertisement) else { return }
         if peripheral.signal != nil { step(uri, .advertised) }
     }
 
     /// With bluetoothd or its adapter a peripheral goes, and comes back with it.
-    private func notePeripheralGone(_ path: String, _ last: BluezPeripheral) {
+    private func peripheralRemoved(_ path: String, _ last: BluezPeripheral) {
         guard let uri = uris.removeValue(forKey: path) else { return }
         refresh(uri)
         guard client.isThere else { return }
         log.notice("\(watched[uri]?.device.alias ?? last.address) is not known to bluetoothd any more")
         // Another adapter may know it too.
         for (other, peripheral) in client.mirror.peripherals where peripheral.address == last.address {
-            notePeripheral(other, .identity)
+            peripheralChanged(other, .identity)
         }
     }
 
     /// Of two characteristics with one UUID only the one that was armed is heard.
-    private func noteValue(_ path: String, _ bytes: [UInt8]) {
+    private func valueReceived(_ path: String, _ bytes: [UInt8]) {
         guard let uri = uris[path.parent.parent], let uuid = client.mirror.characteristic(at: path)?.uuid,
             watched[uri]?.machine.facts.channels[uuid]?.path == path
         else { return }
         step(uri, .value(uuid, bytes))
+    }
+}
+
+// MARK: What the control socket shows of adapters and peripherals
+
+/// An adapter that bluetoothd has.
+public struct AdapterState: Hashable, Sendable {
+    public var address: String
+    public var isPowered: Bool
+    public var links: Int
+    /// How many it carried when it refused another; nil where it never did.
+    public var mostLinks: Int?
+    /// Peripherals that are not connected because it takes no more.
+    public var waiting: [Device]
+}
+
+extension BluetoothSource {
+    /// Ordered by address: numbers such as that of `hci0` change.
+    public var adapters: [AdapterState] {
+        client.mirror.adapters.map { path, adapter in
+            let links = links(on: path)
+            let waiting = watched.values.filter { $0.path.parent == path && waitsForRoom($0) }.map(\.device)
+            return AdapterState(
+                address: adapter.address, isPowered: adapter.isPowered, links: links,
+                mostLinks: slots.most(of: path, carrying: links), waiting: waiting.sorted { $0.uri < $1.uri })
+        }.sorted { $0.address < $1.address }
+    }
+
+    /// What keeps it from being connected; nil where nothing does.
+    func linkBlock(of uri: String) -> LinkBlock? {
+        guard client.isThere else { return .bluetoothdGone }
+        guard let entry = watched[uri] else { return .unwatched }
+        guard waitsForRoom(entry) else { return entry.machine.block }
+        let adapter = entry.path.parent
+        return .noRoom(adapter: client.mirror.adapters[adapter]?.address ?? adapter, links: links(on: adapter))
+    }
+
+    private func waitsForRoom(_ entry: Entry) -> Bool { entry.machine.wantsRoom && !hasRoom(on: entry.path.parent) }
+}
+
+// MARK: Adapters that stopped scanning after a failed connection: the bridge notices on the air, and switches them off and on
+
+extension BluetoothSource {
+    func recordFailedConnect(_ index: UInt16) {
+        stalls.fail("/org/bluez/hci\(index)", at: host.clock.now().monotonic)
+        rearm()
+    }
+
+    func recordScan(_ index: UInt16) {
+        guard !stalls.isEmpty else { return }
+        stalls.recover("/org/bluez/hci\(index)")
+        rearm()
+    }
+
+    /// When the next one is switched; none is while no peripheral is awaited on it.
+    var stallDue: Instant? { stalls.adapters.compactMap { stallDue($0) }.min() }
+
+    private func stallDue(_ adapter: String) -> Instant? {
+        guard watched.values.contains(where: { isAwaited($0, on: adapter) }) else { return nil }
+        return stalls.due(adapter, carrying: links(on: adapter), patience)
+    }
+
+    /// By the kernel, which scans for those alone.
+    private func isAwaited(_ entry: Entry, on adapter: String) -> Bool {
+        entry.path.parent == adapter && entry.machine.isAwaited && application.awaits(entry.services, on: adapter)
+    }
+
+    func fixStalls(_ now: Instant) {
+        for adapter in stalls.adapters {
+            guard let due = stallDue(adapter), due <= now else { continue }
+            stalls.restart(adapter, carrying: links(on: adapter), at: now)
+            restart(adapter)
+        }
+    }
+
+    private func restart(_ adapter: String) {
+        guard let kernel, let index = KernelLinks.index(of: adapter) else { return }
+        let address = client.mirror.adapters[adapter]?.address ?? adapter
+        log.notice("adapter \(address) does not scan since a connection failed, so it is switched off and on")
+        kernel.restart(index) { [weak self] failure in
+            guard let failure else { return }
+            self?.log.warning(
+                "could not switch adapter \(address) off and on, so nothing connects on it: \(failure.sentence); run "
+                    + "'bluetoothctl power off' and 'bluetoothctl power on'")
+        }
     }
 }

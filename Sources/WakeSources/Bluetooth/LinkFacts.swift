@@ -57,7 +57,7 @@ public struct LinkPlan: Hashable, Sendable {
     }
 }
 
-public enum LinkInput: Hashable, Sendable {
+public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     case facts(LinkFacts)
     /// It was heard advertising.
     case advertised

@@ -1,8 +1,11 @@
 // One peripheral's link, from away to proven: pure, and level-triggered like the core. Facts, answers and time go in,
 // what to ask of bluetoothd and what to tell handlers comes out.
+import WakeLoop
 import WakeModel
 
-public struct LinkMachine: Sendable {
+public struct LinkMachine: DeviceMachine, Sendable {
+    static let clock = TimerClock.monotonic
+
     enum Phase: Hashable, Sendable {
         /// Not connected: the kernel's accept list brings it back, or an advertisement does.
         case away

@@ -1,6 +1,7 @@
 // A recorded trace as a source of device events: each operation becomes an event when its time has come.
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 import WakeTrace
 
@@ -27,72 +28,63 @@ public enum ReplaySpeed: Hashable, Sendable {
 }
 
 /// What a trace is played to.
-public protocol ReplayHost: AnyObject {
-    /// True while handlers lag so far behind that playing waits until ``ReplaySource/resume()``.
+public protocol ReplayHost: SourceHost {
+    /// True while handlers lag so far behind that playing waits for the end of a later turn.
     func mustWait(at speed: ReplaySpeed) -> Bool
-    /// One operation whose time has come.
-    func replay(_ operation: TraceOperation)
+    /// Raises an event of the trace.
+    /// - Parameters:
+    ///   - wall: the trace's own time.
+    ///   - line: where the trace goes on after a restart: behind it.
+    func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int)
     /// The trace is played, or broken from here on.
     func replayEnded(_ error: TraceError?)
 }
 
-/// Plays one trace on the loop. It tells operations, not events: whose device is which number is the host's knowledge.
+/// Plays one trace on the loop, in place of the devices that it names.
 public final class ReplaySource {
     private var reader: TraceReader
+    private let header: TraceHeader
     private let speed: ReplaySpeed
-    private weak var host: (any ReplayHost)?
+    private unowned let host: any ReplayHost
     private let playedLine: Int
-    private var start: Instant?
+    private var startedAt: Instant?
     private var upcoming: TraceOperation?
     private var timer: Timer?
     private var burst: Deferred?
     private var isWaiting = false
     private var hasEnded = false
+    /// How many operations were played.
+    public private(set) var count = 0
 
     /// A burst leaves the loop to others after so many operations.
     private static let operationsPerTurn = 256
 
-    /// `after` is the line of the last operation that an earlier life has played; 0 for none.
-    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, on loop: EventLoop) throws(SystemError)
-    {
+    /// Reads the header, and introduces its devices.
+    /// - Parameter line: the last line that an earlier start of the bridge has played; 0 for none.
+    public init(_ reader: TraceReader, after line: Int = 0, speed: ReplaySpeed, for host: any ReplayHost) throws {
         self.reader = reader
+        header = try self.reader.header()
         playedLine = line
         self.speed = speed
-        timer = try loop.timer(on: .monotonic, of: self) { $0.play() }
-        burst = try loop.deferred(of: self) { $0.play() }
-    }
-
-    /// Begins so that the next operation is due now, whatever stood before it in the trace.
-    public func begin(for host: any ReplayHost) {
         self.host = host
-        advance()
-        start = SystemClock.monotonic() - speed.delay(of: upcoming?.offset ?? .zero)
-        play()
-    }
-
-    /// To be called when handlers may have caught up.
-    public func resume() {
-        guard isWaiting, host?.mustWait(at: speed) == false else { return }
-        isWaiting = false
-        burst?.schedule()
-    }
-
-    public func cancel() {
-        (hasEnded, isWaiting) = (true, false)
-        timer?.disarm()
-        burst?.unschedule()
+        timer = try host.loop.timer(on: .monotonic, of: self) { $0.play() }
+        burst = try host.loop.deferred(of: self) { $0.play() }
+        for device in header.devices { host.introduce(device.device(host.profiles), by: nil) }
     }
 
     private func play() {
-        guard !hasEnded, let start else { return }
+        guard !hasEnded, let startedAt else { return }
         let now = SystemClock.monotonic()
         for _ in 0..<Self.operationsPerTurn {
             guard !hasEnded, let operation = upcoming else { return }
-            let due = start + speed.delay(of: operation.offset)
+            let due = startedAt + speed.delay(of: operation.offset)
             if due > now { return timer?.arm(at: due) ?? () }
-            isWaiting = host?.mustWait(at: speed) ?? true
+            isWaiting = host.mustWait(at: speed)
             if isWaiting { return }
-            host?.replay(operation)
+            count += 1
+            host.replay(
+                operation.kind, of: header.devices[operation.device].uri, at: header.start + operation.offset,
+                line: operation.line)
             advance()
         }
         burst?.schedule()
@@ -111,6 +103,39 @@ public final class ReplaySource {
     private func end(_ error: TraceError?) {
         guard !hasEnded else { return }
         hasEnded = true
-        host?.replayEnded(error)
+        host.replayEnded(error)
+    }
+}
+
+extension ReplaySource: WakeSource {
+    /// The next operation is due now, whatever came before it in the trace.
+    public func start() {
+        advance()
+        startedAt = SystemClock.monotonic() - speed.delay(of: upcoming?.offset ?? .zero)
+        play()
+    }
+
+    public func stop() {
+        (hasEnded, isWaiting) = (true, false)
+        timer?.disarm()
+        burst?.unschedule()
+    }
+
+    /// Handlers may have caught up.
+    public func turnEnded() {
+        guard isWaiting, !host.mustWait(at: speed) else { return }
+        isWaiting = false
+        burst?.schedule()
+    }
+}
+
+extension TraceDevice {
+    /// The device as event lines show it; one without an alias is called by its profile and the end of its address.
+    public func device(_ profiles: ProfileLibrary) -> Device {
+        let match = profiles.match(
+            kind: kind, services: services, name: name, properties: properties.map { ($0.key, $0.value) })
+        let profile = match.map { profiles.name($0) }
+        let tail = address.filter { $0 != ":" }.suffix(4).lowercased()
+        return Device(uri: uri, alias: alias ?? "\(profile ?? "device")-\(tail)", profile: profile, kind: kind)
     }
 }

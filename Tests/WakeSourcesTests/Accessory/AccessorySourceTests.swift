@@ -43,7 +43,7 @@ struct AccessorySourceTests {
             for number in numbers {
                 var record = bench.record(.found, serial: "A1", node: "/dev/wakebridge-none", name: "x\(number)")
                 record.properties["ID_USB_INTERFACE_NUM"] = number
-                bench.source.take(.record(record))
+                bench.source.apply(.record(record))
             }
             #expect(Set(bench.known.values.map(\.alias)) == ["sensor-A1", "sensor-A1-02"])
         }
@@ -84,20 +84,20 @@ struct AccessorySourceTests {
         defer { Directory.removeTree(sys) }
         record.path = sys + "/usb1/1-1/1-1:1.0/tty/x1"
         try Directory.create(record.path)
-        bench.source.take(.record(record))
+        bench.source.apply(.record(record))
         bench.plug(gadget, port: "2", serial: "A1")
         #expect(try bench.turn { bench.story("/accessory/2341:0043:B1:00") == ["!access-denied"] })
-        #expect(bench.source.hindrance(of: "/accessory/2341:0043:B1:00")?.contains("/dev/wakebridge-none") == true)
+        #expect(bench.source.blockingReason(of: "/accessory/2341:0043:B1:00")?.contains("/dev/wakebridge-none") == true)
         #expect(bench.story(serialSource) == ["+"])
     }
 
     @Test("nobody is told of a node that has gone with its device, which udev is late to say")
     func isGone() throws {
         let bench = try AccessoryBench()
-        bench.source.take(.record(bench.record(.add, serial: "A1", node: "/dev/wakebridge-none")))
+        bench.source.apply(.record(bench.record(.add, serial: "A1", node: "/dev/wakebridge-none")))
         // Longer than the quick tries take.
         try bench.pause(.milliseconds(1_500))
-        #expect(bench.source.hindrance(of: serialSource)?.contains("/dev/wakebridge-none") == true)
+        #expect(bench.source.blockingReason(of: serialSource)?.contains("/dev/wakebridge-none") == true)
         bench.unplug(serial: "A1")
         try bench.pause(.milliseconds(200))
         #expect(bench.story() == [])
@@ -133,10 +133,10 @@ struct AccessorySourceTests {
         let gadget = try Gadget()
         bench.plug(gadget, serial: "A1")
         #expect(try bench.turn { bench.story() == ["+"] })
-        bench.source.set(.closed, of: serialSource)
+        bench.source.setSession(.closed, of: serialSource)
         #expect(bench.story() == ["+", "-session-closed"])
         #expect(throws: Never.self) { _ = try SerialPort(opening: gadget.node, LineSettings(), isExclusive: true) }
-        bench.source.set(.open, of: serialSource)
+        bench.source.setSession(.open, of: serialSource)
         #expect(try bench.turn { bench.story() == ["+", "-session-closed", "gap", "+"] })
     }
 
@@ -152,7 +152,7 @@ struct AccessorySourceTests {
         #expect(try bench.turn { bench.story() == ["+", ":whole"] })
         let read = SystemClock.wall()
         try bench.pause(.milliseconds(200))
-        bench.source.want(serialSource, false)
+        bench.source.setWanted(false, serialSource)
         #expect(bench.story() == ["+", ":whole"])
         guard case .until(let time) = bench.heard[serialSource] else {
             Issue.record("it is let go")
@@ -160,7 +160,7 @@ struct AccessorySourceTests {
         }
         #expect(time <= read)
         try bench.pause(.milliseconds(100))
-        bench.source.want(serialSource, true)
+        bench.source.setWanted(true, serialSource)
         #expect(try bench.turn { bench.story() == ["+", ":whole", "-detached", "gap", "+"] })
         #expect(bench.gaps.last?.from == time)
     }
@@ -177,7 +177,7 @@ struct AccessorySourceTests {
         try bench.pause(.milliseconds(100))
         gadget.say("f of")
         try bench.pause(.milliseconds(100))
-        bench.source.end()
+        bench.source.stop()
         guard case .until(let time) = bench.heard[serialSource] else {
             Issue.record("it is not listened to any more")
             return
@@ -232,14 +232,14 @@ struct AccessorySourceTests {
         #expect(bench.source.rename(sources[0], to: "left") && bench.source.rename(sources[1], to: "right"))
 
         let later = try AccessoryBench(bench.registries.last ?? AccessoryRegistry())
-        later.source.take(
+        later.source.apply(
             .snapshot(
                 [
                     later.record(.found, port: "2", node: right.node), later.record(.found, port: "1", node: left.node),
                 ], afterLoss: false))
         #expect(later.known[sources[0]]?.alias == "left" && later.known[sources[1]]?.alias == "right")
-        bench.source.end()
-        later.source.end()
+        bench.source.stop()
+        later.source.stop()
     }
 
     @Test("one that could be either of two is nobody until people say which, and is then heard under that name")
@@ -271,7 +271,7 @@ struct AccessorySourceTests {
             bench.plug(gadget, serial: "A1")
             #expect(try bench.turn { bench.story() == ["+"] })
             bench.sessions[serialSource] = session
-            bench.source.set(session, of: serialSource)
+            bench.source.setSession(session, of: serialSource)
             #expect(bench.story().count == 2)
             #expect(bench.source.forget(serialSource))
             #expect(bench.sessions[serialSource] == nil)
@@ -307,7 +307,7 @@ struct AccessorySourceTests {
         bench.unplug(serial: "A1")
         #expect(bench.source.forget(serialSource))
         #expect(bench.story() == ["+", "-unplugged"])
-        #expect(bench.source.hindrance(of: serialSource) == "it has not been attached since the bridge started")
+        #expect(bench.source.blockingReason(of: serialSource) == "it has not been attached since the bridge started")
         bench.plug(gadget, serial: "A1")
         #expect(try bench.turn { bench.story().last == "+" })
     }
@@ -338,7 +338,7 @@ struct AccessorySourceTests {
     func crowdsOut() throws {
         let bench = try AccessoryBench()
         for number in 1...(AccessoryRegistry.mostAbsent + 2) {
-            bench.source.take(.record(bench.record(.add, serial: "\(number)", node: "/dev/wakebridge-none")))
+            bench.source.apply(.record(bench.record(.add, serial: "\(number)", node: "/dev/wakebridge-none")))
             bench.unplug(serial: "\(number)")
         }
         #expect(bench.source.registry.uris.count == AccessoryRegistry.mostAbsent + 1)

@@ -61,7 +61,7 @@ private struct Walk {
             } else if isLookOwed, dice.isOne(in: 3) {
                 look()
             } else if !socket.isEmpty {
-                follow(devices.take(socket.removeFirst()))
+                follow(devices.apply(socket.removeFirst()))
             }
         }
     }

@@ -27,7 +27,7 @@ struct CallStories {
         }
         #expect(waits == [1, 1, 2, 4, 8, 16, 32, 60, 60, 60])
         #expect(bench.story == [] && bench.sentences.count == 1)
-        #expect(bench.machine.hindrance == "page-timeout")
+        #expect(bench.machine.blockingReason == "page-timeout")
         bench.refusal = nil
         bench.wait(.seconds(61))
         #expect(bench.story == ["+"], "what was not near has said nothing")
@@ -159,7 +159,7 @@ struct CallStories {
         bench.unplug()
         bench.wait(.seconds(2))
         #expect(bench.closes == 1 && bench.story == ["+", "gap", "-removed"])
-        #expect(bench.machine.hindrance?.contains("plug its adapter in, or pair it anew") == true)
+        #expect(bench.machine.blockingReason?.contains("plug its adapter in, or pair it anew") == true)
     }
 
     @Test("whoever gives and takes its trust has plugged nothing in and out")

@@ -99,13 +99,13 @@ struct PortOpeningTests {
         var bench = slow()
         bench.plug()
         bench.wait(.milliseconds(9_999))
-        #expect(bench.story == [] && bench.machine.hindrance == nil)
+        #expect(bench.story == [] && bench.machine.blockingReason == nil)
         bench.wait(.seconds(100))
         #expect(bench.story == ["!access-denied"])
-        #expect(bench.machine.hindrance?.contains("/dev/ttyACM0 for 10 s") == true)
+        #expect(bench.machine.blockingReason?.contains("/dev/ttyACM0 for 10 s") == true)
         bench.answer()
         bench.wait(.seconds(1))
-        #expect(bench.story == ["!access-denied", "gap", "+"] && bench.machine.hindrance == nil)
+        #expect(bench.story == ["!access-denied", "gap", "+"] && bench.machine.blockingReason == nil)
     }
 
     @Test("while the system sleeps is not the driver's doing, which is told of when it had ten seconds of its own")

@@ -11,7 +11,7 @@ private func byPort(_ port: Int) -> String { "/accessory/1a86:7523:@hub-usb-\(po
 
 private func read(_ lines: [String]) -> (registry: AccessoryRegistry, complaints: [String]) {
     var registry = AccessoryRegistry()
-    let complaints = lines.compactMap { registry.take(line: Array($0.utf8)[...]) }
+    let complaints = lines.compactMap { registry.add(line: Array($0.utf8)[...]) }
     return (registry, complaints)
 }
 

@@ -26,7 +26,7 @@ final class ReplugTests {
     private func say(_ action: UdevRecord.Action) {
         var record = bench.record(action, serial: "A1", node: folder + "/node")
         record.path = path
-        bench.source.take(.record(record))
+        bench.source.apply(.record(record))
     }
 
     /// Plugged in, pulled out and plugged in again at once: of the last two udev has not said anything.
@@ -45,7 +45,7 @@ final class ReplugTests {
         gadgets[0].hangUp()
         // Longer than until it is tried again.
         try bench.pause(.milliseconds(1_200))
-        #expect(bench.source.hindrance(of: Self.device)?.contains("plugged in anew") == true)
+        #expect(bench.source.blockingReason(of: Self.device)?.contains("plugged in anew") == true)
         #expect(bench.story() == ["+"])
     }
 

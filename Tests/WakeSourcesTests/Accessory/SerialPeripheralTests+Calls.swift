@@ -14,15 +14,15 @@ extension SerialPeripheralTests {
     func isAbsent() throws {
         let radio = try Radio("fault ConnectProfile absent 2")
         try radio.wait { try radio.calls("ConnectProfile") == 2 }
-        #expect(radio.bench.source.hindrance(of: logger)?.contains("page-timeout") == true)
+        #expect(radio.bench.source.blockingReason(of: logger)?.contains("page-timeout") == true)
         try radio.waitFor("+")
-        #expect(radio.bench.source.hindrance(of: logger) == nil)
+        #expect(radio.bench.source.blockingReason(of: logger) == nil)
     }
 
     @Test("a call that bluetoothd never answers is given up, and made anew")
     func givesUp() throws {
         let radio = try Radio("fault ConnectProfile never 1", callPatience: .milliseconds(500))
-        try radio.wait { radio.bench.source.hindrance(of: logger)?.contains("timed out") == true }
+        try radio.wait { radio.bench.source.blockingReason(of: logger)?.contains("timed out") == true }
         try radio.waitFor("+")
         #expect(try radio.calls("ConnectProfile") == 2)
     }
@@ -32,7 +32,7 @@ extension SerialPeripheralTests {
         let radio = try Radio("fault ConnectProfile never 9")
         try radio.wait { try radio.calls("ConnectProfile") == 1 }
         try radio.replaceBluez()
-        #expect(radio.bench.source.hindrance(of: logger) == "bluetoothd died while it was asked to connect it")
+        #expect(radio.bench.source.blockingReason(of: logger) == "bluetoothd died while it was asked to connect it")
         try radio.tell("adapter hci0", "logger 1 hci0", "live")
         try radio.waitFor("+")
     }
@@ -60,7 +60,7 @@ extension SerialPeripheralTests {
         let radio = try Radio("fault ConnectProfile never 9", pauseAfterDeath: .seconds(3_600))
         try radio.wait { try radio.calls("ConnectProfile") == 1 }
         try radio.tell("release")
-        try radio.wait { radio.bench.source.hindrance(of: logger)?.contains("let go of the bridge's profile") == true }
+        try radio.wait { radio.bench.source.blockingReason(of: logger)?.contains("let go of the bridge's profile") == true }
         try radio.replaceBluez()
         try radio.tell("adapter hci0", "logger 1 hci0", "live")
         try radio.waitFor("+")
@@ -72,7 +72,7 @@ extension SerialPeripheralTests {
         try radio.wait { try radio.calls("ConnectProfile") == 1 }
         radio.bus.kill()
         try radio.wait { !radio.client.isThere }
-        #expect(radio.bench.source.hindrance(of: logger) == "bluetoothd is not there")
+        #expect(radio.bench.source.blockingReason(of: logger) == "bluetoothd is not there")
     }
 
     @Test("those of one adapter are called one after the other")
@@ -102,7 +102,7 @@ extension SerialPeripheralTests {
     @Test("a refused registration is tried again, and what waited is called then")
     func registersAgain() throws {
         let radio = try Radio("fault RegisterProfile failed 1")
-        try radio.wait { radio.bench.source.hindrance(of: logger)?.contains("does not let the bridge") == true }
+        try radio.wait { radio.bench.source.blockingReason(of: logger)?.contains("does not let the bridge") == true }
         try radio.waitFor("+")
         #expect(try radio.calls("RegisterProfile") == 2 && radio.calls("ConnectProfile") == 1)
     }
@@ -111,7 +111,7 @@ extension SerialPeripheralTests {
     func isRefused() throws {
         let radio = try Radio("fault RegisterProfile failed 99")
         try radio.waitFor("!access-denied")
-        #expect(radio.bench.source.hindrance(of: logger)?.contains("stop the program that has registered") == true)
+        #expect(radio.bench.source.blockingReason(of: logger)?.contains("stop the program that has registered") == true)
         try radio.tell("fault RegisterProfile failed 0")
         try radio.waitFor("!access-denied", "+")
     }
@@ -136,7 +136,7 @@ extension SerialPeripheralTests {
     @Test("with its adapter switched off it is not called, and called at once when that is on again")
     func followsAdapter() throws {
         let radio = try Radio("power hci0 off")
-        try radio.wait { radio.bench.source.hindrance(of: logger) == "its adapter is down" }
+        try radio.wait { radio.bench.source.blockingReason(of: logger) == "its adapter is down" }
         try radio.tell("power hci0 on")
         try radio.waitFor("+")
         #expect(try radio.calls("ConnectProfile") == 1)

@@ -75,7 +75,7 @@ struct SerialPeripheralTests {
     func comesTooLate() throws {
         let radio = try Radio("adapter hci1", "logger 2 hci1", "fault ConnectProfile never 9")
         try radio.wait { try radio.calls("ConnectProfile") == 2 }
-        radio.bench.source.set(.closed, of: logger)
+        radio.bench.source.setSession(.closed, of: logger)
         try radio.tell("push 1")
         try radio.wait { try radio.bluez.tell("heard 1") == "." }
         try radio.tell("set 2 Trusted no", "push 2")
@@ -108,14 +108,14 @@ struct SerialPeripheralTests {
     func closes() throws {
         let radio = try Radio()
         try radio.waitFor("+")
-        radio.bench.source.set(.closed, of: logger)
+        radio.bench.source.setSession(.closed, of: logger)
         try radio.waitFor("+", "-session-closed")
         try radio.wait { try radio.bluez.tell("heard 1") == "." }
         // Whoever else connects it finds nobody.
         try radio.tell("push 1")
         try radio.wait { try radio.calls("rejected") == 1 }
         #expect(try radio.calls("ConnectProfile") == 1 && radio.calls("Disconnect") == 0)
-        radio.bench.source.set(.open, of: logger)
+        radio.bench.source.setSession(.open, of: logger)
         try radio.waitFor("+", "-session-closed", "gap", "+")
         #expect(try radio.calls("ConnectProfile") == 2)
     }
@@ -124,10 +124,10 @@ struct SerialPeripheralTests {
     func pauses() throws {
         let radio = try Radio()
         try radio.waitFor("+")
-        radio.bench.source.set(.paused, of: logger)
+        radio.bench.source.setSession(.paused, of: logger)
         try radio.tell("speak 1 unheard")
         try radio.bench.pause(.milliseconds(50))
-        radio.bench.source.set(.open, of: logger)
+        radio.bench.source.setSession(.open, of: logger)
         try radio.tell("speak 1 heard")
         try radio.waitFor("+", "-session-paused", "gap", "+", ":heard")
         #expect(try radio.calls("ConnectProfile") == 1)
@@ -177,7 +177,7 @@ struct SerialPeripheralTests {
         try radio.wait { !radio.client.isThere }
         try radio.tell("adapter hci0", "live")
         try radio.wait { radio.bench.story(logger).last == "-removed" }
-        #expect(radio.bench.source.hindrance(of: logger)?.contains("does not know it") == true)
+        #expect(radio.bench.source.blockingReason(of: logger)?.contains("does not know it") == true)
     }
 
     @Test("asked to let go it does, and calls again; let go of by bluetoothd it registers again")
@@ -205,15 +205,15 @@ struct SerialPeripheralTests {
     func closesAll() throws {
         let radio = try Radio()
         try radio.waitFor("+")
-        radio.bench.source.set(.closed, of: logger)
+        radio.bench.source.setSession(.closed, of: logger)
         try radio.wait { try radio.bluez.tell("heard 1") == "." }
         let before = descriptors()
         for round in 1...20 {
-            radio.bench.source.set(.open, of: logger)
+            radio.bench.source.setSession(.open, of: logger)
             try radio.wait { radio.bench.source.watched[logger]?.machine.isOpen == true }
             try radio.tell("push 1")
             try radio.wait { try radio.calls("rejected") == round }
-            radio.bench.source.set(.closed, of: logger)
+            radio.bench.source.setSession(.closed, of: logger)
             try radio.wait { try radio.bluez.tell("heard 1") == "." }
         }
         #expect(try radio.bench.turn { descriptors() <= before })

@@ -30,7 +30,7 @@ final class Radio {
         line = SystemBus(on: bench.loop, to: .address(bus.address))
         client = BluezClient(line)
         serial = try SerialPeripherals(
-            client, for: bench.source, on: bench.loop, callPatience: callPatience,
+            client, for: bench.source, callPatience: callPatience,
             pauseAfterDeath: BackOff(from: pauseAfterDeath, to: .seconds(3_600)), arrivalPatience: arrivalPatience)
         try line.open()
         try tell(["adapter hci0", "logger 1 hci0"] + commands + ["live"])

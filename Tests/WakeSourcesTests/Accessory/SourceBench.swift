@@ -4,6 +4,7 @@ import TestBench
 import Testing
 import WakeLoop
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 @testable import WakeSources
@@ -37,9 +38,11 @@ final class Gadget {
 }
 
 /// The kernel's clocks, beside which the system sleeps whenever a test wants it to: nobody waits for what is to wait long.
-final class SleepyClock {
+final class SleepyClock: WakeClock {
     private let clock = RealClock()
     private(set) var slept = TimeSpan.zero
+
+    func now() -> Moment { stamp().moment }
 
     func stamp() -> Stamp {
         var stamp = clock.stamp()
@@ -51,19 +54,20 @@ final class SleepyClock {
     func sleep(_ span: TimeSpan) { slept = slept + span }
 }
 
-final class AccessoryBench: AccessoryHost {
+final class AccessoryBench {
     let loop: EventLoop
-    let source: AccessorySource
-    private let clock = SleepyClock()
+    private(set) lazy var source = makeSource()
+    private let sleepyClock = SleepyClock()
+    private let registry: AccessoryRegistry
     private var sequence: UInt64 = 0
     private var births: [String: UInt64] = [:]
-    private(set) var known: [String: Device] = [:]
-    private(set) var told: [(source: String, kind: DeviceEvent.Kind)] = []
-    private(set) var heard: [String: Listening] = [:]
-    private(set) var registries: [AccessoryRegistry] = []
-    private(set) var gaps: [Gap] = []
+    fileprivate(set) var known: [String: Device] = [:]
+    fileprivate(set) var told: [(source: String, kind: DeviceEvent.Kind)] = []
+    fileprivate(set) var heard: [String: Listening] = [:]
+    fileprivate(set) var registries: [AccessoryRegistry] = []
+    fileprivate(set) var gaps: [Gap] = []
     /// How often it was asked what a device's profile wants.
-    private(set) var plansAsked = 0
+    fileprivate(set) var plansAsked = 0
     var sessions: [String: LinkSession] = [:]
     var wanted: Set<String> = []
     var profile = "sensor"
@@ -74,9 +78,11 @@ final class AccessoryBench: AccessoryHost {
 
     init(_ registry: AccessoryRegistry = AccessoryRegistry()) throws {
         loop = try EventLoop()
-        let clock = clock
-        source = try AccessorySource(on: loop, registry: registry) { clock.stamp() }
-        source.host = self
+        self.registry = registry
+    }
+
+    private func makeSource() -> AccessorySource {
+        try! AccessorySource(for: self, planner: BenchPlanner(self), registry: registry, store: BenchStore(self))
     }
 
     // MARK: Udev
@@ -100,42 +106,18 @@ final class AccessoryBench: AccessoryHost {
     }
 
     func plug(_ gadget: Gadget, port: String = "1", serial: String? = nil) {
-        source.take(.record(record(.add, port: port, serial: serial, node: gadget.node)))
+        source.apply(.record(record(.add, port: port, serial: serial, node: gadget.node)))
     }
 
     func unplug(port: String = "1", serial: String? = nil) {
-        source.take(.record(record(.remove, port: port, serial: serial, node: nil)))
+        source.apply(.record(record(.remove, port: port, serial: serial, node: nil)))
     }
 
     /// The whole system sleeps, and what fell due meanwhile happens now.
     func sleep(_ span: TimeSpan) {
-        clock.sleep(span)
+        sleepyClock.sleep(span)
         for source in known.keys.sorted() { self.source.step(source, .tick) }
     }
-
-    // MARK: The host
-
-    func plan(for record: UdevRecord) -> AccessoryMatch? {
-        plansAsked += 1
-        guard record.subsystem == "tty", let kind = record.properties["KIND"], kind != "none", !unknown.contains(kind)
-        else { return nil }
-        return AccessoryMatch(profile: kind == "sensor" ? profile : kind, plan: plan)
-    }
-    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {
-        plan.node == .rfcomm ? AccessoryMatch(profile: "logger", plan: plan) : nil
-    }
-    func alias(of source: String) -> String? { known[source]?.alias }
-    func session(of source: String) -> LinkSession { sessions[source] ?? .open }
-    func listening(to source: String) -> Listening? { heard[source] }
-    func isWanted(_ source: String) -> Bool { wanted.contains(source) }
-    func accessory(knows device: Device, by match: AccessoryMatch) { known[device.uri] = device }
-    func accessory(_ source: String, did kind: DeviceEvent.Kind, at stamp: Stamp) {
-        told.append((source, kind))
-        if case .gap(let gap) = kind { gaps.append(gap) }
-    }
-    func accessory(_ source: String, isHeard listening: Listening) { heard[source] = listening }
-    func accessory(isForgotten source: String) { sessions[source] = nil }
-    func accessories(are registry: AccessoryRegistry) { registries.append(registry) }
 
     // MARK: Looking
 
@@ -151,4 +133,52 @@ final class AccessoryBench: AccessoryHost {
         let end = SystemClock.monotonic() + span
         while SystemClock.monotonic() < end { try loop.runOnce(timeout: .milliseconds(5)) }
     }
+}
+
+/// What the tests have profiles ask of every device.
+private final class BenchPlanner: AccessoryPlanner {
+    private unowned let bench: AccessoryBench
+    init(_ bench: AccessoryBench) { self.bench = bench }
+
+    let subsystems: [String] = []
+    func plan(for record: UdevRecord) -> AccessoryMatch? {
+        bench.plansAsked += 1
+        guard record.subsystem == "tty", let kind = record.properties["KIND"], kind != "none",
+            !bench.unknown.contains(kind)
+        else { return nil }
+        return AccessoryMatch(profile: kind == "sensor" ? bench.profile : kind, plan: bench.plan)
+    }
+    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {
+        bench.plan.node == .rfcomm ? AccessoryMatch(profile: "logger", plan: bench.plan) : nil
+    }
+    func hold(_ matches: [String: AccessoryMatch]) {}
+}
+
+/// Keeps every registry that was saved.
+private final class BenchStore: AccessoryRegistryStoring {
+    private unowned let bench: AccessoryBench
+    init(_ bench: AccessoryBench) { self.bench = bench }
+    func save(_ registry: AccessoryRegistry) { bench.registries.append(registry) }
+    func write() {}
+}
+
+extension AccessoryBench: SourceHost {
+    var clock: any WakeClock { sleepyClock }
+    var profiles: ProfileLibrary { ProfileLibrary() }
+    var knownDevices: [Device] { Array(known.values) }
+    func knownDevice(at uri: String) -> Device? { known[uri] }
+    func session(of uri: String) -> LinkSession { sessions[uri] ?? .open }
+    func awaitsTrust(_ uri: String) -> Bool { false }
+    func listening(to uri: String) -> Listening? { heard[uri] }
+    func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
+    func introduce(_ device: Device, by profile: ProfileIndex?) { known[device.uri] = device }
+    func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {
+        told.append((uri, kind))
+        if case .gap(let gap) = kind { gaps.append(gap) }
+    }
+    func record(_ listening: Listening, of uri: String) { heard[uri] = listening }
+    func settleSession(of uri: String) { sessions[uri] = nil }
+    func forget(_ uri: String) { sessions[uri] = nil }
+    func announce(_ condition: String, detail: String) {}
+    func requestTurn() {}
 }

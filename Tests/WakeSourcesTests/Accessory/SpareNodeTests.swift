@@ -24,8 +24,8 @@ private struct Pair {
         bench.record(action, serial: "A1", node: gadgets[name]?.node, name: name, kind: kind)
     }
 
-    func plug(_ names: [String]) { for name in names { bench.source.take(.record(record(.add, name))) } }
-    func unplug(_ names: [String]) { for name in names { bench.source.take(.record(record(.remove, name))) } }
+    func plug(_ names: [String]) { for name in names { bench.source.apply(.record(record(.add, name))) } }
+    func unplug(_ names: [String]) { for name in names { bench.source.apply(.record(record(.remove, name))) } }
 
     var opened: String? { bench.source.node(of: source) }
     var spares: [String?] { bench.source.spareNodes.map(\.record.node) }
@@ -52,11 +52,11 @@ struct SpareNodeTests {
     func readLater() throws {
         let pair = try Pair()
         pair.bench.unknown = ["later"]
-        pair.bench.source.take(.record(pair.record(.add, pair.first, kind: "later")))
+        pair.bench.source.apply(.record(pair.record(.add, pair.first, kind: "later")))
         pair.plug([pair.second])
         #expect(try pair.bench.turn { pair.bench.story() == ["+"] })
         pair.bench.unknown = []
-        try pair.bench.source.reconsider(hearing: [])
+        try pair.bench.source.reconsider()
         #expect(pair.opened == pair.node(pair.second) && pair.spares == [pair.node(pair.first)])
         #expect(pair.bench.story() == ["+"])
     }
@@ -91,10 +91,10 @@ struct SpareNodeTests {
         let pair = try Pair()
         pair.plug([pair.first, pair.second])
         #expect(try pair.bench.turn { pair.bench.story() == ["+"] })
-        pair.bench.source.take(.record(pair.record(.change, pair.first, kind: "none")))
+        pair.bench.source.apply(.record(pair.record(.change, pair.first, kind: "none")))
         #expect(try pair.bench.turn { pair.opened == pair.node(pair.second) })
         #expect(try pair.bench.turn { pair.bench.story().last == "+" })
-        pair.bench.source.take(.record(pair.record(.change, pair.first)))
+        pair.bench.source.apply(.record(pair.record(.change, pair.first)))
         #expect(pair.opened == pair.node(pair.first) && pair.spares == [pair.node(pair.second)])
     }
 
@@ -103,7 +103,7 @@ struct SpareNodeTests {
         let pair = try Pair()
         pair.plug([pair.first])
         #expect(try pair.bench.turn { pair.bench.story() == ["+"] })
-        pair.bench.source.take(.record(pair.record(.change, pair.first, kind: "scale")))
+        pair.bench.source.apply(.record(pair.record(.change, pair.first, kind: "scale")))
         #expect(pair.bench.story() == ["+", "-unplugged"])
         #expect(pair.bench.known[source]?.profile == "scale")
         #expect(try pair.bench.turn { pair.bench.story().last == "+" })
@@ -114,7 +114,7 @@ struct SpareNodeTests {
         let pair = try Pair()
         pair.plug([pair.first, pair.second])
         #expect(pair.spares.count == 1)
-        pair.bench.source.take(.record(pair.record(.change, pair.second, kind: "none")))
+        pair.bench.source.apply(.record(pair.record(.change, pair.second, kind: "none")))
         #expect(pair.spares == [])
     }
 
@@ -135,7 +135,7 @@ struct SpareNodeTests {
         let records = (1...100).map {
             bench.record(.found, port: "\($0)", serial: "\($0)", node: "/dev/wakebridge-none")
         }
-        bench.source.take(.snapshot(records, afterLoss: false))
+        bench.source.apply(.snapshot(records, afterLoss: false))
         #expect(bench.plansAsked == 100)
         #expect(bench.registries.count == 1 && bench.registries[0].uris.count == 100)
     }

@@ -49,7 +49,7 @@ public final class SerialPeripherals {
     ///   - pauseAfterDeath: for how long one is left alone at whose call bluetoothd died.
     ///   - arrivalPatience: how long a bluetoothd that has come may take to tell of all: it has its name before its adapters.
     public init(
-        _ client: BluezClient, for accessories: AccessorySource, on loop: EventLoop,
+        _ client: BluezClient, for accessories: AccessorySource,
         callPatience: TimeSpan = SerialPeripherals.patience,
         pauseAfterDeath: BackOff = BackOff(from: .seconds(60), to: .seconds(3_600)),
         arrivalPatience: TimeSpan = .seconds(30)
@@ -59,6 +59,7 @@ public final class SerialPeripherals {
         self.callPatience = callPatience
         self.pauseAfterDeath = pauseAfterDeath
         self.arrivalPatience = arrivalPatience
+        let loop = accessories.host.loop
         profile = try SerialProfile(client, on: loop) { [unowned self] in take($1, of: $0) }
         arrival = try loop.timer(on: .monotonic) { [unowned self] in releaseMissing() }
         attending = try loop.deferred(priority: .normal) { [unowned self] in attend() }
@@ -77,7 +78,7 @@ public final class SerialPeripherals {
             peripheral.isTrusted && peripheral.isBonded && !peripheral.isBlocked && !peripheral.address.isEmpty
             && peripheral.services.contains(Self.serialPort)
         if isWanted, isKnownElsewhere(peripheral.uri, than: path) { return }
-        guard isWanted, let match = accessories.host?.plan(for: peripheral) else {
+        guard isWanted, let match = accessories.planner.plan(for: peripheral) else {
             let uri = uris[path]
             release(path)
             if let uri, !peripheral.isBonded { noteBondLost(of: uri) }
@@ -95,7 +96,7 @@ public final class SerialPeripherals {
         var device = entry.device
         device.isBonded = false
         accessories.watched[uri]?.device = device
-        accessories.host?.accessory(knows: device, by: entry.match)
+        accessories.introduce(device, entry.match)
     }
 
     /// Two adapters may know one device: it stays with the first, and the host is asked for that alone, because what a device
@@ -115,7 +116,7 @@ public final class SerialPeripherals {
         }
         guard known.device != device else { return }
         accessories.watched[device.uri]?.device = device
-        accessories.host?.accessory(knows: device, by: match)
+        accessories.introduce(device, match)
     }
 
     private func release(_ path: String) {

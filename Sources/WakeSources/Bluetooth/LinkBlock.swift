@@ -1,9 +1,9 @@
-// What keeps a peripheral from being connected, apart from its session, in words for whoever asks.
+// What keeps a peripheral from being connected, apart from its session, as a sentence.
 import WakeModel
 
-public enum LinkHindrance: Hashable, Sendable {
+public enum LinkBlock: Hashable, Sendable {
     case bluetoothdGone
-    /// Bluetoothd does not know it any more, or nobody trusts it.
+    /// Bluetoothd does not know it any more, or it is not trusted.
     case unwatched
     case adapterDown
     case blocked
@@ -16,7 +16,7 @@ public enum LinkHindrance: Hashable, Sendable {
         case .unwatched: "bluetoothd does not know it, or it is not trusted; 'wakebridge pair' adopts it"
         case .adapterDown: "its adapter is off or gone"
         case .blocked:
-            "bluetoothd blocks it, by a command or because its bond did not hold; pair it anew, or unblock it"
+            "bluetoothd blocks it, by a command or because its bond did not hold; pair it again, or unblock it"
         case .noRoom(let adapter, let links):
             "adapter \(adapter) carries \(links.counted("link")) and refuses another; it waits until one ends"
         }
@@ -25,7 +25,7 @@ public enum LinkHindrance: Hashable, Sendable {
 
 extension LinkMachine {
     /// Nil while it is connected, and where it is only not there yet.
-    var hindrance: LinkHindrance? {
+    var block: LinkBlock? {
         switch facts.absence {
         case .bluetoothdGone: .bluetoothdGone
         case .adapterDown: .adapterDown

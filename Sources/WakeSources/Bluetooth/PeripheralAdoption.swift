@@ -1,22 +1,23 @@
-// Which peripherals are watched, under which name, and what is true of each now.
+// Which peripherals are watched, under which name, what is true of each now, and how trust and sessions follow each other.
 import WakeLoop
 import WakeModel
+import WakeProfiles
 
 extension BluetoothSource {
     /// To trust a peripheral is to want it watched. A private address that no bond resolves would be another tomorrow.
     func adopt(_ peripheral: BluezPeripheral, at path: String) {
-        noteBond(peripheral, at: path)
+        applyBondLoss(peripheral, at: path)
         let uri = peripheral.uri
         // With its pairing a peripheral may have told who it is.
         if let known = uris[path], known != uri { release(path) }
-        let session = watched[uri]?.machine.session ?? host?.session(of: uri) ?? .open
-        let isMeant = peripheral.isTrusted || session == .closed || host?.owesTrust(to: uri) == true
+        let session = watched[uri]?.machine.session ?? host.session(of: uri)
+        let isMeant = peripheral.isTrusted || session == .closed || host.awaitsTrust(uri)
         let isWanted = isMeant && (peripheral.isBonded || !peripheral.hasPrivateAddress)
         var offered = peripheral
         offered.services.formUnion(watched[uri]?.services ?? [])
-        // Before the host is asked: what it goes on with while it is connected is for the object that has the link.
+        // Before the planner is asked: a held plan is for the object that has the link.
         guard !isBetterKnown(uri, than: peripheral, at: path) else { return }
-        guard isWanted, !peripheral.address.isEmpty, let plan = host?.plan(for: offered) else {
+        guard isWanted, !peripheral.address.isEmpty, let plan = planner.plan(for: offered) else {
             return peripheral.isTrusted ? release(path) : dismiss(path)
         }
         let wasTrusted = uris[path] == nil ? nil : watched[uri]?.isTrusted
@@ -33,38 +34,28 @@ extension BluetoothSource {
         reconcile(uri, at: path, isTrusted: peripheral.isTrusted, wasTrusted: wasTrusted)
     }
 
+    private func introduce(_ device: Device, _ plan: BluetoothPlan) {
+        host.introduce(device, by: ProfileIndex(rawValue: plan.edition))
+    }
+
     private func watch(_ device: Device, at path: String, _ plan: BluetoothPlan, _ session: LinkSession) {
         let uri = device.uri
         if watched[uri]?.device != device || watched[uri]?.plan.edition != plan.edition {
-            host?.bluetooth(knows: device, by: plan)
+            introduce(device, plan)
         }
         guard let known = watched[uri] else {
-            let heardUntil = host?.listening(to: uri)?.time
+            let heardUntil = host.listening(to: uri)?.time
             let isOfEarlierLife = released.remove(uri) == nil && heardUntil != nil
             let machine = LinkMachine(
                 plan.link, session: session, heardUntil: heardUntil,
                 isOurs: isOfEarlierLife && session != .closed && !isHeardElsewhere(path), patience: patience)
-            watched[uri] = Watched(path: path, device: device, plan: plan, machine: machine)
+            watched[uri] = Entry(path: path, device: device, plan: plan, machine: machine)
             return
         }
         watched[uri]?.path = path
         watched[uri]?.device = device
         watched[uri]?.plan = plan
         if known.machine.plan != plan.link { step(uri, .plan(plan.link)) }
-    }
-
-    /// What is asked of those that are connected, by URI.
-    public var plansInUse: [String: BluetoothPlan] {
-        watched.filter { client.mirror.peripherals[$0.value.path]?.isConnected == true }.mapValues(\.plan)
-    }
-
-    /// The host's profiles have changed, and it is asked anew of every peripheral; `services` are those that they know now.
-    public func reconsider(serving services: [BluetoothUUID]) {
-        application.add(services)
-        for (path, peripheral) in client.mirror.peripherals.sorted(by: { $0.key < $1.key }) {
-            adopt(peripheral, at: path)
-            if let uri = uris[path] { refresh(uri) }
-        }
     }
 
     /// Another program listens to it: what an earlier life of the bridge had switched on went off with that life.
@@ -80,17 +71,17 @@ extension BluetoothSource {
         return other.isConnected || !peripheral.isConnected
     }
 
-    /// The host hears of it first: what the loss itself causes is said of a device that is not bonded.
-    private func noteBond(_ peripheral: BluezPeripheral, at path: String) {
+    /// The host learns of it first, so that the event of the loss counts as one of a device without a bond.
+    private func applyBondLoss(_ peripheral: BluezPeripheral, at path: String) {
         guard let uri = uris[path], var entry = watched[uri], entry.device.isBonded, !peripheral.isBonded
         else { return }
         entry.device.isBonded = false
         watched[uri]?.device = entry.device
-        host?.bluetooth(knows: entry.device, by: entry.plan)
+        introduce(entry.device, entry.plan)
         step(uri, .bondLost)
     }
 
-    /// It is not trusted any more: a link that is ours goes, which has bluetoothd bring it back no more.
+    /// It is not trusted any more. A link that the bridge made is disconnected, so that bluetoothd does not reconnect it.
     private func dismiss(_ path: String) {
         guard let uri = uris[path], let entry = watched[uri] else { return }
         release(path)
@@ -114,7 +105,7 @@ extension BluetoothSource {
         step(uri, .facts(facts(of: entry)))
     }
 
-    private func facts(of entry: Watched) -> LinkFacts {
+    private func facts(of entry: Entry) -> LinkFacts {
         var facts = LinkFacts()
         let isKnown = uris[entry.path] == entry.device.uri
         let peripheral = isKnown ? client.mirror.peripherals[entry.path] : nil
@@ -137,12 +128,12 @@ extension BluetoothSource {
         return facts
     }
 
-    /// Whether its link is older than this bluetoothd; nil where nobody heard it come.
+    /// Whether its link is older than this bluetoothd; nil where that is not known.
     private func isLeftOver(_ peripheral: BluezPeripheral) -> Bool? {
         guard peripheral.isConnected, let since = air?.upSince(peripheral.address), let ownerSince else { return nil }
         if since < ownerSince { return true }
-        // It has its name before it takes links, and tells of its objects after that: in between nobody knows.
-        guard let toldSince, since > toldSince else { return nil }
+        // Bluetoothd has its name, then takes links, then offers its objects: in between neither can be concluded.
+        guard let objectsKnownSince, since > objectsKnownSince else { return nil }
         return false
     }
 
@@ -150,5 +141,83 @@ extension BluetoothSource {
         guard client.isThere else { return .bluetoothdGone }
         guard let adapter, adapter.isPowered else { return .adapterDown }
         return isPresent ? nil : .removed
+    }
+}
+
+// MARK: The operator's switch and bluetoothd's trust: each sets the other, now or when the peripheral is known again
+
+extension BluetoothSource {
+    /// A peripheral that bluetoothd does not know now is trusted, or not, when bluetoothd knows it again.
+    public func setSession(_ session: LinkSession, of uri: String) {
+        guard let path = watched[uri]?.path, uris[path] == uri else {
+            step(uri, .session(session))
+            return adoptAgain(uri)
+        }
+        trust(uri, at: path, session != .closed)
+        // Asked after that: a peripheral that is trusted when it is disconnected is brought back by the kernel at once.
+        if session == .closed { step(uri, .session(session)) }
+    }
+
+    /// It was opened untrusted, and so it was not watched.
+    private func adoptAgain(_ uri: String) {
+        for (path, peripheral) in client.mirror.peripherals where peripheral.uri == uri {
+            adopt(peripheral, at: path)
+            refresh(uri)
+        }
+    }
+
+    private func trust(_ uri: String, at path: String, _ isTrusted: Bool) {
+        trusting[uri, default: 0] += 1
+        let wasUntrusted = watched[uri]?.isTrusted == false
+        client.set("Trusted", of: path, BluezInterface.peripheral, to: .boolean(isTrusted)) { [weak self] result in
+            guard let self else { return }
+            if trusting[uri] == 1 { trusting[uri] = nil } else { trusting[uri]? -= 1 }
+            if case .failure(let error) = result {
+                log.warning("could not have \(path) \(isTrusted ? "brought back" : "left") by itself: \(error)")
+                if !isTrusted { watched[uri]?.isTrusted = nil }
+            }
+            // Where it was switched again meanwhile, another answer comes.
+            guard isTrusted, host.session(of: uri) != .closed else { return }
+            if case .success = result, host.awaitsTrust(uri) { host.settleSession(of: uri) }
+            let wasClosed = watched[uri]?.machine.session == .closed
+            step(uri, .session(host.session(of: uri)))
+            // Untrusted, it is watched only while it is closed or about to be opened.
+            if wasClosed || wasUntrusted { step(uri, .keptOff) }
+        }
+    }
+
+    /// - Parameter wasTrusted: nil at first sight, and after each start of bluetoothd.
+    func reconcile(_ uri: String, at path: String, isTrusted: Bool, wasTrusted: Bool?) {
+        guard trusting[uri] == nil else { return }
+        if host.awaitsTrust(uri) {
+            guard isTrusted else { return trust(uri, at: path, true) }
+            host.settleSession(of: uri)
+            step(uri, .keptOff)
+        } else if isTrusted, host.session(of: uri) == .closed {
+            switch wasTrusted {
+            case .some(true): return
+            case .some(false): openForTrust(uri)
+            // The bridge ended before it had withdrawn it, or bluetoothd was away or refused.
+            case nil: withdrawTrust(uri, at: path)
+            }
+        }
+    }
+
+    private func withdrawTrust(_ uri: String, at path: String) {
+        let alias = watched[uri]?.device.alias ?? uri
+        log.notice(
+            "\(alias) is trusted, and its session is closed: its trust is withdrawn; 'wakebridge session open \(alias)' restores it"
+        )
+        trust(uri, at: path, false)
+        // A link that comes now is one that the kernel reconnected.
+        step(uri, .stillTrusted)
+    }
+
+    /// It was paired again, or trusted by hand: both mean that it is wanted.
+    private func openForTrust(_ uri: String) {
+        log.notice("\(watched[uri]?.device.alias ?? uri) was trusted by hand, so its session is open again")
+        host.settleSession(of: uri)
+        step(uri, .session(host.session(of: uri)))
+        step(uri, .keptOff)
     }
 }

@@ -1,38 +1,39 @@
 // Which of the attached devices are watched, and as whom: by their profile, and by what tells one from another.
 import WakeModel
+import WakeProfiles
 import WakeSystem
 
 extension AccessorySource {
-    func take(_ event: UdevFeed.Event) {
+    func apply(_ event: UdevFeed.Event) {
         let changes =
             switch event {
-            case .record(let record): attached.take(record)
+            case .record(let record): attached.apply(record)
             case .snapshot(let records, _): attached.reconcile(with: records)
             }
         guard !changes.isEmpty else { return }
-        if case .snapshot(_, afterLoss: true) = event { tellMissed(changes) }
-        // All are known before the first is resolved: who else waits plays a part in that.
+        if case .snapshot(_, afterLoss: true) = event { reportMissed(changes) }
+        // All are candidates before the first is resolved: its twins that wait play a part in that.
         for change in changes { consider(change) }
         changingRegistry {
-            for change in changes { take(change) }
-            askAgain()
+            for change in changes { apply(change) }
+            resolveDoubts()
         }
     }
 
-    /// Handlers are told of these as of any other; an operator may want to know why it was late.
-    private func tellMissed(_ changes: [AttachedDevices.Change]) {
+    /// Handlers get these like any other; the log says why they are late.
+    private func reportMissed(_ changes: [AttachedDevices.Change]) {
         log.notice(
             "among udev's lost messages were \(changes.count(where: \.isArrival)) of what came and "
                 + "\(changes.count(where: \.isDeparture)) of what went; all of it is known again")
     }
 
-    /// What changed in the registry meanwhile is kept once.
+    /// Saves the registry once, if `body` changes it.
     func changingRegistry(_ body: () -> Void) {
         let before = registry.changes
         body()
         guard registry.changes != before else { return }
         for uri in registry.trim(attached: places.uris) { discard(uri) }
-        host?.accessories(are: registry)
+        saveRegistry()
     }
 
     private func consider(_ change: AttachedDevices.Change) {
@@ -49,7 +50,7 @@ extension AccessorySource {
     }
 
     private func candidate(_ record: UdevRecord) -> AttachedCandidates.Candidate? {
-        guard let match = held[record.path] ?? host?.plan(for: record), let identity = AccessoryIdentity(record) else {
+        guard let match = held[record.path] ?? planner.plan(for: record), let identity = AccessoryIdentity(record) else {
             return nil
         }
         return .init(identity: identity, match: match)
@@ -61,26 +62,26 @@ extension AccessorySource {
         }
     }
 
-    func takeUpUnknown() {
+    func adoptUnknown() {
         let unknown = attached.records.filter { places[$0.path] == nil }
         for record in unknown { candidates.set(candidate(record), at: record.path) }
         changingRegistry {
-            for record in unknown { noteAttached(record, displaces: false) }
-            askAgain()
+            for record in unknown { attach(record, displaces: false) }
+            resolveDoubts()
         }
     }
 
-    private func take(_ change: AttachedDevices.Change) {
+    private func apply(_ change: AttachedDevices.Change) {
         switch change {
-        case .attached(let record, _): noteAttached(record)
-        case .detached(let path, _): noteDetached(path)
-        case .changed(let record): noteChanged(record)
-        case .moved(let old, let record): noteMoved(from: old, record)
+        case .attached(let record, _): attach(record)
+        case .detached(let path, _): detach(path)
+        case .changed(let record): reconsider(record)
+        case .moved(let old, let record): move(from: old, record)
         }
     }
 
     /// - Parameter displaces: another node of its interface that stands for the device already, where this one goes before it.
-    func noteAttached(_ record: UdevRecord, displaces: Bool = true) {
+    func attach(_ record: UdevRecord, displaces: Bool = true) {
         guard places[record.path] == nil else { return }
         guard let candidate = candidates[record.path] else { return forgetQuestions(of: record.path) }
         let resolution = registry.resolve(
@@ -107,9 +108,9 @@ extension AccessorySource {
                 + "say which with 'wakebridge pair \(record.name) --as DEVICE', or '--as new'")
     }
 
-    /// With one that came or went, another may be beyond doubt.
-    private func askAgain() {
-        for record in doubts.values.map(\.record).sorted(by: { $0.path < $1.path }) { noteAttached(record) }
+    /// Once a device has come or gone, another may be beyond doubt.
+    private func resolveDoubts() {
+        for record in doubts.values.map(\.record).sorted(by: { $0.path < $1.path }) { attach(record) }
     }
 
     private func adopt(_ uri: String, _ record: UdevRecord, _ match: AccessoryMatch) {
@@ -126,25 +127,29 @@ extension AccessorySource {
         let uri = device.uri
         if watched[uri]?.match != match { watch(device, match, by: opener) }
         watched[uri]?.device = device
-        letsGo = letsGo || match.plan.onSuspend == .detach
-        host?.accessory(knows: device, by: match)
-        step(uri, .wanted(host?.isWanted(uri) ?? false))
+        needsWanted = needsWanted || match.plan.onSuspend == .detach
+        introduce(device, match)
+        step(uri, .wanted(host.isWanted(uri)))
         let machine = watched[uri]?.machine
         watched[uri]?.beforePlug = machine
         watched[uri]?.plug = (plugNumber(of: uri), nil)
         step(uri, .attached(node: place))
     }
 
+    func introduce(_ device: Device, _ match: AccessoryMatch) {
+        host.introduce(device, by: ProfileIndex(rawValue: match.edition))
+    }
+
     private func watch(_ device: Device, _ match: AccessoryMatch, by opener: any NodeOpener) {
         let uri = device.uri
-        // Told as the device that it was, before it is another's.
+        // Its last events are raised before it gets another profile.
         step(uri, .retired)
-        let heard = watched[uri].map { $0.machine.deafSince } ?? host?.listening(to: uri)?.time
+        let heard = watched[uri].map { $0.machine.deafSince } ?? host.listening(to: uri)?.time
         let folded = watched[uri]?.machine.presence.folded ?? 0
-        watched[uri] = Watched(
+        watched[uri] = Entry(
             device: device, match: match,
             machine: PortMachine(
-                match.plan, session: host?.session(of: uri) ?? .open, heardUntil: heard,
+                match.plan, session: host.session(of: uri), heardUntil: heard,
                 patience: match.plan.node == .rfcomm ? .calling : patience),
             opener: opener)
         watched[uri]?.machine.presence.folded = folded
@@ -158,7 +163,7 @@ extension AccessorySource {
         return ([profile[...]] + own).joined(separator: "-")
     }
 
-    private func noteDetached(_ path: String) {
+    private func detach(_ path: String) {
         forgetQuestions(of: path)
         guard let uri = places[path] else { return }
         release(uri, at: path)
@@ -166,18 +171,18 @@ extension AccessorySource {
         expectSpare(for: uri)
     }
 
-    private func noteChanged(_ record: UdevRecord) {
-        guard let uri = places[record.path] else { return noteAttached(record) }
+    private func reconsider(_ record: UdevRecord) {
+        guard let uri = places[record.path] else { return attach(record) }
         guard candidates[record.path]?.match != watched[uri]?.match else { return step(uri, .changed) }
         // Another profile knows it now, or none does.
         release(uri, at: record.path)
-        noteAttached(record)
+        attach(record)
         expectSpare(for: uri)
     }
 
-    private func noteMoved(from old: String, _ record: UdevRecord) {
+    private func move(from old: String, _ record: UdevRecord) {
         forgetQuestions(of: old)
-        guard let uri = places.remove(at: old) else { return noteAttached(record) }
+        guard let uri = places.remove(at: old) else { return attach(record) }
         places.put(uri, at: record.path)
     }
 
@@ -188,7 +193,7 @@ extension AccessorySource {
     }
 }
 
-// MARK: What people say of them
+// MARK: Orders of the operator
 
 extension AccessorySource {
     /// The one at this node or place in /sys, if it is attached.
@@ -196,14 +201,18 @@ extension AccessorySource {
         attached.records.first { $0.node == word || $0.path == word }
     }
 
-    /// It is called so from now on; nil gives it its first name back. False where it was never known.
-    public func rename(_ uri: String, to name: String?) -> Bool {
+    /// Sets its name, also of a device that has not been attached since the start. False where it was never known.
+    @discardableResult
+    public func rename(_ uri: String, to name: String) -> Bool {
         guard registry.setName(name, of: uri) else { return false }
-        host?.accessories(are: registry)
+        saveRegistry()
         if let match = watched[uri]?.match, var device = watched[uri]?.device {
-            device.alias = name ?? Self.alias(uri, device.profile ?? "accessory")
+            device.alias = name
             watched[uri]?.device = device
-            host?.accessory(knows: device, by: match)
+            introduce(device, match)
+        } else if var device = host.knownDevice(at: uri) {
+            device.alias = name
+            host.introduce(device, by: nil)
         }
         return true
     }
@@ -223,9 +232,9 @@ extension AccessorySource {
             chosen = registry.addNew(identity)
         }
         doubts[path] = nil
-        noteAttached(record)
-        // Whoever was taken for it is somebody else, and others may be beyond doubt now.
-        if let other = displaced.flatMap({ attached[$0] }) { noteAttached(other) }
+        attach(record)
+        // The device that was taken for it is another, and doubts about others may be over.
+        if let other = displaced.flatMap({ attached[$0] }) { attach(other) }
         lookAgain()
         return chosen
     }
@@ -239,16 +248,16 @@ extension AccessorySource {
         if let record = place.flatMap({ attached[$0] }) {
             // Or it would be taken for a twin that is away.
             if let candidate = candidates[record.path] { _ = registry.addNew(candidate.identity) }
-            noteAttached(record)
+            attach(record)
         }
         lookAgain()
         return true
     }
 
-    /// It is nobody any more, and goes with its session: whoever is called so next begins anew.
+    /// The device is unknown now, and so is its session: the next device of this URI begins like a new one.
     private func discard(_ uri: String) {
         unwatch(uri)
-        host?.accessory(isForgotten: uri)
+        host.forget(uri)
     }
 
     private func unwatch(_ uri: String) {
@@ -257,34 +266,129 @@ extension AccessorySource {
     }
 
     private func lookAgain() {
-        takeUpSpares()
-        askAgain()
-        host?.accessories(are: registry)
+        adoptSpares()
+        resolveDoubts()
+        saveRegistry()
     }
 }
 
 // MARK: What keeps one from its handlers
 
 extension AccessorySource {
-    /// A sentence; nil where nothing is in its way but, it may be, its session.
-    public func hindrance(of uri: String) -> String? {
-        if let entry = watched[uri] { return entry.machine.hindrance }
+    public func blockingReason(of uri: String) -> String? {
+        if let entry = watched[uri] { return entry.machine.blockingReason }
         return Device.bluetoothAddress(in: uri) != nil
-            ? "bluetoothd has not told of it as paired and trusted since the bridge started"
+            ? "bluetoothd has not announced it as paired and trusted since the bridge started"
             : "it has not been attached since the bridge started"
     }
 }
 
 extension PortMachine {
     private static let unknown =
-        "bluetoothd does not know it as paired and trusted now; plug its adapter in, or pair it anew"
+        "bluetoothd does not know it as paired and trusted now; plug its adapter in, or pair it again"
 
-    var hindrance: String? {
+    var blockingReason: String? {
         switch phase {
         case .away: isCalled ? Self.unknown : "it is not attached"
         case .idle, .open: nil
         case .opening: refusal?.sentence
-        case .barred: refusal?.sentence ?? "it hung up, and is opened anew"
+        case .barred: refusal?.sentence ?? "it hung up, and is opened again"
         }
     }
+}
+
+// MARK: Spare nodes: of several nodes of one interface that profiles know, the first by name is opened
+
+/// A node that is not opened, because another one of its interface is.
+public struct SpareNode: Hashable, Sendable {
+    public var record: UdevRecord
+    /// Whose it is too.
+    public var uri: String
+}
+
+extension AccessorySource {
+    /// Sorted by their places in /sys.
+    public var spareNodes: [SpareNode] {
+        spares.compactMap { path, uri in attached[path].map { SpareNode(record: $0, uri: uri) } }
+            .sorted { $0.record.path < $1.record.path }
+    }
+
+    /// Whose node it is, if it is left alone.
+    public func owner(ofSpare place: String) -> String? { spares[place] }
+
+    /// Makes room for the node at `record` if it comes before the one that stands for `uri`; false where it is left alone.
+    func makeRoom(for record: UdevRecord, as uri: String, displaces: Bool) -> Bool {
+        guard let holder = places.place(of: uri) else { return true }
+        guard displaces, record.path.comesNaturally(before: holder) else {
+            leaveAlone(record, uri, for: attached[holder])
+            return false
+        }
+        undoPlug(of: uri, at: holder)
+        if let other = attached[holder] { leaveAlone(other, uri, for: record) }
+        return true
+    }
+
+    private func leaveAlone(_ record: UdevRecord, _ uri: String, for holder: UdevRecord?) {
+        guard spares.updateValue(uri, forKey: record.path) == nil else { return }
+        log.notice(
+            "\(record.name) belongs to \(label(of: uri)) too, and is left alone: of one interface's nodes \(holder?.name ?? "one") "
+                + "is opened; have a profile's 'match' name what tells them apart")
+    }
+
+    /// Whichever node came first, handlers get the same events: a plug that raised none did not happen.
+    private func undoPlug(of uri: String, at holder: String) {
+        guard let machine = watched[uri]?.beforePlug else { return release(uri, at: holder) }
+        places.remove(at: holder)
+        close(uri)
+        watched[uri]?.machine = machine
+        step(uri, .session(host.session(of: uri)))
+    }
+
+    /// Mostly the whole device is being unplugged, and its other nodes are about to go.
+    func expectSpare(for uri: String) {
+        guard spareTimer?.armedAt == nil, spares.values.contains(uri) else { return }
+        spareTimer?.arm(at: host.clock.now().monotonic + .milliseconds(500))
+    }
+
+    /// The nodes that these were left alone for are gone.
+    func adoptSpares() {
+        let free = spares.filter { places.place(of: $0.value) == nil }.keys
+        changingRegistry {
+            for path in free.sorted(by: { $0.comesNaturally(before: $1) }) {
+                spares[path] = nil
+                if let record = attached[path] { attach(record) }
+            }
+        }
+    }
+}
+
+extension UdevRecord {
+    /// Its node, or its place in /sys where it has none.
+    var name: String { node ?? path }
+}
+
+extension String {
+    /// Letter by letter, but numbers by their value: input9 before input10, as the kernel counts what it makes.
+    func comesNaturally(before other: String) -> Bool {
+        var (left, right) = (utf8[...], other.utf8[...])
+        while let one = left.first, let two = right.first {
+            let (mine, others) = (left.prefix(while: \.isDigit), right.prefix(while: \.isDigit))
+            if !mine.isEmpty, !others.isEmpty {
+                let (a, b) = (mine.drop { $0 == UInt8(ascii: "0") }, others.drop { $0 == UInt8(ascii: "0") })
+                if a.count != b.count { return a.count < b.count }
+                if !a.elementsEqual(b) { return a.lexicographicallyPrecedes(b) }
+                (left, right) = (left[mine.endIndex...], right[others.endIndex...])
+            } else if one == two {
+                left.removeFirst()
+                right.removeFirst()
+            } else {
+                return one < two
+            }
+        }
+        return left.isEmpty && !right.isEmpty
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -1,0 +1,286 @@
+// The sources of a bridge, whatever they watch: what they know of each other's devices, and what handlers ask of those.
+import WakeCore
+import WakeLoop
+import WakeModel
+import WakeProfiles
+import WakeSources
+import WakeSystem
+import WakeTrace
+
+/// Hears of the end of a trace.
+package protocol ReplayObserver: AnyObject {
+    func replayEnded(_ error: TraceError?)
+}
+
+/// The one host of all sources. It owns them, and their devices' sessions.
+package final class LiveSources {
+    private enum Content {
+        case devices([SourceKind: any WakeSource])
+        /// A trace in place of the devices of every kind.
+        case trace(ReplaySource)
+
+        var all: [any WakeSource] {
+            switch self {
+            case .devices(let sources): Array(sources.values)
+            case .trace(let source): [source]
+            }
+        }
+    }
+
+    package unowned let bridge: Bridge
+    package let sessions: SessionStore
+    private var content = Content.devices([:])
+    /// Of every device that was introduced, by URI.
+    private var origins: [String: EventOrigin] = [:]
+    /// The devices that an awake handler hears, as their sources know.
+    private var wanted: Set<String> = []
+    /// A handler has changed its state, or a device was introduced, since `wanted` was made.
+    private var isWantedStale = false
+    private var wantedUpdate: Deferred?
+    /// The trace's file, where its progress is to be kept over restarts.
+    private var replayedFile: String?
+    private weak var replayObserver: (any ReplayObserver)?
+    private let log = Log("sources")
+
+    package init(_ bridge: Bridge, stateDirectory: String) throws(SystemError) {
+        self.bridge = bridge
+        sessions = SessionStore(in: stateDirectory)
+        // Deferred, because a turn may end while a node is being read, which must not be closed then.
+        wantedUpdate = try bridge.loop.deferred(of: self) { $0.updateWanted() }
+        bridge.executor.requests.sources = self
+        bridge.turn.listeners.append(WantedListener(self))
+        bridge.turn.observe(self)
+    }
+
+    /// Makes the sources that watch real devices.
+    package func watch(
+        _ types: [any RegisteredSource.Type], bus: SystemBus, stateDirectory: String
+    ) throws(SystemError) {
+        let isBluetoothWatched = types.contains { $0.kind == BluetoothSource.kind }
+        let resources = SourceResources(
+            bus: bus, bluez: isBluetoothWatched ? BluezClient(bus) : nil, stateDirectory: stateDirectory)
+        var sources: [SourceKind: any WakeSource] = [:]
+        for type in types { sources[type.kind] = try type.make(for: self, resources) }
+        content = .devices(sources)
+    }
+
+    /// Plays a trace in place of devices.
+    /// - Parameter file: nil where the next start plays it from its beginning.
+    package func play(
+        _ reader: TraceReader, of file: String? = nil, speed: ReplaySpeed, observer: any ReplayObserver
+    ) throws {
+        let position = bridge.engine.replayPosition.flatMap { $0.source == file ? $0.line : nil } ?? 0
+        replayedFile = file
+        replayObserver = observer
+        content = .trace(try ReplaySource(reader, after: position, speed: speed, for: self))
+    }
+
+    /// Called after the manifests are read, so that it is known who hears what. A machine on which one source cannot start may
+    /// still have others.
+    package func start() {
+        for source in content.all {
+            do throws(SystemError) { try source.start() } catch {
+                log.error("\(error.description); its devices are not watched until the bridge is restarted")
+            }
+        }
+    }
+
+    package func stop() { for source in content.all { source.stop() } }
+
+    package func reconfigure() {
+        for source in content.all {
+            do throws(SystemError) { try source.reconfigure() } catch {
+                log.error(
+                    "\(error.description); a profile's new devices are not announced: reload again, or restart wakebridged")
+            }
+        }
+    }
+
+    /// Nil where no source watches devices of the kind; the trace stands in for all.
+    private func source(of kind: SourceKind) -> (any WakeSource)? {
+        switch content {
+        case .devices(let sources): sources[kind]
+        case .trace(let source): source
+        }
+    }
+
+    package var areReal: Bool { if case .devices = content { true } else { false } }
+    package var bluetooth: BluetoothSource? { source(of: BluetoothSource.kind) as? BluetoothSource }
+    package var accessories: AccessorySource? { source(of: AccessorySource.kind) as? AccessorySource }
+    /// How many operations of the trace were played.
+    package var playedCount: Int { if case .trace(let source) = content { source.count } else { 0 } }
+
+    package func blockingReason(of device: Device) -> String? {
+        source(of: device.kind)?.blockingReason(of: device.uri)
+    }
+
+    func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
+        guard let source = source(of: device.kind) else {
+            return answer(.failure(.notConnected(request.address.device, verb: request.verb)))
+        }
+        source.perform(request, on: device, answer)
+    }
+}
+
+// MARK: Sessions
+
+extension LiveSources {
+    /// Nil for a device that has no switch.
+    package func session(of device: Device) -> LinkSession? { hasSession(device) ? sessions[device.uri] : nil }
+
+    private func hasSession(_ device: Device) -> Bool {
+        switch device.kind.session {
+        case .none: false
+        case .switched, .trusted: areReal && source(of: device.kind) != nil
+        }
+    }
+
+    package func set(_ session: LinkSession, of device: Device) throws(SystemError) {
+        try sessions.set(session, of: device.uri, needsTrust: device.kind.session == .trusted)
+        source(of: device.kind)?.setSession(session, of: device.uri)
+    }
+
+    /// Devices that only stopped handlers watch are disconnected, so that a telephone may have them. A session that is closed by
+    /// hand or kept stays as it is.
+    package func handlerDidStop(_ handler: HandlerID) {
+        for device in devices(watchedBy: handler) where sessions[device.uri] == .open {
+            guard !hasRunningWatcher(device, besides: handler) else { continue }
+            change(device, to: "closed") { () throws(SystemError) in
+                try sessions.stop(device.uri)
+                source(of: device.kind)?.setSession(.closed, of: device.uri)
+            }
+        }
+    }
+
+    package func handlerDidStart(_ handler: HandlerID) {
+        for device in devices(watchedBy: handler) where sessions.isStopped(device.uri) {
+            change(device, to: "opened") { () throws(SystemError) in try set(.open, of: device) }
+        }
+    }
+
+    private func change(_ device: Device, to what: String, _ body: () throws(SystemError) -> Void) {
+        do throws(SystemError) { try body() } catch {
+            log.error("the session of \(device.alias) was not \(what): \(error.description); fix the state directory")
+        }
+    }
+
+    private func devices(watchedBy handler: HandlerID) -> [Device] {
+        bridge.catalog.devices(watchedBy: handler).map(\.device).filter(hasSession)
+    }
+
+    private func hasRunningWatcher(_ device: Device, besides handler: HandlerID) -> Bool {
+        bridge.catalog.handlers.keys.contains { other in
+            other != handler && bridge.turn.standing(of: other)?.state != .stopped
+                && devices(watchedBy: other).contains { $0.uri == device.uri }
+        }
+    }
+}
+
+// MARK: What sources ask and report
+
+extension LiveSources: SourceHost {
+    package var loop: EventLoop { bridge.loop }
+    package var clock: any WakeClock { bridge.turn.clock }
+    package var profiles: ProfileLibrary { bridge.catalog.profiles }
+    package var knownDevices: [Device] { bridge.catalog.devices.compactMap { $0?.device } }
+    package func knownDevice(at uri: String) -> Device? { bridge.catalog.entry(of: uri)?.device }
+    package func session(of uri: String) -> LinkSession { sessions[uri] }
+    package func awaitsTrust(_ uri: String) -> Bool { sessions.awaitsTrust(uri) }
+    package func listening(to uri: String) -> Listening? { bridge.journal.listening(to: uri) }
+    package func isWanted(_ uri: String) -> Bool { wanted.contains(uri) }
+
+    package func introduce(_ device: Device, by profile: ProfileIndex?) {
+        origins[device.uri] = bridge.engine.know(device, by: profile)
+        // A handler may be awake already that hears it.
+        isWantedStale = true
+        bridge.loop.requestTurn()
+    }
+
+    package func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp) {
+        guard let origin = origins[uri] else { return }
+        bridge.engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp), at: clock.stamp())
+    }
+
+    package func record(_ listening: Listening, of uri: String) {
+        bridge.journal.note(listening, to: uri)
+        bridge.loop.requestTurn()
+    }
+
+    package func settleSession(of uri: String) {
+        do throws(SystemError) { try sessions.settle(uri) } catch {
+            log.error("\(error.description); that the session of \(uri) is open may be forgotten: fix the state directory")
+        }
+    }
+
+    package func forget(_ uri: String) {
+        settleSession(of: uri)
+        // Its events may not be delivered yet, but its name is free for another device.
+        guard var device = knownDevice(at: uri), device.alias != uri else { return }
+        device.alias = uri
+        introduce(device, by: nil)
+    }
+
+    package func announce(_ condition: String, detail: String) {
+        bridge.turn.ingest(.announced(.bridge(condition: condition, detail: detail)))
+    }
+
+    package func requestTurn() { bridge.loop.requestTurn() }
+}
+
+extension LiveSources: ReplayHost {
+    package func mustWait(at speed: ReplaySpeed) -> Bool { bridge.turn.mustWait(at: speed) }
+
+    package func replay(_ kind: DeviceEvent.Kind, of uri: String, at wall: WallTime, line: Int) {
+        guard let origin = origins[uri] else { return }
+        bridge.turn.endIfOverdue()
+        let stamp = Stamp(moment: clock.now(), wall: wall)
+        // Before the event, so that no commit can hold the one without the other.
+        if let replayedFile { bridge.journal.setReplayPosition(source: replayedFile, line: line) }
+        bridge.engine.ingest(DeviceEvent(origin: origin, kind: kind, stamp: stamp))
+        if replayedFile != nil { bridge.journal.closeReplayStep() }
+    }
+
+    package func replayEnded(_ error: TraceError?) { replayObserver?.replayEnded(error) }
+}
+
+// MARK: Which devices awake handlers hear
+
+extension LiveSources: TurnObserver {
+    package func turnEnded() {
+        for source in content.all { source.turnEnded() }
+        if isWantedStale, content.all.contains(where: \.needsWanted) { wantedUpdate?.schedule() }
+    }
+
+    fileprivate func invalidateWanted() { isWantedStale = true }
+
+    private func updateWanted() {
+        isWantedStale = false
+        let awake = bridge.turn.standings.filter { $0.state.isAwake }.map(\.handler)
+        let heard = awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
+        let now = Dictionary(heard.map { ($0.uri, $0.kind) }) { first, _ in first }
+        let before = wanted
+        wanted = Set(now.keys)
+        for uri in before.subtracting(wanted) {
+            if let kind = knownDevice(at: uri)?.kind { source(of: kind)?.setWanted(false, uri) }
+        }
+        for (uri, kind) in now where !before.contains(uri) { source(of: kind)?.setWanted(true, uri) }
+    }
+}
+
+/// Held by the turn, which must not own the sources.
+private final class WantedListener: DecisionListener {
+    private weak var sources: LiveSources?
+    init(_ sources: LiveSources) { self.sources = sources }
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        if case .moved = decision { sources?.invalidateWanted() }
+    }
+}
+
+extension HandlerState {
+    fileprivate var isAwake: Bool {
+        switch self {
+        case .launching, .active, .expiring, .suspending: true
+        case .stopped, .idle, .suspended, .terminating, .held, .quarantined: false
+        }
+    }
+}

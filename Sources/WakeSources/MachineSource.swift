@@ -1,0 +1,97 @@
+// What all sources do with the machines of their devices: inputs are stepped one after the other, effects are performed in their
+// order, how far a device is heard is recorded when it changes, and one timer serves all deadlines.
+import WakeLoop
+import WakeModel
+
+/// One device, from what is true of it to what follows: pure.
+protocol DeviceMachine {
+    associatedtype Input: DeviceMachineInput
+    associatedtype Effect
+    mutating func step(_ input: Input, at stamp: Stamp) -> [Effect]
+    /// When something follows although nothing else happens, on ``clock``.
+    var deadline: Instant? { get }
+    static var clock: TimerClock { get }
+    /// How far the device is heard; nil where it never was.
+    var listening: Listening? { get }
+}
+
+protocol DeviceMachineInput {
+    /// A deadline has come.
+    static var tick: Self { get }
+}
+
+/// One device that a source watches. It stays while the device is away.
+protocol WatchedDevice {
+    associatedtype Machine: DeviceMachine
+    var device: Device { get set }
+    var machine: Machine { get set }
+    /// As it was recorded last.
+    var recordedListening: Listening? { get set }
+}
+
+/// Inputs that wait for the one that is being stepped: an effect may cause the next input.
+struct StepQueue<Input> {
+    fileprivate var inputs: [(uri: String, input: Input, stamp: Stamp)] = []
+    fileprivate var isStepping = false
+    fileprivate var hasChangedDeadlines = false
+}
+
+protocol MachineSource: AnyObject {
+    associatedtype Entry: WatchedDevice
+    /// By URI.
+    var watched: [String: Entry] { get set }
+    var steps: StepQueue<Entry.Machine.Input> { get set }
+    var host: any SourceHost { get }
+    func perform(_ effect: Entry.Machine.Effect, of uri: String)
+    /// What the timers of the source depend on and a step of this device may change.
+    func deadlines(of uri: String) -> [Instant?]
+    func rearm()
+}
+
+extension MachineSource {
+    func step(_ uri: String, _ input: Entry.Machine.Input, at stamp: Stamp? = nil) {
+        steps.inputs.append((uri, input, stamp ?? host.clock.stamp()))
+        guard !steps.isStepping else { return }
+        steps.isStepping = true
+        while !steps.inputs.isEmpty {
+            let next = steps.inputs.removeFirst()
+            let before = deadlines(of: next.uri)
+            let effects = watched[next.uri]?.machine.step(next.input, at: next.stamp) ?? []
+            for effect in effects { perform(effect, of: next.uri) }
+            recordListening(of: next.uri)
+            if deadlines(of: next.uri) != before { steps.hasChangedDeadlines = true }
+        }
+        steps.isStepping = false
+        // Most steps change no deadline, and to look at those of all devices costs more the more there are.
+        guard steps.hasChangedDeadlines else { return }
+        steps.hasChangedDeadlines = false
+        rearm()
+    }
+
+    /// A value moves the instant since which a device is heard; only the next end of that is worth a record.
+    private func recordListening(of uri: String) {
+        guard let listening = watched[uri]?.machine.listening else { return }
+        switch (watched[uri]?.recordedListening, listening) {
+        case (.since, .since): return
+        case (let recorded, _): guard recorded != listening else { return }
+        }
+        watched[uri]?.recordedListening = listening
+        host.record(listening, of: uri)
+    }
+
+    func tickMachines(at now: Stamp) {
+        let instant = Entry.Machine.clock == .boottime ? now.moment.boottime : now.moment.monotonic
+        for (uri, entry) in watched {
+            if let due = entry.machine.deadline, due <= instant { step(uri, .tick, at: now) }
+        }
+    }
+
+    var nextMachineDeadline: Instant? { watched.values.compactMap(\.machine.deadline).min() }
+}
+
+extension Timer {
+    /// Nil disarms it.
+    func rearm(at instant: Instant?) {
+        if let instant { arm(at: instant) } else { disarm() }
+    }
+}

@@ -1,0 +1,129 @@
+// Which profile knows a device, by what udev tells of it and the node that the profile opens, or by what bluetoothd tells of it.
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+extension ProfileLibrary {
+    /// The most particular one; nil where none knows it.
+    public func profile(of record: UdevRecord) -> Profile? { index(of: record).map { self[$0] } }
+
+    func index(of record: UdevRecord) -> ProfileIndex? {
+        matchAccessory(properties: record.properties) { $0.subsystem == record.subsystem }
+    }
+
+    /// Of what bluetoothd knows: a peripheral's profile, or else that of a device with a serial port.
+    public func profile(of peripheral: BluezPeripheral) -> Profile? { index(of: peripheral).map { self[$0] } }
+
+    func index(of peripheral: BluezPeripheral) -> ProfileIndex? {
+        let services = Array(peripheral.services)
+        return match(kind: .bluetoothCentral, services: services, name: peripheral.name)
+            ?? (peripheral.services.contains(SerialPeripherals.serialPort)
+                ? match(kind: .externalAccessory, services: services, name: peripheral.name) : nil)
+    }
+
+    /// Where accessories are listened for: sensors and batteries, which talk every few seconds, only where a profile asks.
+    var subsystems: [String] { Set(UdevRecord.nodeSubsystems + all.compactMap(\.subsystem)).sorted() }
+}
+
+extension Profile {
+    /// Where udev has the devices of which it opens the node. What opens none is a USB device, unless the profile names another
+    /// subsystem. Nil for what bluetoothd announces.
+    fileprivate var subsystem: String? {
+        switch accessory?.node {
+        case .serial: "tty"
+        case .hid: "hidraw"
+        case .input: "input"
+        case .some(.none): match.properties.first { $0.name == "SUBSYSTEM" }?.value ?? "usb"
+        case .rfcomm, nil: nil
+        }
+    }
+}
+
+/// The plans of devices that were connected when profiles changed: they keep them until their links have ended.
+private struct HeldPlans<Plan> {
+    private var plans: [String: Plan] = [:]
+
+    mutating func hold(_ plans: [String: Plan]) { self.plans = plans }
+
+    /// Nil for a device that has been away since.
+    mutating func plan(for peripheral: BluezPeripheral) -> Plan? {
+        guard !peripheral.isConnected else { return plans[peripheral.uri] }
+        plans[peripheral.uri] = nil
+        return nil
+    }
+}
+
+/// What profiles ask of peripherals.
+protocol PeripheralPlanner: AnyObject {
+    /// What bluetoothd is to reconnect peripherals for.
+    var services: [BluetoothUUID] { get }
+    /// Nil where no profile knows the peripheral.
+    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?
+    /// Profiles have changed; these are in use, by URI.
+    func hold(_ plans: [String: BluetoothPlan])
+}
+
+final class PeripheralProfiles: PeripheralPlanner {
+    private unowned let host: any SourceHost
+    private var held = HeldPlans<BluetoothPlan>()
+
+    init(of host: any SourceHost) { self.host = host }
+
+    var services: [BluetoothUUID] {
+        host.profiles.all.filter { $0.kind == .bluetoothCentral }.flatMap(\.match.services)
+    }
+
+    func hold(_ plans: [String: BluetoothPlan]) { held.hold(plans) }
+
+    func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
+        if let plan = held.plan(for: peripheral) { return plan }
+        let profiles = host.profiles
+        // The services that it was matched by may be in its advertisements only, and bluetoothd forgets those.
+        let index =
+            profiles.match(kind: .bluetoothCentral, services: Array(peripheral.services), name: peripheral.name)
+            ?? host.knownDevice(at: peripheral.uri).flatMap { $0.kind == .bluetoothCentral ? $0.profile : nil }
+            .flatMap { profiles.index(named: $0) }
+        guard let index else { return nil }
+        let profile = profiles[index]
+        return BluetoothPlan(
+            profile: profile.name, link: LinkPlan(notify: profile.notify, read: profile.readAtConnect),
+            edition: index.rawValue)
+    }
+}
+
+/// What profiles ask of accessories.
+protocol AccessoryPlanner: AnyObject {
+    /// Where udev is listened to.
+    var subsystems: [String] { get }
+    /// Nil where no profile knows the device.
+    func plan(for record: UdevRecord) -> AccessoryMatch?
+    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch?
+    /// Profiles have changed; these are in use of devices with a serial port over Bluetooth, by URI.
+    func hold(_ matches: [String: AccessoryMatch])
+}
+
+final class AccessoryProfiles: AccessoryPlanner {
+    private unowned let host: any SourceHost
+    private var held = HeldPlans<AccessoryMatch>()
+
+    init(of host: any SourceHost) { self.host = host }
+
+    var subsystems: [String] { host.profiles.subsystems }
+
+    func hold(_ matches: [String: AccessoryMatch]) { held.hold(matches) }
+
+    func plan(for record: UdevRecord) -> AccessoryMatch? { match(host.profiles.index(of: record)) }
+
+    /// A device that was known as a peripheral stays one, though it advertises nothing just now.
+    func plan(for peripheral: BluezPeripheral) -> AccessoryMatch? {
+        if let match = held.plan(for: peripheral) { return match }
+        let known = host.knownDevice(at: peripheral.uri)
+        guard known?.kind != .bluetoothCentral || known?.profile == nil else { return nil }
+        return match(host.profiles.index(of: peripheral))
+    }
+
+    private func match(_ index: ProfileIndex?) -> AccessoryMatch? {
+        guard let index, let plan = host.profiles[index].accessory else { return nil }
+        return AccessoryMatch(profile: host.profiles.name(index), plan: plan, edition: index.rawValue)
+    }
+}

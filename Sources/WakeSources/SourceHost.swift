@@ -1,0 +1,59 @@
+// What the bridge is to every source: what a source may ask, and what it reports.
+import WakeLoop
+import WakeModel
+import WakeProfiles
+
+public protocol SourceHost: AnyObject {
+    var loop: EventLoop { get }
+    var clock: any WakeClock { get }
+    var profiles: ProfileLibrary { get }
+
+    /// Every device that the bridge has known, in this life or an earlier one, there or not.
+    var knownDevices: [Device] { get }
+    /// One of them, as it was known last.
+    func knownDevice(at uri: String) -> Device?
+    /// What an operator has set.
+    func session(of uri: String) -> LinkSession
+    /// An operator opened its session where it could not be trusted: the source has to trust it.
+    func awaitsTrust(_ uri: String) -> Bool
+    /// How far it was heard, as was recorded last; nil where it never was.
+    func listening(to uri: String) -> Listening?
+    /// Whether a handler is awake that hears it.
+    func isWanted(_ uri: String) -> Bool
+
+    /// A device is watched from now on, or its name, its profile or its bond is another.
+    /// - Parameter profile: nil for the one that it has.
+    func introduce(_ device: Device, by profile: ProfileIndex?)
+    /// Ignored for a device that was never introduced.
+    /// - Parameter stamp: when it happened, which may be earlier than now.
+    func raise(_ kind: DeviceEvent.Kind, of uri: String, at stamp: Stamp)
+    /// How far it is heard, where that changes, after the events that say so. It is kept over restarts.
+    func record(_ listening: Listening, of uri: String)
+    /// The session of the device is open and needs nothing more, such as trust.
+    func settleSession(of uri: String)
+    /// The device is unknown from now on: its session and its name are free for another.
+    func forget(_ uri: String)
+    /// Reports a condition of the machine, such as `adapter-down`, to every handler.
+    func announce(_ condition: String, detail: String)
+    /// The turn that keeps what was recorded ends soon, though no event asks for it.
+    func requestTurn()
+}
+
+extension ProtocolFault {
+    init(_ failure: TalkFailure, _ request: DeviceRequest) {
+        let device = request.address.device
+        switch failure {
+        case .notConnected: self = .notConnected(device, verb: request.verb)
+        case .notOffered(let why), .refused(let why):
+            self = .deviceFailed(device, verb: request.verb, why: why)
+        }
+    }
+}
+
+/// Why a device did not do what a handler asked.
+public enum TalkFailure: Error, Hashable, Sendable {
+    case notConnected
+    /// The device has no such characteristic or stream, or it cannot be read or written.
+    case notOffered(String)
+    case refused(String)
+}

@@ -1,0 +1,69 @@
+// What every source of events is to the bridge. A new source is a folder beside this file and a line in `SourceRegistry`.
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// One way in which events reach the bridge. Everything runs on the loop's thread.
+public protocol WakeSource: AnyObject {
+    /// Begins to listen. Called once, when the handlers are known, and the message bus is open.
+    func start() throws(SystemError)
+    /// The bridge ends in order.
+    func stop()
+    /// Profiles have changed. Devices that are there go on with the profile that they have.
+    func reconfigure() throws(SystemError)
+    /// An operator has opened, paused or closed the session of a device.
+    func setSession(_ session: LinkSession, of uri: String)
+    /// Calls `answer` exactly once, now or later.
+    func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void)
+    /// What keeps a device from its handlers, as a sentence; nil where nothing does.
+    func blockingReason(of uri: String) -> String?
+    /// Whether it matters to one of its devices which handlers are awake.
+    var needsWanted: Bool { get }
+    /// The first handler that hears a device has woken, or the last one sleeps. Called while ``needsWanted`` is true.
+    func setWanted(_ isWanted: Bool, _ uri: String)
+    /// Everything that was raised is committed, and its handlers have it.
+    func turnEnded()
+}
+
+/// A source that the bridge makes by itself, for the devices of one kind.
+public protocol RegisteredSource: WakeSource {
+    static var kind: SourceKind { get }
+    /// For how long the end of its link goes unnoticed at most: that much before the bridge ended may be lost.
+    static func unnoticedEnd(of device: Device) -> TimeSpan
+    /// - Parameter host: outlives the source.
+    static func make(for host: any SourceHost, _ resources: SourceResources) throws(SystemError) -> Self
+}
+
+extension RegisteredSource {
+    public static func unnoticedEnd(of device: Device) -> TimeSpan { .zero }
+}
+
+extension WakeSource {
+    public var needsWanted: Bool { false }
+    public func reconfigure() throws(SystemError) {}
+    public func setSession(_ session: LinkSession, of uri: String) {}
+    public func perform(_ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void) {
+        answer(.failure(.notConnected(request.address.device, verb: request.verb)))
+    }
+    public func blockingReason(of uri: String) -> String? { nil }
+    public func setWanted(_ isWanted: Bool, _ uri: String) {}
+    public func turnEnded() {}
+}
+
+/// What all sources of a bridge share.
+public struct SourceResources {
+    public let bus: SystemBus
+    /// The one way to bluetoothd; nil where no Bluetooth is watched.
+    public let bluez: BluezClient?
+    /// Where a source keeps what must outlive the daemon.
+    public let stateDirectory: String
+
+    public init(bus: SystemBus, bluez: BluezClient?, stateDirectory: String) {
+        (self.bus, self.bluez, self.stateDirectory) = (bus, bluez, stateDirectory)
+    }
+}
+
+public enum SourceRegistry {
+    /// Those that watch real devices, in the order in which they start.
+    public static let all: [any RegisteredSource.Type] = [BluetoothSource.self, AccessorySource.self]
+}
