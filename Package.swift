@@ -34,7 +34,8 @@ let package = Package(
         .target(name: "WakeJournal", dependencies: ["WakeModel", "CSQLite"]),
         .target(name: "WakeTrace", dependencies: ["WakeModel"]),
         .target(name: "WakeHCI", dependencies: ["WakeModel"]),
-        .target(name: "WakeSources",
+        .target(
+            name: "WakeSources",
             dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHCI", "WakeSystem", "WakeLoop"]),
         .target(name: "WakeDoctor", dependencies: ["WakeModel", "WakeHCI", "WakeSystem", "WakeLoop", "WakeSources"]),
         // Of the tool alone: what turns captures into traces and back, and what finds and pairs peripherals.
@@ -44,18 +45,24 @@ let package = Package(
 
         // Composition, and what people hold in their hands.
         .target(
-            name: "WakeDaemon",
+            name: "WakeEngine",
             dependencies: [
                 "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeJournal", "WakeTrace",
-                "WakeSources", "WakeControl", "WakeWords",
+                "WakeSources",
+            ]),
+        .target(
+            name: "WakeDaemon",
+            dependencies: [
+                "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeTrace", "WakeSources",
+                "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(
             name: "wakebridge",
             dependencies: [
-                "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeDaemon",
-                "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeWords", "CCurl",
+                "WakeModel", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeSources", "WakeDoctor", "WakeEngine",
+                "WakeDaemon", "WakeControl", "WakeTrace", "WakeCapture", "WakePairing", "WakeWords", "CCurl",
             ]),
 
         .target(
@@ -90,8 +97,8 @@ let package = Package(
         .testTarget(
             name: "WakeDaemonTests",
             dependencies: [
-                "TestBench", "WakeDaemon", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources", "WakeLoop",
-                "WakeJournal", "WakeSystem",
+                "TestBench", "WakeDaemon", "WakeEngine", "WakeModel", "WakeCore", "WakeProfiles", "WakeSources",
+                "WakeLoop", "WakeJournal", "WakeSystem", "WakeTrace", "WakeControl",
             ]),
         .testTarget(name: "WakeTraceTests", dependencies: ["TestBench", "WakeTrace", "WakeModel"]),
         .testTarget(
@@ -114,7 +121,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "BenchmarkProbe", "BenchmarkReport", "WakeDaemon", "WakeModel", "WakeLoop", "WakeProfiles",
+                "BenchmarkProbe", "BenchmarkReport", "WakeDaemon", "WakeEngine", "WakeModel", "WakeLoop",
+                "WakeProfiles",
                 "WakeSystem", "WakeTrace",
             ],
             path: "Tests/Benchmarks/Suite"),
@@ -124,7 +132,7 @@ let package = Package(
         .executableTarget(name: "UdevProbe", dependencies: ["WakeSources", "WakeSystem"], path: "Tests/UdevProbe"),
         .testTarget(
             name: "ArchitectureTests",
-            dependencies: ["TestBench", "WakeSystem", "WakeDaemon", "wakebridged", "wakebridge"]),
+            dependencies: ["TestBench", "WakeSystem", "WakeDaemon", "WakeEngine", "wakebridged", "wakebridge"]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

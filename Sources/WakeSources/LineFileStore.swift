@@ -50,7 +50,8 @@ public struct LineFileStore {
         }
         guard complaints.count > Self.mostReported else { return }
         log.error(
-            "\((complaints.count - Self.mostReported).counted("more line")) of \(path) cannot be read, and kept as well")
+            "\((complaints.count - Self.mostReported).counted("more line")) of \(path) cannot be read, and kept as well"
+        )
     }
 
     private mutating func moveAside(_ reason: String, _ loss: String) {

@@ -1,5 +1,6 @@
 // The tool's view of udev: the attached accessories, and changes since the last call.
 import WakeDaemon
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeProfiles

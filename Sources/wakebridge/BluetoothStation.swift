@@ -1,6 +1,7 @@
 // The tool's connection to bluetoothd: opens it and waits for it. Where something is missing, a sentence says how to fix it.
 import Glibc
 import WakeDaemon
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakePairing

@@ -3,6 +3,7 @@ import CCurl
 import Glibc
 import WakeControl
 import WakeDaemon
+import WakeEngine
 import WakeModel
 import WakeSystem
 import WakeWords

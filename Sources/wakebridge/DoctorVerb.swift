@@ -2,6 +2,7 @@
 import Glibc
 import WakeDaemon
 import WakeDoctor
+import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem

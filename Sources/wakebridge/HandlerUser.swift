@@ -1,6 +1,7 @@
 // The user that the verbs run and replay start a handler as: from --user, then its manifest, then sudo.
 import Glibc
 import WakeDaemon
+import WakeEngine
 import WakeSystem
 import WakeWords
 

@@ -1,5 +1,6 @@
 // The profiles for all verbs: the same that a daemon of this user would load.
 import WakeDaemon
+import WakeEngine
 import WakeProfiles
 
 extension ProfileLibrary {

@@ -1,5 +1,6 @@
 // One line at the bottom of a terminal, redrawn during work; a pipe gets nothing of it.
 import WakeDaemon
+import WakeEngine
 import WakeModel
 
 final class ProgressLine {

@@ -2,6 +2,7 @@
 import Glibc
 import WakeCore
 import WakeDaemon
+import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSources

@@ -1,5 +1,6 @@
 // wakebridge replay: its options; Engine+Replay.swift calls the engine that plays a trace.
 import WakeDaemon
+import WakeEngine
 import WakeSources
 import WakeWords
 

@@ -1,5 +1,6 @@
 // wakebridge run: its options; Engine+Replay.swift calls the engine that runs bridge and handler.
 import WakeDaemon
+import WakeEngine
 import WakeSources
 import WakeWords
 

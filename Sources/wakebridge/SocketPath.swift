@@ -1,5 +1,6 @@
 // Finds the daemon's control socket: the option, then the environment, then the place where a daemon answers this user.
 import WakeDaemon
+import WakeEngine
 import WakeSystem
 import WakeWords
 

@@ -1,5 +1,6 @@
 // Runs a verb from the command line and returns its exit status: 0 done, 1 failed, 2 wrong usage.
 import WakeDaemon
+import WakeEngine
 import WakeWords
 
 enum Tool {

@@ -2,6 +2,7 @@
 import TestBench
 import Testing
 import WakeDaemon
+import WakeEngine
 import WakeSystem
 
 @Suite("README")

@@ -5,7 +5,7 @@ import WakeProfiles
 import WakeSystem
 
 @testable import WakeDaemon
-@testable import WakeSources
+@testable import WakeEngine
 @testable import WakeSources
 
 @Suite("Profiles of accessories")

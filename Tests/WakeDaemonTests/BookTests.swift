@@ -1,10 +1,10 @@
 // The small files of the state directory that people can read and mend: nothing of theirs is lost to a program that cannot read it.
 import Testing
 import WakeModel
-
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 @testable import WakeSources
 
 /// A state directory, gone with the test.

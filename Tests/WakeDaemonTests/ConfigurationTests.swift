@@ -6,6 +6,7 @@ import WakeModel
 import WakeProfiles
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

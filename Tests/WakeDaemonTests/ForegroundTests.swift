@@ -2,6 +2,7 @@
 import Testing
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("The bridge in the foreground") struct ForegroundTests {
     @Test("For devices it is as the daemon would be: ids that no other session gave, limits, and directories that stay")

@@ -6,6 +6,7 @@ import WakeModel
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("A handler's environment")
 struct HandlersPageTests {

@@ -6,6 +6,7 @@ import WakeModel
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("What is written to a handler") struct InputWriterTests {
     /// A process as far as its input goes, and which deliveries it was told to have.

@@ -3,6 +3,7 @@ import Testing
 import WakeModel
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("The allowance of lines") struct LineAllowanceTests {
     private let start = Instant(nanoseconds: 1_000_000_000_000)

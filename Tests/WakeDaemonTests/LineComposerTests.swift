@@ -7,6 +7,7 @@ import WakeProfiles
 
 @testable import WakeCore
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("Lines of events")
 struct LineComposerTests {

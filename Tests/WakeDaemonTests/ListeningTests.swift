@@ -3,6 +3,7 @@ import Testing
 import WakeModel
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("Listening")
 struct ListeningTests {

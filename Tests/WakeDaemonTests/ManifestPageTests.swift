@@ -6,6 +6,7 @@ import WakeModel
 import WakeProfiles
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 /// A row of one of the page's tables.
 private struct Row {

@@ -5,6 +5,7 @@ import Testing
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("A user for each handler", .enabled(if: geteuid() == 0, "only root gives directories away"))
 final class OwnUsersTests {

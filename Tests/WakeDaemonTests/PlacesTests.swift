@@ -5,6 +5,7 @@ import WakeProfiles
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 private let machines = "/run/wakebridge/control.sock"
 

@@ -4,6 +4,7 @@ import WakeLoop
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 /// Supplies as sysfs shows them; gone with the test.
 private final class Supplies {

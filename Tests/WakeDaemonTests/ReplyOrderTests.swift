@@ -8,6 +8,7 @@ import WakeModel
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("Replies")
 struct ReplyOrderTests {

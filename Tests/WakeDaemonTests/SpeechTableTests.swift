@@ -4,6 +4,7 @@ import Testing
 import WakeModel
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("The speech of devices")
 struct SpeechTableTests {

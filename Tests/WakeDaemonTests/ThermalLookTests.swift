@@ -6,6 +6,7 @@ import WakeModel
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 /// Sensors as sysfs shows them; gone with the test.
 private final class Sensors {

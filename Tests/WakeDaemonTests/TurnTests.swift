@@ -7,6 +7,7 @@ import WakeModel
 import WakeSystem
 
 @testable import WakeDaemon
+@testable import WakeEngine
 
 @Suite("Turns")
 struct TurnTests {

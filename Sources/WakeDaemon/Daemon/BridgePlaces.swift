@@ -1,6 +1,7 @@
 // Where a bridge's things are for somebody who says nothing else: the directories of a daemon that he starts, and the socket
 // where one answers him.
 import Glibc
+import WakeEngine
 import WakeSystem
 
 public struct BridgePlaces: Hashable, Sendable {

@@ -1,5 +1,6 @@
 // Orders of the control socket for accessories: a name, which of several a device is, or that it be forgotten.
 import WakeControl
+import WakeEngine
 import WakeModel
 import WakeSources
 import WakeSystem

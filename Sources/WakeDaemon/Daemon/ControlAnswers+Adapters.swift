@@ -1,5 +1,6 @@
 // What the control socket tells of Bluetooth's adapters.
 import WakeControl
+import WakeEngine
 import WakeModel
 
 extension ControlAnswers {

@@ -1,5 +1,6 @@
 // Which devices a handler is not woken for because its manifest requires a bond, and how an operator learns of it.
 import WakeCore
+import WakeEngine
 import WakeModel
 
 extension ControlAnswers {

@@ -1,6 +1,7 @@
 // Events that no attempt could deliver: shown, tried again, or let go, as the control socket asks.
 import WakeControl
 import WakeCore
+import WakeEngine
 import WakeJournal
 import WakeModel
 

@@ -1,5 +1,6 @@
 // The user's switch of a device's session, as the control socket asks for it.
 import WakeControl
+import WakeEngine
 import WakeModel
 import WakeSystem
 

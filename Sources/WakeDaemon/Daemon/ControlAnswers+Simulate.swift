@@ -1,6 +1,7 @@
 // What the daemon makes happen for a test, when it is asked to: each simulation fed as the real thing would be.
 import WakeControl
 import WakeCore
+import WakeEngine
 import WakeModel
 
 extension ControlAnswers {

@@ -2,6 +2,7 @@
 import Glibc
 import WakeControl
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

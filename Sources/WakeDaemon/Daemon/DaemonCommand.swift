@@ -1,4 +1,5 @@
 // The daemon's command line: its words, its help, and its exit status: 0 ended in order, 1 failed, 2 wrong usage.
+import WakeEngine
 import WakeModel
 import WakeSources
 import WakeSystem

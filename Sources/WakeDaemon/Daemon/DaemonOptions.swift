@@ -1,4 +1,5 @@
 // What a daemon is told at its start, and what holds where it is told nothing.
+import WakeEngine
 import WakeSources
 import WakeSystem
 

@@ -1,5 +1,6 @@
 // What operators are told of the core's decisions: the same sentence in `why` and in a handler's log.
 import WakeCore
+import WakeEngine
 import WakeModel
 
 extension Decision {

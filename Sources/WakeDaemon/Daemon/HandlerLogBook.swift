@@ -1,6 +1,7 @@
 // The latest log lines of handlers, bounded, and who follows them.
 import WakeControl
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,5 +1,6 @@
 // What is wrong with the account that a manifest names, on this machine and under this daemon.
 import Glibc
+import WakeEngine
 import WakeProfiles
 import WakeSystem
 

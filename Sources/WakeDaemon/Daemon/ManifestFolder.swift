@@ -1,6 +1,7 @@
 // handlers.d as it stands on disk: read, compared with what was read before, watched for what is dropped in.
 import Glibc
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeProfiles

@@ -1,6 +1,7 @@
 // What manifests allow without being wrong: the handlers run, and can do more than their administrator may know.
 import Glibc
 import WakeControl
+import WakeEngine
 import WakeSystem
 
 enum ManifestWarnings {

@@ -1,5 +1,6 @@
 // The look at memory: pressure told by the kernel where it can, otherwise asked for when a handler falls asleep.
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,4 +1,5 @@
 // The look at the machine's power: when udev tells that a supply changed, and only where a manifest asks for power.
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

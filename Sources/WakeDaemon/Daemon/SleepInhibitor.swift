@@ -1,5 +1,6 @@
 // The machine's sleep: logind waits a moment for us, handlers are told and frozen, and only then it goes on.
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,5 +1,6 @@
 // The look at the machine's heat: while somebody is awake, or it is hot already, and at most every ten seconds.
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

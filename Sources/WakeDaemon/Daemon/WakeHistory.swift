@@ -1,5 +1,6 @@
 // Why wakes did not happen: the latest reasons of each handler, for `why`.
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 

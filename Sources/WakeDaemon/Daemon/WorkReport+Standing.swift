@@ -1,6 +1,7 @@
 // What operators are told of a handler's work, from what the core counted and the kernel adds up.
 import WakeControl
 import WakeCore
+import WakeEngine
 import WakeModel
 
 extension WorkReport {

@@ -2,6 +2,7 @@
 // wake it, then let go.
 import Glibc
 import WakeCore
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeProfiles
@@ -91,6 +92,7 @@ public final class ForegroundBridge {
         var options = BridgeOptions(stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
         options.cgroupName = cgroup
         options.outlivesItself = false
+        options.neighbourStateDirectories = [DaemonOptions().stateDirectory, ForegroundBridge.lastingDirectory]
         switch source {
         case .trace:
             options.idPrefix = LineComposer.replayPrefix

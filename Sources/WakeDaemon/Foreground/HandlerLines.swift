@@ -1,5 +1,6 @@
 // What a person at the terminal reads of a handler in the foreground.
 import WakeCore
+import WakeEngine
 import WakeModel
 
 /// Passes a handler's log on, and what the core decides about it out of the ordinary.

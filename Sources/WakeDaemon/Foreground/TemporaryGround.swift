@@ -1,6 +1,7 @@
 // What a bridge in the foreground stands on: a temporary directory and the name of its cgroup, marked so that whoever
 // starts later knows whether their owner is dead, and clears them away.
 import Glibc
+import WakeEngine
 import WakeSystem
 
 /// A process that is killed outright cleans nothing up. Its lock on the file in here goes with it, whoever gets its

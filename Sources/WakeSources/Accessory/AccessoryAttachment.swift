@@ -50,7 +50,8 @@ extension AccessorySource {
     }
 
     private func candidate(_ record: UdevRecord) -> AttachedCandidates.Candidate? {
-        guard let match = held[record.path] ?? planner.plan(for: record), let identity = AccessoryIdentity(record) else {
+        guard let match = held[record.path] ?? planner.plan(for: record), let identity = AccessoryIdentity(record)
+        else {
             return nil
         }
         return .init(identity: identity, match: match)

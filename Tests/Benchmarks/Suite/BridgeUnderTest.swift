@@ -1,6 +1,7 @@
 // The daemon as it is, with devices more: bytes on descriptor 0 are notifications of heart rate straps, each in its turn.
 import Glibc
 import WakeDaemon
+import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem

@@ -1,6 +1,7 @@
 // Replays: how fast one plays as fast as it goes, and how exactly one keeps the times of its trace.
 import BenchmarkReport
 import WakeDaemon
+import WakeEngine
 import WakeModel
 import WakeProfiles
 import WakeSystem

@@ -60,7 +60,9 @@ extension SerialPeripheralTests {
         let radio = try Radio("fault ConnectProfile never 9", pauseAfterDeath: .seconds(3_600))
         try radio.wait { try radio.calls("ConnectProfile") == 1 }
         try radio.tell("release")
-        try radio.wait { radio.bench.source.blockingReason(of: logger)?.contains("let go of the bridge's profile") == true }
+        try radio.wait {
+            radio.bench.source.blockingReason(of: logger)?.contains("let go of the bridge's profile") == true
+        }
         try radio.replaceBluez()
         try radio.tell("adapter hci0", "logger 1 hci0", "live")
         try radio.waitFor("+")

@@ -26,7 +26,7 @@ public struct HandlerManifest: Hashable, Sendable {
     public var settings = HandlerSettings()
 
     static let ownUser = "auto"
-    var hasOwnUser: Bool { user == Self.ownUser }
+    package var hasOwnUser: Bool { user == Self.ownUser }
 
     static let keys = [
         "exec", "user", "group", "groups", "env", "cwd", "modes", "watch", "lifecycle", "ready", "ack", "budget",

@@ -91,7 +91,8 @@ package final class LiveSources {
         for source in content.all {
             do throws(SystemError) { try source.reconfigure() } catch {
                 log.error(
-                    "\(error.description); a profile's new devices are not announced: reload again, or restart wakebridged")
+                    "\(error.description); a profile's new devices are not announced: reload again, or restart wakebridged"
+                )
             }
         }
     }
@@ -208,7 +209,8 @@ extension LiveSources: SourceHost {
 
     package func settleSession(of uri: String) {
         do throws(SystemError) { try sessions.settle(uri) } catch {
-            log.error("\(error.description); that the session of \(uri) is open may be forgotten: fix the state directory")
+            log.error(
+                "\(error.description); that the session of \(uri) is open may be forgotten: fix the state directory")
         }
     }
 

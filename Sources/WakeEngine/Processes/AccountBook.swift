@@ -11,15 +11,15 @@ struct AccountName: Hashable {
     var handler: String?
 }
 
-final class AccountBook {
+package final class AccountBook {
     private var known: [AccountName: Account] = [:]
     private var own: Account?
     private let ownUsers: OwnUsers
 
-    init(_ ownUsers: OwnUsers) { self.ownUsers = ownUsers }
+    package init(_ ownUsers: OwnUsers) { self.ownUsers = ownUsers }
 
     /// Who the handler runs as; nil for who we are.
-    func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
+    package func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let user = manifest.user else { return nil }
         let handler = manifest.hasOwnUser ? manifest.id : nil
         return try account(
@@ -42,7 +42,7 @@ final class AccountBook {
     }
 
     /// Users are made, changed and removed between two readings. One that cannot be asked for now stays as it was.
-    func renew() {
+    package func renew() {
         for name in known.keys {
             do throws(SystemError) { known[name] = try find(name) } catch {
                 if error.errno == .noEntry { known[name] = nil }

@@ -5,7 +5,7 @@ import WakeLoop
 import WakeModel
 import WakeProfiles
 
-final class LineComposer {
+package final class LineComposer {
     let catalog: Catalog
     private let clock: any WakeClock
     /// `j7-`, or `replay-`: what the ids of events begin with.
@@ -24,7 +24,7 @@ final class LineComposer {
             idPrefix == Self.replayPrefix ? "\(idPrefix)n" : "\(idPrefix)n\(clock.stamp().wall.microseconds)-"
     }
 
-    static let replayPrefix = "replay-"
+    package static let replayPrefix = "replay-"
 
     func compose(_ delivery: Delivery, for handler: HandlerID, in turn: Turn, into writer: inout JSONWriter) {
         switch delivery.preface {
@@ -54,7 +54,7 @@ final class LineComposer {
     func compose(_ notice: Notice, into writer: inout JSONWriter) { write(notice, into: &writer) }
 
     /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
-    func compose(unowed event: DeviceEvent) -> [UInt8] {
+    package func compose(unowed event: DeviceEvent) -> [UInt8] {
         let speech = catalog.speech(of: event)
         noticeCount += 1
         let decoded = decode(event, speech.decoder)
@@ -68,7 +68,8 @@ final class LineComposer {
     }
 
     /// The line of an event that somebody is owed, as `watch` shows it.
-    func compose(_ event: DeviceEvent, as sequence: Sequence, attempt: UInt32 = 1, budget: TimeSpan) -> [UInt8] {
+    package func compose(_ event: DeviceEvent, as sequence: Sequence, attempt: UInt32 = 1, budget: TimeSpan) -> [UInt8]
+    {
         var writer = JSONWriter()
         write(event, sequence, attempt, false, budget, into: &writer)
         return writer.bytes

@@ -1,5 +1,6 @@
 // Where device profiles lie on disk, and reading them: the shipped ones first, then those that people add.
 import Glibc
+import WakeEngine
 import WakeProfiles
 import WakeSystem
 

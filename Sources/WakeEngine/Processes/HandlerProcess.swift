@@ -5,8 +5,8 @@ import WakeModel
 import WakeSystem
 
 /// Owns the child, its container and our ends of its pipes. Each thing that the process does is one input of the turn.
-final class HandlerProcess {
-    enum Stream: String {
+package final class HandlerProcess {
+    package enum Stream: String {
         case output = "stdout"
         case errors = "stderr"
     }

@@ -2,15 +2,15 @@
 import WakeModel
 import WakeProfiles
 
-final class Catalog {
+package final class Catalog {
     /// An object, so that who asks for a part of it copies nothing else.
-    final class DeviceEntry {
-        let id: EventOrigin
-        let device: Device
+    package final class DeviceEntry {
+        package let id: EventOrigin
+        package let device: Device
         /// As it read when the device came.
-        let profile: ProfileIndex?
+        package let profile: ProfileIndex?
         /// Nil before the first word of its link.
-        fileprivate(set) var isConnected: Bool?
+        package fileprivate(set) var isConnected: Bool?
 
         fileprivate init(_ id: EventOrigin, _ device: Device, _ profile: ProfileIndex?, isConnected: Bool?) {
             self.id = id
@@ -20,19 +20,19 @@ final class Catalog {
         }
     }
 
-    private(set) var profiles: ProfileLibrary
-    private(set) var devices: [DeviceEntry?] = []
+    package private(set) var profiles: ProfileLibrary
+    package private(set) var devices: [DeviceEntry?] = []
     /// Of the same devices.
     private var speeches = SpeechTable()
-    private(set) var handlers: [HandlerID: HandlerManifest] = [:]
+    package private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
     private var names: [HandlerID: String] = [:]
 
-    init(profiles: ProfileLibrary) { self.profiles = profiles }
+    package init(profiles: ProfileLibrary) { self.profiles = profiles }
 
     /// Holds for devices that come from now on.
-    func take(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
+    package func take(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
         profiles.update(with: sources, keeping: kept)
     }
 
@@ -61,14 +61,14 @@ final class Catalog {
     }
 
     /// What the manifests that were taken ask of profiles and cannot have: a profile may go, or read otherwise, after them.
-    var faultsOfManifests: [String] {
+    package var faultsOfManifests: [String] {
         handlers.values.sorted { $0.id < $1.id }.flatMap { $0.faults(against: profiles) }.map(\.description)
     }
 
-    func handler(named name: String) -> HandlerID? { handlerIDs[name] }
-    func name(of id: HandlerID) -> String { names[id] ?? "handler \(id.rawValue)" }
+    package func handler(named name: String) -> HandlerID? { handlerIDs[name] }
+    package func name(of id: HandlerID) -> String { names[id] ?? "handler \(id.rawValue)" }
 
-    func entry(_ id: EventOrigin) -> DeviceEntry? {
+    package func entry(_ id: EventOrigin) -> DeviceEntry? {
         let index = Int(id.rawValue)
         return index < devices.count ? devices[index] : nil
     }
@@ -88,10 +88,10 @@ final class Catalog {
     }
 
     /// When the device last spoke.
-    func lastData(of id: EventOrigin) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
+    package func lastData(of id: EventOrigin) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
 
     /// The device that an operator or a handler means: an alias first, then a source or an address.
-    func device(named name: String) -> EventOrigin? {
+    package func device(named name: String) -> EventOrigin? {
         let index =
             devices.firstIndex { $0?.device.alias == name }
             ?? devices.firstIndex { $0?.device.uri == name || $0?.device.uri.hasSuffix("/" + name) ?? false }
@@ -99,7 +99,7 @@ final class Catalog {
     }
 
     /// As it was known last, be it in an earlier life of the bridge.
-    func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.uri == source } ?? nil }
+    package func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.uri == source } ?? nil }
 
     /// What is owed is given, whatever became of the journal's record of who said it.
     private static func speech(ofForgotten event: DeviceEvent) -> SpeechTable.Speech {
@@ -122,7 +122,7 @@ final class Catalog {
     }
 
     /// The devices that a handler's subscriptions name.
-    func devices(watchedBy id: HandlerID) -> [DeviceEntry] {
+    package func devices(watchedBy id: HandlerID) -> [DeviceEntry] {
         guard let settings = handlers[id]?.settings else { return [] }
         return devices.compactMap { $0 }.filter { settings.watches($0.device) }
     }

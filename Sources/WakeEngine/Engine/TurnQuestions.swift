@@ -4,8 +4,8 @@ import WakeModel
 import WakeSources
 
 extension Turn {
-    var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
-    var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
+    package var nextMonotonicDeadline: Instant? { ask { $0.nextMonotonicDeadline } }
+    package var nextBoottimeDeadline: Instant? { ask { $0.nextBoottimeDeadline } }
     /// Whether anything follows now although nothing else happens.
     func isDue(at moment: Moment) -> Bool {
         ask {
@@ -14,16 +14,18 @@ extension Turn {
         }
     }
     var nextSequence: Sequence { ask { $0.nextSequence } }
-    var isSettled: Bool { ask { $0.isSettled } }
+    package var isSettled: Bool { ask { $0.isSettled } }
     var isQuiet: Bool { ask { $0.isQuiet } }
     package var isBackedUp: Bool { ask { $0.isBackedUp } }
     package var isFed: Bool { ask { $0.isFed } }
     /// A trace that keeps its own time waits where half a queue is full, and one that keeps none while a handler is at work.
     func mustWait(at speed: ReplaySpeed) -> Bool { speed == .max ? isFed : isBackedUp }
     /// True once nothing runs that could be frozen before the machine sleeps.
-    var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
-    var hasSuspended: Bool { ask { $0.hasSuspended } }
-    var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
+    package var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
+    package var hasSuspended: Bool { ask { $0.hasSuspended } }
+    package var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
     func isExpiring(_ handler: HandlerID) -> Bool { ask { $0.isExpiring(handler) } }
-    func standing(of handler: HandlerID) -> Standing? { ask { [clock] in $0.standing(of: handler, at: clock.now()) } }
+    package func standing(of handler: HandlerID) -> Standing? {
+        ask { [clock] in $0.standing(of: handler, at: clock.now()) }
+    }
 }

@@ -3,13 +3,13 @@ import WakeCore
 import WakeModel
 
 /// Sees every decision of the core, as it is made.
-protocol DecisionListener: AnyObject {
+package protocol DecisionListener: AnyObject {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
 }
 
 /// Sees what devices did: with its number where a handler is to get it, and without one where none is, for lack of a subscription
 /// or by its policy.
-protocol EventSink: AnyObject {
+package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 

@@ -15,9 +15,9 @@ public final class Turn {
     /// Ends turns and keeps the core's deadlines; nil where a trace's own clock does.
     private let loop: EventLoop?
     private var deadlines: DeadlineTimers?
-    var listeners: [any DecisionListener] = []
+    package var listeners: [any DecisionListener] = []
     private var observers: [Observer] = []
-    var sinks: [any EventSink] = []
+    package var sinks: [any EventSink] = []
     /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
     private var unclaimed: [HandlerID: [RecoveredEvent]]
     private let stopped: Set<HandlerID>
@@ -92,7 +92,7 @@ public final class Turn {
 
     /// Steps the core and journals what follows. The input waits while a step's effects are applied, and while the turn ends.
     /// - Parameter stamp: the input's own time, where the journal was told something just before that shares its commit.
-    func ingest(_ input: Input, at stamp: Stamp? = nil) {
+    package func ingest(_ input: Input, at stamp: Stamp? = nil) {
         switch phase {
         case .applying, .ending: return waiting.append(input)
         case .idle, .gathering: break

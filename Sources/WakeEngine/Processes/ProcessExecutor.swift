@@ -26,11 +26,11 @@ enum Suspension {
 }
 
 /// Whose words a log line is.
-enum LogVoice: Hashable {
+package enum LogVoice: Hashable {
     case handler(HandlerProcess.Stream)
     case bridge
 
-    var written: String {
+    package var written: String {
         switch self {
         case .handler(let stream): stream.rawValue
         case .bridge: "bridge"
@@ -39,11 +39,11 @@ enum LogVoice: Hashable {
 }
 
 /// What of handlers' logs goes where.
-protocol HandlerLog: AnyObject {
+package protocol HandlerLog: AnyObject {
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice)
 }
 
-final class ProcessExecutor: EffectExecutor {
+package final class ProcessExecutor: EffectExecutor {
     private let loop: EventLoop
     private let catalog: Catalog
     private let composer: LineComposer
@@ -73,12 +73,12 @@ final class ProcessExecutor: EffectExecutor {
         locks = try LockInspector(on: loop, log: log)
     }
 
-    func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
+    package func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
     /// Read from the kernel each time it is asked for; nil where the kernel does not account it.
-    func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
+    package func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
 
     /// What its process says of itself with STATUS=.
-    func status(of handler: HandlerID) -> String? { processes[handler]?.status }
+    package func status(of handler: HandlerID) -> String? { processes[handler]?.status }
 
     func perform(_ effect: Effect, in turn: Turn) {
         switch effect {

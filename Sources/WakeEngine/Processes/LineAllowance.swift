@@ -5,14 +5,14 @@ import WakeSystem
 /// Lines, and each KiB of them, are paid for first out of a bucket that time fills, then out of what the events given to the process
 /// are worth. So a handler that answers what it is given always can, at any rate, and a flood costs the others next to nothing,
 /// whether its lines are many or long.
-struct LineAllowance {
+package struct LineAllowance {
     /// Far more than a program has to say by itself, such as checkpoints, tasks and requests to a device at 1 kHz; at some
     /// 10 µs a line, one hundredth of a processor. As KiB it is 1 MiB a second.
-    static let linesPerSecond = 1_000
+    package static let linesPerSecond = 1_000
     /// A start-up may say all it knows at once.
     static let burst = 4_000
     /// An acknowledgement, a checkpoint, a task's begin and end, a read and a write are six.
-    static let linesPerEvent = 8
+    package static let linesPerEvent = 8
     /// What the largest batch is worth, so that years of well-paid silence do not pay for a flood.
     static let creditLimit = linesPerEvent * 1_024
 

@@ -10,7 +10,7 @@ import WakeSystem
 public final class Engine {
     public let turn: Turn
     let catalog: Catalog
-    let composer: LineComposer
+    package let composer: LineComposer
     /// What the journal knew at the start, but for the events that it still owes.
     private let recovery: Recovery
     /// Handlers that know what the start lost: a manifest that comes back is not told twice.
@@ -66,7 +66,7 @@ public final class Engine {
 
     /// A manifest that is new gets what the journal still owes it; one that changed goes on with what it has.
     @discardableResult
-    func adopt(_ manifest: HandlerManifest) -> HandlerID {
+    package func adopt(_ manifest: HandlerManifest) -> HandlerID {
         let id = journal.handlerID(named: manifest.id)
         let earlier = catalog.handlers[id]
         let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
@@ -76,7 +76,7 @@ public final class Engine {
         return id
     }
 
-    func dismiss(_ id: HandlerID) {
+    package func dismiss(_ id: HandlerID) {
         turn.ingest(.remove(id))
         catalog.remove(id)
     }
@@ -95,7 +95,7 @@ public final class Engine {
 
     /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
     /// no loss is told twice, even if the bridge is killed meanwhile.
-    func tellLosses(adopting adopt: () -> Void) {
+    package func tellLosses(adopting adopt: () -> Void) {
         turn.keepTogether {
             adopt()
             journal.noteLossesTold()

@@ -122,16 +122,18 @@ public final class VirtualReplay {
 }
 
 /// Counts what makes a replay fail.
-final class DecisionTally: DecisionListener {
-    private(set) var deadLetters = 0
-    private(set) var quarantines = 0
-    private(set) var acknowledged = 0
-    private(set) var strikes = 0
-    private(set) var suspensions = 0
-    /// What devices did and a handler was to get, gaps not counted.
-    private(set) var events = 0
+package final class DecisionTally: DecisionListener {
+    package init() {}
 
-    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+    package private(set) var deadLetters = 0
+    package private(set) var quarantines = 0
+    package private(set) var acknowledged = 0
+    package private(set) var strikes = 0
+    package private(set) var suspensions = 0
+    /// What devices did and a handler was to get, gaps not counted.
+    package private(set) var events = 0
+
+    package func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         switch decision {
         case .deadLettered: deadLetters += 1
         case .moved(_, to: .quarantined, _): quarantines += 1
@@ -146,7 +148,7 @@ final class DecisionTally: DecisionListener {
 }
 
 extension DecisionTally: EventSink {
-    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+    package func saw(_ event: DeviceEvent, as sequence: Sequence?) {
         if sequence != nil, !event.isGap { events += 1 }
     }
 }

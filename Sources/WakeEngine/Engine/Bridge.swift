@@ -14,6 +14,8 @@ public struct BridgeOptions {
     public var stateDirectory: String
     /// Where the handlers' own directories are instead.
     public var ownDirectories: String?
+    /// Where bridges of this user keep theirs.
+    public var neighbourStateDirectories: [String] = []
     /// Where `run` is kept; a tmpfs.
     public var runtimeDirectory: String
     public var settings = BridgeSettings()
@@ -36,12 +38,11 @@ public struct BridgeOptions {
     /// Above the handlers' own directories.
     var stateOfHandlers: String { ownDirectories ?? stateDirectory }
 
-    /// A handler in the foreground must not come to have the number of one of the daemon's.
-    var ownUserPlaces: OwnUsers.Places {
+    /// A handler of this bridge must not get the number of a handler of another.
+    package var ownUserPlaces: OwnUsers.Places {
         let own = Launcher.stateDirectory(below: stateOfHandlers)
-        let known = [DaemonOptions().stateDirectory, ForegroundBridge.lastingDirectory]
-            .map { Launcher.stateDirectory(below: $0) }
-        return OwnUsers.Places(handlers: own, neighbours: known.filter { $0 != own })
+        let others = neighbourStateDirectories.map { Launcher.stateDirectory(below: $0) }
+        return OwnUsers.Places(handlers: own, neighbours: others.filter { $0 != own })
     }
 }
 
@@ -49,10 +50,10 @@ public final class Bridge {
     public let loop: EventLoop
     package let engine: Engine
     package var turn: Turn { engine.turn }
-    var catalog: Catalog { engine.catalog }
-    var journal: Journal { engine.journal }
-    let executor: ProcessExecutor
-    let accounts: AccountBook
+    package var catalog: Catalog { engine.catalog }
+    package var journal: Journal { engine.journal }
+    package let executor: ProcessExecutor
+    package let accounts: AccountBook
     private let suspension: Suspension
     private var wallClock: WallClockWatch
     private var wallClockWatch: Watch?
@@ -61,9 +62,9 @@ public final class Bridge {
 
     public var strength: SuspensionStrength { suspension.strength }
     /// Which of a handler's limits the kernel keeps here.
-    var containment: Containment { suspension.containment }
+    package var containment: Containment { suspension.containment }
 
-    init(
+    package init(
         _ options: BridgeOptions, catalog: Catalog, clock: any WakeClock = RealClock(), handlerLog: any HandlerLog
     ) throws {
         Signals.ignoreBrokenPipes()
@@ -73,7 +74,9 @@ public final class Bridge {
         let journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
         let recovery = journal.recover {
-            if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil, options.sources) }
+            if let aliveUntil {
+                Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil, options.sources)
+            }
         }
         suspension = try Self.chooseSuspension(options)
         accounts = AccountBook(OwnUsers(options.ownUserPlaces))
@@ -104,13 +107,13 @@ public final class Bridge {
     // MARK: The end
 
     /// Tells every handler to end, and stops the loop once none has a process any more.
-    func finish() {
+    package func finish() {
         isFinishing = true
         turn.ingest(.finish)
     }
 
     /// Leaves nothing behind: the journal is closed and our own cgroup, empty by now, is removed.
-    func close() {
+    package func close() {
         journal.close(clean: true)
         if case .cgroup(let tree) = suspension, !tree.remove() {
             log.warning("the cgroup \(tree.path) is not empty and stays; the next start sweeps it")

@@ -2,19 +2,19 @@
 import WakeCore
 import WakeModel
 
-final class DecisionLog: DecisionListener {
+package final class DecisionLog: DecisionListener {
     private let start: Instant
     private let catalog: Catalog
     private let write: ([UInt8]) -> Void
 
     /// `start` is the instant shown as zero; `write` receives whole lines.
-    init(from start: Instant, naming catalog: Catalog, write: @escaping ([UInt8]) -> Void) {
+    package init(from start: Instant, naming catalog: Catalog, write: @escaping ([UInt8]) -> Void) {
         self.start = start
         self.catalog = catalog
         self.write = write
     }
 
-    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+    package func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         var line: [UInt8] = []
         line.appendDecimal((stamp.moment.monotonic - start).nanoseconds / 1000)
         line.append(UInt8(ascii: " "))

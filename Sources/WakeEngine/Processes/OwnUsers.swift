@@ -4,9 +4,9 @@ import WakeSystem
 
 /// The owner of a handler's state directory is the record of its number. The directory of a handler that was removed keeps
 /// its number, so that no other handler can read what it left.
-final class OwnUsers {
+package final class OwnUsers {
     /// Where numbers are looked for and kept.
-    struct Places {
+    package struct Places {
         /// Where each handler has a directory of its own.
         var handlers: String
         /// Directories of the same kind that other bridges of this machine have.
@@ -22,7 +22,7 @@ final class OwnUsers {
     private var accounts: [String: Account] = [:]
     private var locks: [UserLock] = []
 
-    init(_ places: Places, isListed: @escaping (UInt32) -> Bool = Account.isListed) {
+    package init(_ places: Places, isListed: @escaping (UInt32) -> Bool = Account.isListed) {
         self.places = places
         self.isListed = isListed
     }
