@@ -210,6 +210,8 @@ extension BluetoothSource: BluezListener {
         case .database(let path): if let uri = uris[path] { refresh(uri) }
         case .value(let path, let bytes): valueReceived(path, bytes)
         }
+        // Whether a stalled adapter may be switched off depends on its links, which are no part of a step.
+        if !stalls.isEmpty { rearm() }
     }
 
     private func adapterChanged(_ path: String) {

@@ -159,7 +159,7 @@ struct CallStories {
         bench.unplug()
         bench.wait(.seconds(2))
         #expect(bench.closes == 1 && bench.story == ["+", "gap", "-removed"])
-        #expect(bench.machine.blockingReason?.contains("plug its adapter in, or pair it anew") == true)
+        #expect(bench.machine.blockingReason?.contains("plug its adapter in, or pair it again") == true)
     }
 
     @Test("whoever gives and takes its trust has plugged nothing in and out")

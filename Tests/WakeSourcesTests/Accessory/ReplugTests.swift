@@ -45,7 +45,7 @@ final class ReplugTests {
         gadgets[0].hangUp()
         // Longer than until it is tried again.
         try bench.pause(.milliseconds(1_200))
-        #expect(bench.source.blockingReason(of: Self.device)?.contains("plugged in anew") == true)
+        #expect(bench.source.blockingReason(of: Self.device)?.contains("plugged in again") == true)
         #expect(bench.story() == ["+"])
     }
 

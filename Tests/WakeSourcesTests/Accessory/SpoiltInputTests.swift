@@ -113,7 +113,7 @@ struct SpoiltInputTests {
             #expect(attentions(bench).count == attentionCount, "after \(seconds) s")
         }
         #expect(
-            attentions(bench).last?.hasSuffix("; \(31 * spoilt.count) pieces like it since that was told last") == true)
+            attentions(bench).last?.hasSuffix("; \(31 * spoilt.count) pieces like it since the last report") == true)
         #expect(data(bench, .fragment(spoilt.fragment)) == [[UInt8]](repeating: spoilt.piece, count: 32 * spoilt.count))
         #expect(data(bench, .serial).allSatisfy { $0.suffix(2).elementsEqual("ok".utf8) })
     }
