@@ -75,7 +75,13 @@ let package = Package(
             dependencies: [
                 "TestBench", "wakebridge", "WakeWords", "WakeControl", "WakeLoop", "WakeModel", "WakeSystem",
             ], exclude: ["bluez.py", "terminal.py"]),
-        .testTarget(name: "DaemonTests", dependencies: ["TestBench", "wakebridge", "wakebridged", "WakeModel"]),
+        .testTarget(
+            name: "DaemonTests",
+            dependencies: ["TestBench", "TickingDaemon", "wakebridge", "wakebridged", "WakeModel", "WakeSystem"]),
+        .executableTarget(
+            name: "TickingDaemon",
+            dependencies: ["WakeDaemon", "WakeLoop", "WakeModel", "WakeProfiles", "WakeSources", "WakeSystem"],
+            path: "Tests/TickingDaemon"),
         .testTarget(name: "WakeSystemTests", dependencies: ["TestBench", "NodeReader", "WakeModel", "WakeSystem"]),
         .executableTarget(name: "NodeReader", dependencies: ["WakeModel", "WakeSystem"], path: "Tests/NodeReader"),
         .testTarget(name: "WakeCoreTests", dependencies: ["TestBench", "WakeCore"]),

@@ -67,6 +67,16 @@ extension Channel {
         }
     }
 
+    /// Reads a ``wireName`` that a bridge wrote, also of a stream that this program does not know; nil for an empty one.
+    public init?(kept text: String) {
+        if let channel = Channel(wireName: text) {
+            self = channel
+        } else {
+            guard !text.isEmpty, text.utf8.allSatisfy({ $0 > UInt8(ascii: " ") }) else { return nil }
+            self = .stream(text)
+        }
+    }
+
     /// Reads the ``wireName`` of a stream that can be written to and read from: a broadcast cannot.
     public init?(stream text: String) {
         if text.hasPrefix(Self.reportPrefix) {

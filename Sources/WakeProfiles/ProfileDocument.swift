@@ -53,13 +53,16 @@ enum ProfileDocument {
         }
     }
 
-    /// Bluetooth reports other properties of a device than udev does.
+    /// Only udev tells properties, and only Bluetooth services; a device of udev has no name.
     private static func refuseMisplaced(in match: ConfigurationObject, of object: ConfigurationObject, kind: SourceKind)
     {
-        let isRadio = kind == .bluetoothCentral || isCalled(object)
+        let isOfUdev = kind == .externalAccessory && !isCalled(object)
+        let isOfBluetooth = kind == .bluetoothCentral || isCalled(object)
+        let misplaced =
+            (isOfUdev ? ["name_prefix"] : ["properties"]) + (isOfBluetooth ? [] : ["services"])
         let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(kind.rawValue)\""
         let advice = isCalled(object) ? "match by services or name_prefix" : "remove it or change the mode"
-        for key in isRadio ? ["properties"] : ["services", "name_prefix"] where match.has(key) {
+        for key in misplaced where match.has(key) {
             match.report.add("\(match.path(of: key)) does not fit \(place); \(advice)")
         }
     }

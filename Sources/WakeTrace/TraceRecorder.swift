@@ -112,7 +112,7 @@ public struct TraceRecorder: Sendable {
             return .disconnected(reason: data["reason"]?.string ?? "unspecified", folded: folded)
         case "wakebridge.device.data":
             guard let name = data["characteristic"]?.string ?? data["stream"]?.string,
-                let channel = Channel(wireName: data["fragment"]?.string.map { "\(name)-\($0)" } ?? name),
+                let channel = Channel(kept: data["fragment"]?.string.map { "\(name)-\($0)" } ?? name),
                 let bytes = data["raw"]?.string.flatMap({ [UInt8](hexadecimal: $0) })
             else { return nil }
             return .data(channel, bytes)

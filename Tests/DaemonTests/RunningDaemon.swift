@@ -11,6 +11,7 @@ final class RunningDaemon {
     private var child: Child?
     /// What the daemon takes for the system bus; by default there is none, whatever the machine has.
     var busAddress = "unix:path=/nonexistent/bus"
+    var program = Built.daemon
     /// What starts it in its place: a program that ends in it.
     var wrapper: [String] = []
 
@@ -71,7 +72,7 @@ final class RunningDaemon {
     private func launch(_ words: [String]) throws -> Child {
         let script = "DBUS_SYSTEM_BUS_ADDRESS='\(busAddress)' exec \"$0\" \"$@\" 2>>'\(logFile)'"
         let directories = ["--config", configuration, "--state", state, "--runtime", runtime]
-        return try Child(wrapper + ["sh", "-c", script, Built.daemon] + directories + words)
+        return try Child(wrapper + ["sh", "-c", script, program] + directories + words)
     }
 
     /// Ends it in order; returns its exit status.

@@ -13,6 +13,7 @@ package enum Built {
     /// `WAKEBRIDGE_TOOL` and `WAKEBRIDGED` name other programs than those beside the tests.
     package static var tool: String { environment("WAKEBRIDGE_TOOL") ?? "\(folder)/wakebridge" }
     package static var daemon: String { environment("WAKEBRIDGED") ?? "\(folder)/wakebridged" }
+    package static var tickingDaemon: String { "\(folder)/TickingDaemon" }
     package static var fixture: String { "\(folder)/FixtureHandler" }
     package static var attacker: String { "\(folder)/Attacker" }
     package static var udevProbe: String { "\(folder)/UdevProbe" }

@@ -19,13 +19,17 @@ public enum DaemonCommand {
         Flag("version", short: "V", "show the version"),
     ]
 
-    public static func run(_ words: [String]) -> Int32 {
+    /// - Parameter sources: those that this daemon has, unless a trace is played.
+    public static func run(
+        _ words: [String], sources: [any RegisteredSource.Type] = SourceRegistry.all
+    ) -> Int32 {
+        for source in sources { SourceKind.register(source.kind) }
         do throws(Complaint) {
             let parsed = try ParsedWords(Array(words.dropFirst()), options: flags)
             try parsed.atMost(0)
             if parsed.has("help") { return say(help, to: 1) }
             if parsed.has("version") { return say("wakebridged \(Daemon.version)\n", to: 1) }
-            let options = try options(parsed)
+            let options = try options(parsed, sources)
             return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
             switch error {
@@ -62,8 +66,11 @@ public enum DaemonCommand {
         }
     }
 
-    private static func options(_ words: ParsedWords) throws(Complaint) -> DaemonOptions {
+    private static func options(
+        _ words: ParsedWords, _ sources: [any RegisteredSource.Type]
+    ) throws(Complaint) -> DaemonOptions {
         var options = DaemonOptions()
+        options.sources = sources
         if let directory = try path("config", words) { options.configurationDirectory = directory }
         if let directory = try path("state", words) { options.stateDirectory = directory }
         if let directory = try path("runtime", words) { options.runtimeDirectory = directory }
