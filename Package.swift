@@ -53,8 +53,8 @@ let package = Package(
         .target(
             name: "WakeDaemon",
             dependencies: [
-                "WakeModel", "WakeCore", "WakeProfiles", "WakeSystem", "WakeLoop", "WakeTrace", "WakeSources",
-                "WakeEngine", "WakeControl", "WakeWords",
+                "WakeModel", "WakeCore", "WakeProfiles", "WakeJournal", "WakeSystem", "WakeLoop", "WakeTrace",
+                "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),

@@ -33,8 +33,8 @@ public protocol SourceHost: AnyObject {
     func settleSession(of uri: String)
     /// The device is unknown from now on: its session and its name are free for another.
     func forget(_ uri: String)
-    /// Reports a condition of the machine, such as `adapter-down`, to every handler.
-    func announce(_ condition: String, detail: String)
+    /// Reports a condition of the machine to every handler.
+    func announce(_ notice: Notice)
     /// The turn that keeps what was recorded ends soon, though no event asks for it.
     func requestTurn()
 }

@@ -31,7 +31,7 @@ struct TurnTests {
             executor: SlowExecutor(clock, writesFor: .zero))
         defer { journal.close(clean: true) }
         let ends = EndCount()
-        turn.observe(ends)
+        turn.listeners.observe(ends)
         meanwhile(turn) {
             for number in 1...1_000 {
                 let device = Device(uri: "/d/\(number)", alias: "one", profile: nil, kind: .bluetoothCentral)
@@ -137,7 +137,7 @@ struct TurnTests {
     func letsOut() throws {
         try afterWritingToTwo(each: .milliseconds(2)) { turn, clock, executor in
             let ends = EndCount()
-            turn.observe(ends)
+            turn.listeners.observe(ends)
             turn.ingest(.tick)
             turn.flush()
             #expect(ends.count == 0)
@@ -168,7 +168,7 @@ struct TurnTests {
         try withTurn(writingFor: .zero) { turn, _, executor in
             if let listener {
                 listener.turn = turn
-                turn.listeners = [listener]
+                turn.listeners.add(listener)
             }
             wake(1, by: turn)
             turn.end()

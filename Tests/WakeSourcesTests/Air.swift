@@ -267,6 +267,8 @@ extension Air: SourceHost {
         sessions[uri] = nil
     }
     func forget(_ uri: String) {}
-    func announce(_ condition: String, detail: String) { adapters[detail] = condition == "adapter-up" }
+    func announce(_ notice: Notice) {
+        if case .bridge(let condition, let detail) = notice { adapters[detail] = condition == "adapter-up" }
+    }
     func requestTurn() {}
 }

@@ -44,7 +44,7 @@ import WakeTrace
         func record(_ listening: Listening, of uri: String) {}
         func settleSession(of uri: String) {}
         func forget(_ uri: String) {}
-        func announce(_ condition: String, detail: String) {}
+        func announce(_ notice: Notice) {}
         func requestTurn() {}
     }
 

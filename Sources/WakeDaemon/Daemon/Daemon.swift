@@ -23,13 +23,8 @@ public final class Daemon {
     private let options: DaemonOptions
     private let lock: LockFile
     private let stateLock: LockFile
-    private let memory: MemoryLook
-    /// Nil where heat is not looked at.
-    private let thermal: ThermalLook?
-    /// Nil until a manifest asks for power.
-    private var power: PowerLook?
+    private let monitors: MachineMonitors
     let bus: SystemBus
-    private let sleep: SleepInhibitor
     let sources: LiveSources
     /// Where a trace is played in place of devices, what reads its file.
     private var replayedFile: FileChunks?
@@ -62,18 +57,16 @@ public final class Daemon {
         bridge = try Bridge(
             Self.bridgeOptions(options, settings), catalog: catalog, clock: clock, handlerLog: logBook)
         history = WakeHistory(clock: clock)
-        memory = try MemoryLook(turn: bridge.turn, loop: bridge.loop, limits: settings.memory)
-        thermal = try Self.thermalLook(bridge, settings.thermal)
         bus = SystemBus(on: bridge.loop)
-        sleep = try SleepInhibitor(turn: bridge.turn, loop: bridge.loop, bus: bus)
+        monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
         if Self.replay(options, settings) == nil {
             try sources.watch(options.sources, bus: bus, stateDirectory: options.stateDirectory)
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
-        bridge.turn.listeners += [history, logBook, memory] as [any DecisionListener]
-        if let thermal { bridge.turn.listeners.append(thermal) }
-        bridge.turn.observe(sleep)
+        bridge.turn.listeners.add(history)
+        bridge.turn.listeners.add(logBook)
+        monitors.listen()
     }
 
     /// Runs until a signal ends it; returns the process's exit status.
@@ -178,7 +171,7 @@ public final class Daemon {
     /// Takes what changed in handlers.d; what is broken changes nothing.
     private func takeManifests() {
         let changes = manifests.read(knowing: bridge.catalog.profiles)
-        if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { lookAtPower() }
+        if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { monitors.watchPower() }
         for manifest in changes.adopted {
             bridge.engine.adopt(manifest)
             log.notice("handler \(manifest.id) is configured")
@@ -199,17 +192,6 @@ public final class Daemon {
         for warning in warnings where !before.contains(warning) { log.warning(warning.sentence) }
     }
 
-    /// Before the handler that asked for it can be woken.
-    private func lookAtPower() {
-        guard power == nil else { return }
-        let turn = bridge.turn
-        do throws(SystemError) {
-            power = try PowerLook(loop: bridge.loop) { turn.ingest(.power(isOnBattery: $0)) }
-        } catch {
-            log.error("\(error.description); handlers are woken on battery too, whatever their manifests require")
-        }
-    }
-
     /// Much of what wakebridge.json5 says holds from the start on, so a change is told, not half taken.
     private func staleSettings() -> [String] {
         do {
@@ -227,7 +209,7 @@ public final class Daemon {
     private func serve() throws {
         let answers = ControlAnswers(daemon: self)
         self.answers = answers
-        bridge.turn.sinks.append(answers)
+        bridge.turn.listeners.add(answers)
         let group = try settings.controlGroup.map { name throws(SystemError) in try GroupName.number(of: name) }
         server = try ControlServer(loop: bridge.loop, socketPath: options.controlSocket, group: group) { request in
             ControlCall.answer(request) { answers.answer($0) }
@@ -255,15 +237,6 @@ public final class Daemon {
         let file = settingsFile(options)
         guard File.exists(file) else { return BridgeSettings() }
         return try BridgeSettings(text: try TrustedFile.bytes(at: file, limit: 1 << 20), file: file)
-    }
-
-    private static func thermalLook(
-        _ bridge: Bridge, _ limit: BridgeSettings.ThermalLimit
-    ) throws(SystemError) -> ThermalLook? {
-        guard limit.isEnabled else { return nil }
-        let zones = ThermalZone.all(limit: limit.limitCelsius.map { $0 * 1_000 })
-        let turn = bridge.turn
-        return try ThermalLook(loop: bridge.loop, zones: zones) { [unowned turn] in turn.ingest(.thermal(isHot: $0)) }
     }
 
     private static func settingsFile(_ options: DaemonOptions) -> String {

@@ -76,9 +76,9 @@ public final class ForegroundBridge {
         sources = try LiveSources(bridge, stateDirectory: ground.directory)
         start = SystemClock.monotonic()
         handler = bridge.engine.adopt(manifest)
-        bridge.turn.listeners.append(tally)
-        bridge.turn.sinks.append(tally)
-        bridge.turn.listeners.append(lines)
+        bridge.turn.listeners.add(tally as any DecisionListener)
+        bridge.turn.listeners.add(tally as any EventSink)
+        bridge.turn.listeners.add(lines)
     }
 
     private static func checkAccount(of manifest: HandlerManifest, _ options: BridgeOptions) throws {
@@ -140,14 +140,14 @@ public final class ForegroundBridge {
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
         let log = DecisionLog(from: start, naming: bridge.catalog, write: write)
         decisions = log
-        bridge.turn.listeners.append(log)
+        bridge.turn.listeners.add(log)
     }
 
     /// Plays until all is settled or a signal ends it sooner. Cleans up in either case.
     public func play(_ reader: TraceReader, speed: ReplaySpeed) throws -> Outcome {
         defer { leaveNothing() }
         try sources.play(reader, speed: speed, observer: self)
-        bridge.turn.observe(self)
+        bridge.turn.listeners.observe(self)
         try endOnSignals()
         sources.start()
         _ = try bridge.loop.run()

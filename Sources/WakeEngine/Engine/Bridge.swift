@@ -92,7 +92,7 @@ public final class Bridge {
             journal: journal, recovery: recovery, clock: clock, limits: Self.limits(options), composer: composer,
             executor: executor, loop: loop)
         wallClockWatch = try loop.watch(wallClock.raw, for: .readable, of: self) { $0.tellWallClockStep() }
-        turn.observe(self)
+        turn.listeners.observe(self)
     }
 
     /// Before what it watches is closed.

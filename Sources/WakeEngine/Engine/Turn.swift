@@ -15,9 +15,7 @@ public final class Turn {
     /// Ends turns and keeps the core's deadlines; nil where a trace's own clock does.
     private let loop: EventLoop?
     private var deadlines: DeadlineTimers?
-    package var listeners: [any DecisionListener] = []
-    private var observers: [Observer] = []
-    package var sinks: [any EventSink] = []
+    package var listeners = TurnListeners()
     /// What the journal owes to handlers that have had no manifest in this life, and which handlers are stopped.
     private var unclaimed: [HandlerID: [RecoveredEvent]]
     private let stopped: Set<HandlerID>
@@ -31,8 +29,6 @@ public final class Turn {
         /// Effects are performed in their order, so what they cause waits until all of them are done.
         case ending
     }
-
-    private struct Observer { weak var target: (any TurnObserver)? }
 
     /// What a step appended.
     private struct Appended: OptionSet {
@@ -50,13 +46,9 @@ public final class Turn {
     private var waiting: [Input] = []
     private var effects: [Effect] = []
     /// Performed after the commit.
-    private var outward: [Effect] = []
-    /// The deliveries in `outward`, whose time has not begun.
-    private var recipients: [Recipient] = []
-    /// When the time of all recipients was put off last.
+    private var outbox = Outbox()
+    /// When the time of all its recipients was put off last.
     private var postponedAt = Instant.zero
-    /// The handlers in `outward` that are to be warned of the end of their budget.
-    private var warned: [Recipient] = []
     private var appended = TurnEvents()
     private var lastAppended: Sequence
     private var maintenance = JournalMaintenance()
@@ -84,9 +76,6 @@ public final class Turn {
         deadlines = try DeadlineTimers(on: loop, of: self)
         loop.turn = self
     }
-
-    /// Is told of every end of a turn from now on, for as long as it lives.
-    package func observe(_ observer: any TurnObserver) { observers.append(Observer(target: observer)) }
 
     // MARK: Ingesting
 
@@ -126,20 +115,20 @@ public final class Turn {
     }
 
     private func step(_ input: Input, at stamp: Stamp) {
-        if !recipients.isEmpty, stamp.moment.monotonic - max(began, postponedAt) > Self.longestTurn {
+        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(began, postponedAt) > Self.longestTurn {
             beginTime(at: stamp)
         }
         core.step(input, at: stamp, into: &effects)
         let appended = applyEffects(at: stamp)
         if case .event(let event) = input, !appended.contains(.one(event)) {
-            for sink in sinks { sink.saw(event, as: nil) }
+            listeners.saw(event, as: nil)
         }
     }
 
     /// The time of every recipient starts again: its delivery is not written yet, or was written just now.
     private func beginTime(at stamp: Stamp) {
         postponedAt = stamp.moment.monotonic
-        core.step(.given(recipients), at: stamp, into: &effects)
+        core.step(.given(outbox.recipients), at: stamp, into: &effects)
         applyEffects(at: stamp)
     }
 
@@ -164,7 +153,7 @@ public final class Turn {
             journal.append(event, as: sequence, owedTo: owners, durability: durability)
             appended.append(event, as: sequence)
             lastAppended = max(lastAppended, sequence)
-            for sink in sinks { sink.saw(event, as: sequence) }
+            listeners.saw(event, as: sequence)
         case .update(let sequence, let event):
             journal.update(event, as: sequence)
             appended.update(event, as: sequence)
@@ -179,15 +168,11 @@ public final class Turn {
         case .checkpoint(let handler, let text): journal.setCheckpoint(text, of: handler)
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
-            for listener in listeners { listener.hear(decision, of: handler, at: stamp) }
-        case .deliver(let handler, let epoch, _):
-            recipients.append(Recipient(handler, epoch))
-            outward.append(effect)
-        case .notify(let handler, let epoch, let notice):
-            if notice.isBudgetWarning { warned.append(Recipient(handler, epoch)) }
-            outward.append(effect)
-        case .launch, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill, .discard, .perform:
-            outward.append(effect)
+            listeners.hear(decision, of: handler, at: stamp)
+        case .deliver, .notify, .launch, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
+            .discard,
+            .perform:
+            outbox.append(effect)
         }
     }
 
@@ -211,16 +196,16 @@ public final class Turn {
             } while ingestWaiting()
             perform()
             appended.removeAll()
-            let writtenCount = recipients.count
+            let writtenCount = outbox.recipients.count
             // A line that was read meanwhile is heard before a deadline that came due meanwhile.
             let hasHeard = ingestWaiting()
             beginTime(ofFirst: writtenCount)
-            mustRepeat = hasHeard || !waiting.isEmpty || !outward.isEmpty
+            mustRepeat = hasHeard || !waiting.isEmpty || !outbox.isEmpty
         } while mustRepeat
         phase = .idle
         inputCount = 0
         runMaintenance()
-        for observer in observers { observer.target?.turnEnded() }
+        listeners.turnEnded()
         deadlines?.arm(monotonic: nextMonotonicDeadline, boottime: nextBoottimeDeadline)
     }
 
@@ -230,7 +215,7 @@ public final class Turn {
     }
 
     /// After work that took long and is not urgent: what came due meanwhile does not wait for more of it.
-    func flush() { if !outward.isEmpty { endEarly() } }
+    func flush() { if !outbox.isEmpty { endEarly() } }
 
     /// What `work` ingests shares one commit, however much it is and however long it takes.
     func keepTogether(_ work: () -> Void) {
@@ -252,22 +237,20 @@ public final class Turn {
 
     /// What a handler said while the bridge could not read it was in time, and may leave nothing to warn of.
     private func hearWarned() {
-        guard !warned.isEmpty else { return }
-        for one in warned where isExpiring(one.handler) { executor.hear(one.handler, one.epoch) }
-        warned.removeAll(keepingCapacity: true)
+        guard !outbox.warned.isEmpty else { return }
+        for one in outbox.warned where isExpiring(one.handler) { executor.hear(one.handler, one.epoch) }
+        outbox.removeWarned()
     }
 
     private func perform() {
-        outward.reverse()
-        let isOne = recipients.count == 1
-        var written = 0
-        while let effect = outward.popLast() {
+        outbox.reverse()
+        let isOne = outbox.recipients.count == 1
+        while let effect = outbox.popLast() {
             if isAnswered(effect) { continue }
             executor.perform(effect, in: self)
             // Deliveries are written in their order: what the last of many waits for is not the first one's time.
             guard !isOne, case .deliver = effect else { continue }
-            recipients[written].writtenAt = clock.now().monotonic
-            written += 1
+            outbox.recordWritten(at: clock.now().monotonic)
         }
     }
 
@@ -282,18 +265,18 @@ public final class Turn {
         guard writtenCount > 0 else { return }
         let stamp = clock.stamp()
         if stamp.moment.monotonic - began > Self.creditedDelay { beginTime(at: stamp) }
-        recipients.removeFirst(writtenCount)
+        outbox.removeRecipients(first: writtenCount)
     }
 
     private func commit() {
-        noteNumbers()
+        recordIssuedNumbers()
         let outcomes = journal.commit()
         if !outcomes.isEmpty { maintenance.countCommit() }
         for outcome in outcomes { report(outcome) }
     }
 
     /// What a policy drops has a number that no record bears; after a restart it must not be given out again.
-    private func noteNumbers() {
+    private func recordIssuedNumbers() {
         let last = Sequence(core.nextSequence.rawValue - 1)
         guard last > lastAppended else { return }
         lastAppended = last
@@ -357,7 +340,7 @@ extension DeviceEvent {
 }
 
 extension Notice {
-    fileprivate var isBudgetWarning: Bool {
+    var isBudgetWarning: Bool {
         if case .expiring(let reason, _, _, _) = self { reason == "budget" } else { false }
     }
 }

@@ -1,4 +1,4 @@
-// What a turn tells while it is gathered and when it has ended.
+// Who learns what a turn does: of every decision, of every event, and of the turn's end.
 import WakeCore
 import WakeModel
 
@@ -7,13 +7,34 @@ package protocol DecisionListener: AnyObject {
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp)
 }
 
-/// Sees what devices did: with its number where a handler is to get it, and without one where none is, for lack of a subscription
-/// or by its policy.
+/// Sees every event, as it is raised: with its number where a handler is to get it, and without one where none is, for lack of a
+/// subscription or by its policy.
 package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 
-/// Is told after every turn, when all is committed and performed.
+/// Is called after every turn, when all is committed and performed.
 package protocol TurnObserver: AnyObject {
     func turnEnded()
+}
+
+/// A list of each. The turn owns what it calls amid its work; observers may end before it.
+package struct TurnListeners {
+    private struct WeakObserver { weak var target: (any TurnObserver)? }
+
+    private var decisions: [any DecisionListener] = []
+    private var sinks: [any EventSink] = []
+    private var observers: [WeakObserver] = []
+
+    package mutating func add(_ listener: any DecisionListener) { decisions.append(listener) }
+    package mutating func add(_ sink: any EventSink) { sinks.append(sink) }
+    package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        for listener in decisions { listener.hear(decision, of: handler, at: stamp) }
+    }
+
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
+
+    func turnEnded() { for observer in observers { observer.target?.turnEnded() } }
 }

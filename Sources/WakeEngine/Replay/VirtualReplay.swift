@@ -40,7 +40,7 @@ public final class VirtualReplay {
             journal: journal, recovery: journal.recover(at: header.start), clock: clock, limits: .none,
             composer: composer, executor: executor)
         tally = DecisionTally()
-        turn.listeners = [tally]
+        turn.listeners.add(tally as any DecisionListener)
         devices = header.devices.map { engine.know($0.device(profiles)) }
     }
 
@@ -48,7 +48,7 @@ public final class VirtualReplay {
     public func logDecisions(_ write: @escaping ([UInt8]) -> Void) {
         let log = DecisionLog(from: .zero, naming: engine.catalog, write: write)
         decisions = log
-        turn.listeners.append(log)
+        turn.listeners.add(log)
     }
 
     /// Plays everything; `print` gets the lines that a handler would.

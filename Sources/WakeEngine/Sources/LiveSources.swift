@@ -48,8 +48,8 @@ package final class LiveSources {
         // Deferred, because a turn may end while a node is being read, which must not be closed then.
         wantedUpdate = try bridge.loop.deferred(of: self) { $0.updateWanted() }
         bridge.executor.requests.sources = self
-        bridge.turn.listeners.append(WantedListener(self))
-        bridge.turn.observe(self)
+        bridge.turn.listeners.add(WantedListener(self))
+        bridge.turn.listeners.observe(self)
     }
 
     /// Makes the sources that watch real devices.
@@ -222,9 +222,7 @@ extension LiveSources: SourceHost {
         introduce(device, by: nil)
     }
 
-    package func announce(_ condition: String, detail: String) {
-        bridge.turn.ingest(.announced(.bridge(condition: condition, detail: detail)))
-    }
+    package func announce(_ notice: Notice) { bridge.turn.ingest(.announced(notice)) }
 
     package func requestTurn() { bridge.loop.requestTurn() }
 }

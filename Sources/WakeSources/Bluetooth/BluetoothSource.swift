@@ -237,7 +237,7 @@ extension BluetoothSource: BluezListener {
     private func announce(adapter address: String, isUp: Bool) {
         guard !address.isEmpty, adaptersUp.contains(address) != isUp else { return }
         if isUp { adaptersUp.insert(address) } else { adaptersUp.remove(address) }
-        host.announce(isUp ? "adapter-up" : "adapter-down", detail: address)
+        host.announce(.bridge(condition: isUp ? "adapter-up" : "adapter-down", detail: address))
     }
 
     private func peripheralChanged(_ path: String, _ facts: PeripheralFacts) {

@@ -36,7 +36,7 @@ final class BridgeUnderTest {
         count = words.count > 2 ? Int(words[2]) ?? 1 : 1
         try source.setNonblocking()
         watch = try daemon.bridge.loop.watch(source.raw, for: .readable) { [unowned self] _ in listen() }
-        daemon.bridge.turn.observe(self)
+        daemon.bridge.turn.listeners.observe(self)
     }
 
     func run() throws { _ = try daemon.run() }

@@ -179,6 +179,6 @@ extension AccessoryBench: SourceHost {
     func record(_ listening: Listening, of uri: String) { heard[uri] = listening }
     func settleSession(of uri: String) { sessions[uri] = nil }
     func forget(_ uri: String) { sessions[uri] = nil }
-    func announce(_ condition: String, detail: String) {}
+    func announce(_ notice: Notice) {}
     func requestTurn() {}
 }

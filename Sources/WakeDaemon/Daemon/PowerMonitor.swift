@@ -5,7 +5,7 @@ import WakeModel
 import WakeSystem
 
 /// Owns a socket of its own, since batteries talk every few seconds and most bridges need not be woken for that.
-final class PowerLook {
+final class PowerMonitor {
     private let root: String
     private let onChange: (Bool) -> Void
     private var monitor: UdevMonitor?

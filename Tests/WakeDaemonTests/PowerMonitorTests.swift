@@ -22,7 +22,7 @@ private final class Supplies {
 }
 
 @Suite("The look at power")
-struct PowerLookTests {
+struct PowerMonitorTests {
     @Test("a machine without supplies, or whose folder is missing, is not on battery")
     func none() throws {
         let supplies = try Supplies()
@@ -60,10 +60,10 @@ struct PowerLookTests {
     func start() throws {
         let (supplies, loop) = (try Supplies(), try EventLoop())
         var told: [Bool] = []
-        _ = try PowerLook(loop: loop, root: supplies.root) { told.append($0) }
+        _ = try PowerMonitor(loop: loop, root: supplies.root) { told.append($0) }
         #expect(told == [])
         try supplies.put("BAT0", ["type": "Battery", "status": "Discharging"])
-        _ = try PowerLook(loop: loop, root: supplies.root) { told.append($0) }
+        _ = try PowerMonitor(loop: loop, root: supplies.root) { told.append($0) }
         #expect(told == [true])
     }
 }

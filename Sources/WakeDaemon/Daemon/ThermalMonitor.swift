@@ -6,7 +6,7 @@ import WakeModel
 import WakeSystem
 
 /// Where everybody sleeps and it is cool, nothing ticks: handlers that are frozen make no heat.
-final class ThermalLook: DecisionListener {
+final class ThermalMonitor: DecisionListener {
     private var thermometer: Thermometer
     private let interval: TimeSpan
     private let onChange: (Bool) -> Void

@@ -6,7 +6,7 @@ import WakeModel
 import WakeSystem
 
 /// The only thing that may tick in an idle bridge, and only without PSI and while somebody is suspended.
-final class MemoryLook: DecisionListener {
+final class MemoryMonitor: DecisionListener {
     private unowned let turn: Turn
     private let limits: BridgeSettings.MemoryLimit
     private let trigger: FileDescriptor?

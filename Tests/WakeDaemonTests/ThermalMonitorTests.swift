@@ -36,15 +36,15 @@ private final class Sensors {
 }
 
 @Suite("The look at heat")
-struct ThermalLookTests {
+struct ThermalMonitorTests {
     private let handler = HandlerID(rawValue: 1)
 
-    private func wakes(_ look: ThermalLook) { tell(look, .moved(from: .suspended, to: .active, because: "data")) }
-    private func sleeps(_ look: ThermalLook) {
+    private func wakes(_ look: ThermalMonitor) { tell(look, .moved(from: .suspended, to: .active, because: "data")) }
+    private func sleeps(_ look: ThermalMonitor) {
         tell(look, .moved(from: .suspending, to: .suspended, because: "frozen"))
     }
 
-    private func tell(_ look: ThermalLook, _ decision: Decision) {
+    private func tell(_ look: ThermalMonitor, _ decision: Decision) {
         let moment = Moment(monotonic: SystemClock.monotonic(), boottime: SystemClock.monotonic())
         look.hear(decision, of: handler, at: Stamp(moment: moment, wall: WallTime(microseconds: 0)))
     }
@@ -96,7 +96,7 @@ struct ThermalLookTests {
         let loop = try EventLoop()
         var told: [Bool] = []
         let look = try #require(
-            try ThermalLook(
+            try ThermalMonitor(
                 loop: loop, zones: ThermalZone.all(under: sensors.root), interval: .milliseconds(50),
                 onChange: { told.append($0) }))
         try turn(loop, for: .milliseconds(100))
