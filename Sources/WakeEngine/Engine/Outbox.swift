@@ -8,6 +8,8 @@ struct Outbox {
     private(set) var recipients: [Recipient] = []
     /// The handlers among them that are to be warned of the end of their budget.
     private(set) var warned: [Recipient] = []
+    /// When the time of all recipients was put off last.
+    var postponedAt = Instant.zero
     private var writtenCount = 0
 
     var isEmpty: Bool { effects.isEmpty }

@@ -47,8 +47,6 @@ public final class Turn {
     private var effects: [Effect] = []
     /// Performed after the commit.
     private var outbox = Outbox()
-    /// When the time of all its recipients was put off last.
-    private var postponedAt = Instant.zero
     private var appended = TurnEvents()
     private var lastAppended: Sequence
     private var maintenance = JournalMaintenance()
@@ -115,7 +113,7 @@ public final class Turn {
     }
 
     private func step(_ input: Input, at stamp: Stamp) {
-        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(began, postponedAt) > Self.longestTurn {
+        if !outbox.recipients.isEmpty, stamp.moment.monotonic - max(began, outbox.postponedAt) > Self.longestTurn {
             beginTime(at: stamp)
         }
         core.step(input, at: stamp, into: &effects)
@@ -127,7 +125,7 @@ public final class Turn {
 
     /// The time of every recipient starts again: its delivery is not written yet, or was written just now.
     private func beginTime(at stamp: Stamp) {
-        postponedAt = stamp.moment.monotonic
+        outbox.postponedAt = stamp.moment.monotonic
         core.step(.given(outbox.recipients), at: stamp, into: &effects)
         applyEffects(at: stamp)
     }
