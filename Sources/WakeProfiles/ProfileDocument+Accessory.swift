@@ -56,7 +56,7 @@ extension ProfileDocument {
     /// The keys of `streams`, each with its node; nil for a name that is no stream, which is reported.
     private static func streamNodes(of object: ConfigurationObject) -> [StreamNode] {
         guard case .object(let members) = object.value("streams") else { return [] }
-        return members.keys.sorted().map { key in
+        return members.map(\.name).sorted().map { key in
             switch channel(key, kind: .externalAccessory) {
             case .serial: (key, .serial)
             case .report: (key, .hid)
@@ -79,7 +79,7 @@ extension ProfileDocument {
 
     /// A serial port over Bluetooth: bluetoothd announces it, and the bridge connects it.
     static func isCalled(_ object: ConfigurationObject) -> Bool {
-        object.value("node") == .text(AccessoryNode.rfcomm.rawValue)
+        object.value("node") == .string(AccessoryNode.rfcomm.rawValue)
     }
 
     private static func line(of object: ConfigurationObject) -> LineSettings? {

@@ -95,7 +95,7 @@ extension ProfileDocument {
 
     private static func mark(_ key: String, of object: ConfigurationObject) -> [UInt8]? {
         object.read(key, expected: "1 to 16 bytes in hexadecimal, such as \"0d0a\"") { value in
-            guard case .text(let text) = value, let bytes = [UInt8](hexadecimal: text), (1...16).contains(bytes.count)
+            guard case .string(let text) = value, let bytes = [UInt8](hexadecimal: text), (1...16).contains(bytes.count)
             else { return nil }
             return bytes
         }

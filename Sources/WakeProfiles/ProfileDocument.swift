@@ -84,8 +84,8 @@ enum ProfileDocument {
 
     private static func uuids(_ key: String, of object: ConfigurationObject) -> [BluetoothUUID] {
         object.list(key, of: "Bluetooth UUIDs") { value, path in
-            if case .text(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
-            object.report.add("\(path) is \(value), expected a Bluetooth UUID such as \"2a37\"")
+            if case .string(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
+            object.report.add("\(path) is \(value.found), expected a Bluetooth UUID such as \"2a37\"")
             return nil
         } ?? []
     }
