@@ -243,3 +243,115 @@ extension JSONWriter {
         endObject()
     }
 }
+
+/// An adapter, as the control API writes it: whether it is on, how many links it carries, and which devices wait for one.
+public struct AdapterStatus: Hashable, Sendable {
+    /// Its identity: its number may change at the next start.
+    public var address: String
+    public var isPowered: Bool
+    public var links: Int
+    /// How many links it carried when it refused another; nil where it has refused none.
+    public var mostLinks: Int?
+    /// The aliases of devices that are not connected because it has no room.
+    public var waiting: [String]
+
+    public init(address: String, isPowered: Bool, links: Int, mostLinks: Int? = nil, waiting: [String] = []) {
+        self.address = address
+        self.isPowered = isPowered
+        self.links = links
+        self.mostLinks = mostLinks
+        self.waiting = waiting
+    }
+}
+
+extension JSONWriter {
+    /// Writes null where no Bluetooth device is watched.
+    mutating func field(_ name: StaticString, _ adapters: [AdapterStatus]?) {
+        key(name)
+        guard let adapters else { return null() }
+        beginArray()
+        for adapter in adapters { self.adapter(adapter) }
+        endArray()
+    }
+
+    private mutating func adapter(_ status: AdapterStatus) {
+        beginObject()
+        field("address", status.address)
+        field("powered", status.isPowered)
+        field("links", status.links)
+        field("most_links", status.mostLinks)
+        key("waiting")
+        beginArray()
+        for alias in status.waiting { string(alias) }
+        endArray()
+        endObject()
+    }
+}
+
+/// A warning for the administrator about something that the bridge accepts.
+public struct BridgeWarning: Hashable, Sendable {
+    /// What is wrong, without a full stop.
+    public var what: String
+    /// What it leads to, without a full stop.
+    public var why: String
+    /// What to do.
+    public var advice: String
+
+    public init(_ what: String, why: String, advice: String) {
+        self.what = what
+        self.why = why
+        self.advice = advice
+    }
+
+    public var sentence: String { "\(what): \(why); \(advice)" }
+}
+
+/// A handler's wakes, as the control API writes them: how the handler judged them, and what they cost.
+public struct WorkReport: Hashable, Sendable {
+    /// Acknowledged events, by the `result` of their acknowledgements.
+    public var useful: UInt64 = 0
+    public var nothing: UInt64 = 0
+    public var failed: UInt64 = 0
+    public var unsaid: UInt64 = 0
+    /// Launches and thaws after which it gave any `result`, and those after which it gave `useful`.
+    public var judgedWakes: UInt64 = 0
+    public var usefulWakes: UInt64 = 0
+    /// The share of the daemon's running time for which it was awake.
+    public var awakeRatio = 0.0
+    /// Processor time of the running process and everything it started; nil where there is none, or it is not counted.
+    public var processorTime: TimeSpan?
+    /// Events that the running process acknowledged.
+    public var acknowledgedByProcess: UInt64 = 0
+
+    public init() {}
+
+    /// Nil before the first acknowledgement, and where the processor time is not known.
+    public var processorTimePerEvent: TimeSpan? {
+        guard let processorTime, acknowledgedByProcess > 0 else { return nil }
+        return TimeSpan(nanoseconds: processorTime.nanoseconds / Int64(clamping: acknowledgedByProcess))
+    }
+}
+
+extension JSONWriter {
+    public mutating func field(_ name: StaticString, _ work: WorkReport) {
+        key(name)
+        beginObject()
+        field("useful", work.useful)
+        field("nothing", work.nothing)
+        field("failed", work.failed)
+        field("unsaid", work.unsaid)
+        field("judged_wakes", work.judgedWakes)
+        field("useful_wakes", work.usefulWakes)
+        key("awake_ratio")
+        number((work.awakeRatio * 1_000_000).rounded() / 1_000_000)
+        milliseconds("cpu_ms", work.processorTime)
+        milliseconds("cpu_per_event_ms", work.processorTimePerEvent)
+        endObject()
+    }
+
+    /// Rounded to the microsecond; null where it is not known.
+    private mutating func milliseconds(_ name: StaticString, _ span: TimeSpan?) {
+        key(name)
+        if let span { number(Double(span.nanoseconds / 1000) / 1000) } else { null() }
+    }
+}
