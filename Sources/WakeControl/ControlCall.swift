@@ -53,12 +53,6 @@ public struct LogQuestion: Hashable, Sendable {
     public var follows = false
     /// How many of the latest lines to send first, 0 to 10,000.
     public var lines = 100
-
-    public init(handler: String? = nil, follows: Bool = false, lines: Int = 100) {
-        self.handler = handler
-        self.follows = follows
-        self.lines = lines
-    }
 }
 
 extension ControlCall {

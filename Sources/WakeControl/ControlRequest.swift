@@ -18,18 +18,10 @@ public struct ControlRequest: Hashable, Sendable {
     /// The path without its slashes, percent-decoded: `["v1", "handlers", "strap", "why"]`.
     public var path: [String]
     /// In the order sent; a name without `=` has an empty value.
-    public var query: [Parameter]
-    public var body: [UInt8]
+    public var query: [Parameter] = []
+    public var body: [UInt8] = []
     /// The client's user, as the kernel reports it.
-    public var user: UInt32
-
-    public init(method: String, path: [String], query: [Parameter] = [], body: [UInt8] = [], user: UInt32 = 0) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.body = body
-        self.user = user
-    }
+    public var user: UInt32 = 0
 
     public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }

@@ -295,12 +295,6 @@ extension AccessoryFacts {
         public var profile: String
         /// The rules that say so.
         public var file: String
-
-        public init(device: String, profile: String, file: String) {
-            self.device = device
-            self.profile = profile
-            self.file = file
-        }
     }
 }
 

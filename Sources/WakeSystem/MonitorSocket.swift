@@ -8,11 +8,6 @@ import WakeModel
 public struct MonitorRecord: Hashable, Sendable {
     public var bytes: [UInt8]
     public var time: WallTime
-
-    public init(bytes: [UInt8], time: WallTime) {
-        self.bytes = bytes
-        self.time = time
-    }
 }
 
 public struct MonitorSocket: ~Copyable {

@@ -2,10 +2,10 @@
 import Testing
 import WakeModel
 import WakeProfiles
-import WakeSystem
 
 @testable import WakeDaemon
 @testable import WakeSources
+@testable import WakeSystem
 
 @Suite("Profiles of accessories")
 struct AccessoryProfileTests {

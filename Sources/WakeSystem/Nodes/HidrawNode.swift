@@ -8,11 +8,6 @@ public struct HidReport: Hashable, Sendable {
     public var number: UInt8
     /// The whole report, with its number where it has one.
     public var bytes: [UInt8]
-
-    public init(number: UInt8, bytes: [UInt8]) {
-        self.number = number
-        self.bytes = bytes
-    }
 }
 
 /// An open hidraw node. The kernel keeps 64 reports for its reader and silently drops more, so a device of 1 kHz must be

@@ -181,17 +181,6 @@ public struct UdevRecord: Hashable, Sendable {
     /// Its udev properties, completed by those of the HID, USB and input devices that it is part of. Where udev's rules set
     /// none for a USB device, its attributes under the names that the rules would have given them.
     public var properties: [String: String]
-
-    public init(
-        action: Action, path: String, subsystem: String, node: String?, sequence: UInt64, properties: [String: String]
-    ) {
-        self.action = action
-        self.path = path
-        self.subsystem = subsystem
-        self.node = node
-        self.sequence = sequence
-        self.properties = properties
-    }
 }
 
 /// A device's subsystem and, where it has one, its type: `usb` and `usb_interface`.

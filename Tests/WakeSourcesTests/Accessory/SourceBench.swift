@@ -4,9 +4,9 @@ import TestBench
 import Testing
 import WakeLoop
 import WakeModel
-import WakeSystem
 
 @testable import WakeSources
+@testable import WakeSystem
 
 /// The device's side of a serial line, and the node of it.
 final class Gadget {
