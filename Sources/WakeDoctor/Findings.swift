@@ -5,23 +5,24 @@ public struct Findings: Hashable, Sendable {
     public let all: [Finding]
 
     public init(_ facts: Facts) {
-        let found =
-            facts.ofBus + facts.ofRadio + facts.ofAdapters + facts.ofBridge + facts.ofAccessories + facts.ofClock
-        all = Finding.Level.allCases.reversed().flatMap { level in found.filter { $0.level == level } }
+        let all =
+            found(facts.ofBus, facts.ofRadio) + facts.ofAdapters + facts.ofBridge + facts.ofAccessories
+            + found(facts.ofClock)
+        self.all = Finding.Level.allCases.reversed().flatMap { level in all.filter { $0.level == level } }
     }
 
     public var worst: Finding.Level { all.map(\.level).max() ?? .ok }
 }
 
+private func found(_ findings: Finding?...) -> [Finding] { findings.compactMap { $0 } }
+
 extension Facts {
-    fileprivate var ofClock: [Finding] {
-        guard !isClockSet else { return [] }
-        return [
-            Finding(
-                .note, .clockUnset, "the wall clock was not set since boot",
-                "Events carry times of before that, and say so with clock_synced false.",
-                .run("sudo timedatectl set-ntp true"))
-        ]
+    fileprivate var ofClock: Finding? {
+        guard !isClockSet else { return nil }
+        return Finding(
+            .note, .clockUnset, "the wall clock was not set since boot",
+            "Events carry times of before that, and say so with clock_synced false.",
+            .run("sudo timedatectl set-ntp true"))
     }
 }
 
@@ -35,56 +36,48 @@ extension Facts {
 
     private var isAnyOn: Bool { (adapters ?? []).contains(where: \.isPowered) }
 
-    var ofRadio: [Finding] {
+    var ofRadio: Finding? {
         let level = isAnyOn ? Finding.Level.warning : .fault
         let why =
             isAnyOn ? "Another adapter works." : "No adapter can be switched on until it is unblocked."
         if radio == .blockedByHardware {
-            return [
-                Finding(
-                    level, .blockedByHardware, "Bluetooth is switched off by a switch or key of the machine",
-                    why + " No command can undo it.", .act("use the machine's wireless switch or key"))
-            ]
+            return Finding(
+                level, .blockedByHardware, "Bluetooth is switched off by a switch or key of the machine",
+                why + " No command can undo it.", .act("use the machine's wireless switch or key"))
         }
         // Bluetoothd may see an adapter that /sys does not show to a container.
         let isBlocked = radio == .blockedBySoftware || (adapters ?? []).contains(where: \.isBlocked)
-        guard isBlocked else { return [] }
-        return [
-            Finding(
-                level, .blockedBySoftware, "Bluetooth is blocked by a command or a setting", why,
-                .run("sudo rfkill unblock bluetooth"))
-        ]
+        guard isBlocked else { return nil }
+        return Finding(
+            level, .blockedBySoftware, "Bluetooth is blocked by a command or a setting", why,
+            .run("sudo rfkill unblock bluetooth"))
     }
 
     var ofAdapters: [Finding] {
-        guard let adapters else { return ofMissingAdapter(isAsked: false) }
-        if adapters.isEmpty { return ofMissingAdapter(isAsked: true) }
-        return adapters.flatMap { findings(of: $0, of: adapters.count) } + ofSharedAntenna + ofMonitor
+        guard let adapters else { return found(ofMissingAdapter(isAsked: false)) }
+        if adapters.isEmpty { return found(ofMissingAdapter(isAsked: true)) }
+        return adapters.flatMap { findings(of: $0, of: adapters.count) } + found(ofSharedAntenna, ofMonitor)
     }
 
     /// - Parameter isAsked: whether bluetoothd has answered that it has no adapter.
-    private func ofMissingAdapter(isAsked: Bool) -> [Finding] {
+    private func ofMissingAdapter(isAsked: Bool) -> Finding? {
         guard kernel.controllers.isEmpty else {
-            guard isAsked, radio == .open else { return [] }
+            guard isAsked, radio == .open else { return nil }
             let names = kernel.controllers.keys.sorted().joined(separator: ", ")
-            return [
-                Finding(
-                    .fault, .adapterUnclaimed, "the kernel has \(names), and bluetoothd does not take it",
-                    "Mostly the adapter came while bluetoothd was busy with another, or was reset.",
-                    .run("sudo systemctl restart bluetooth"))
-            ]
+            return Finding(
+                .fault, .adapterUnclaimed, "the kernel has \(names), and bluetoothd does not take it",
+                "Mostly the adapter came while bluetoothd was busy with another, or was reset.",
+                .run("sudo systemctl restart bluetooth"))
         }
         if let file = kernel.disabledIn {
-            return [
-                Finding(
-                    .fault, .adapterDisabled, "the adapter of this Raspberry Pi is switched off in \(file)",
-                    "Its firmware hides it from the kernel.",
-                    .run("sudo sed -i '/^dtoverlay=.*disable-bt/d' \(file) && sudo reboot"))
-            ]
+            return Finding(
+                .fault, .adapterDisabled, "the adapter of this Raspberry Pi is switched off in \(file)",
+                "Its firmware hides it from the kernel.",
+                .run("sudo sed -i '/^dtoverlay=.*disable-bt/d' \(file) && sudo reboot"))
         }
         // On a laptop, a block may remove the adapter altogether.
-        if radio != .open { return [] }
-        return [kernel.hasBluetooth ? Self.noAdapter : Self.noBluetooth]
+        if radio != .open { return nil }
+        return kernel.hasBluetooth ? Self.noAdapter : Self.noBluetooth
     }
 
     private static let noAdapter = Finding(
@@ -100,15 +93,13 @@ extension Facts {
 
     private func findings(of adapter: AdapterFacts, of count: Int) -> [Finding] {
         let controller = kernel.controllers[adapter.name] ?? ControllerFacts(.other)
-        var found: [Finding] = []
         if !adapter.isPowered {
             // A block that keeps it off has a finding of its own.
             return adapter.isBlocked || radio != .open ? [] : [off(adapter, isOnly: count == 1)]
         }
-        if adapter.isScanning { found.append(scanned(adapter)) }
-        if case .usb(let device, true) = controller.attachment { found.append(sleepy(adapter, device)) }
-        found += ofRoom(adapter, controller)
-        return found + [Finding(.ok, .adapter, summary(of: adapter, controller))]
+        return found(
+            scanned(adapter), sleepy(adapter, controller), ofRoom(adapter, controller),
+            Finding(.ok, .adapter, summary(of: adapter, controller)))
     }
 
     private func off(_ adapter: AdapterFacts, isOnly: Bool) -> Finding {
@@ -122,16 +113,18 @@ extension Facts {
                     : "sudo busctl set-property org.bluez \(path) org.bluez.Adapter1 Powered b true"))
     }
 
-    private func scanned(_ adapter: AdapterFacts) -> Finding {
-        Finding(
+    private func scanned(_ adapter: AdapterFacts) -> Finding? {
+        guard adapter.isScanning else { return nil }
+        return Finding(
             .warning, .foreignScan, "another program scans with adapter \(adapter.address) (\(adapter.name))",
             "Connecting and discovering suffer while it does. Mostly it is a bluetoothctl that was left scanning, or "
                 + "another home automation. To restart bluetoothd ends its scan; peripherals are back within seconds.",
             .run("sudo systemctl restart bluetooth"))
     }
 
-    private func sleepy(_ adapter: AdapterFacts, _ device: String) -> Finding {
-        Finding(
+    private func sleepy(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> Finding? {
+        guard case .usb(let device, true) = controller.attachment else { return nil }
+        return Finding(
             .warning, .autosuspend, "adapter \(adapter.address) (\(adapter.name)) may be put to sleep by the kernel",
             "A USB adapter that slept loses what comes first, and some do not wake. The command holds until it is "
                 + "plugged in anew; a udev rule holds for ever.",
@@ -139,12 +132,12 @@ extension Facts {
     }
 
     /// A count that the bridge has seen wins over the usual count of such controllers.
-    private func ofRoom(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> [Finding] {
+    private func ofRoom(_ adapter: AdapterFacts, _ controller: ControllerFacts) -> Finding? {
         let most: (links: Int, source: String)? =
             mostLinks(of: adapter).map { ($0, "and refused another") }
             ?? controller.slots.map { ($0, "all that such a controller holds") }
-        guard let most, adapter.links >= most.links else { return [] }
-        return [full(adapter, most.source)]
+        guard let most, adapter.links >= most.links else { return nil }
+        return full(adapter, most.source)
     }
 
     private func mostLinks(of adapter: AdapterFacts) -> Int? {
@@ -174,58 +167,56 @@ extension Facts {
     // MARK: All of them
 
     /// Only a note: nothing is broken, and every Raspberry Pi on Wi-Fi has it.
-    private var ofSharedAntenna: [Finding] {
+    private var ofSharedAntenna: Finding? {
         let isShared = (adapters ?? []).contains { $0.isPowered && kernel.controllers[$0.name]?.attachment == .uart }
-        guard isShared, let wireless = kernel.sharedInterfaces.first else { return [] }
-        return [
-            Finding(
-                .note, .sharedAntenna, "Bluetooth and \(wireless) share one chip and its antenna",
-                "Links drop and advertisements are missed while Wi-Fi is busy, at 2.4 GHz most of all.",
-                .act("use Wi-Fi at 5 GHz, a cable, or a USB adapter for Bluetooth"))
-        ]
+        guard isShared, let wireless = kernel.sharedInterfaces.first else { return nil }
+        return Finding(
+            .note, .sharedAntenna, "Bluetooth and \(wireless) share one chip and its antenna",
+            "Links drop and advertisements are missed while Wi-Fi is busy, at 2.4 GHz most of all.",
+            .act("use Wi-Fi at 5 GHz, a cable, or a USB adapter for Bluetooth"))
     }
 
-    private var ofMonitor: [Finding] {
-        guard kernel.isMonitorDenied else { return [] }
-        return [
-            Finding(
-                .note, .controllersUnseen,
-                "the makers of the controllers, and how many links they hold, may not be read",
-                "Only root may listen to the kernel's Bluetooth monitor channel.", .run("sudo wakebridge doctor"))
-        ]
+    private var ofMonitor: Finding? {
+        guard kernel.isMonitorDenied else { return nil }
+        return Finding(
+            .note, .controllersUnseen,
+            "the makers of the controllers, and how many links they hold, may not be read",
+            "Only root may listen to the kernel's Bluetooth monitor channel.", .run("sudo wakebridge doctor"))
     }
 }
 
 // Findings about the bridge: whether it runs, how well it can do its work, and which handlers are not woken.
 extension Facts {
     var ofBridge: [Finding] {
+        if case .running(let bridge) = bridge {
+            return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.warnings.map(Self.of)
+                + bridge.sessions.map(Self.of)
+        }
+        return found(ofMissingBridge, ofMissingCgroups)
+    }
+
+    private var ofMissingBridge: Finding? {
         let why = "No handler is woken, and what devices say is not kept."
         switch bridge {
         case .absent(let socket):
             let what = "wakebridged is not running: there is no \(socket)"
-            return [Finding(.fault, .bridgeAbsent, what, why, .run(startBridge))] + ofMissingCgroups
+            return Finding(.fault, .bridgeAbsent, what, why, .run(startBridge))
         case .dead(let socket):
             let what = "wakebridged has crashed: no process listens at \(socket)"
-            return [Finding(.fault, .bridgeDead, what, why, .run(startBridge))] + ofMissingCgroups
+            return Finding(.fault, .bridgeDead, what, why, .run(startBridge))
         case .denied(let socket):
-            return [
-                Finding(
-                    .fault, .bridgeDenied, "this user may not speak to wakebridged at \(socket)",
-                    "It lets in its own user, root, and the group that wakebridge.json5 names.",
-                    .run("sudo wakebridge doctor"))
-            ]
+            return Finding(
+                .fault, .bridgeDenied, "this user may not speak to wakebridged at \(socket)",
+                "It lets in its own user, root, and the group that wakebridge.json5 names.",
+                .run("sudo wakebridge doctor"))
         case .silent(let socket):
-            return [
-                Finding(
-                    .fault, .bridgeSilent, "wakebridged at \(socket) does not answer",
-                    "Whether handlers are woken cannot be told; the last lines of its log say what holds it up.",
-                    restartBridge)
-            ]
+            return Finding(
+                .fault, .bridgeSilent, "wakebridged at \(socket) does not answer",
+                "Whether handlers are woken cannot be told; the last lines of its log say what holds it up.",
+                restartBridge)
         case .refused(let sentence):
-            return [Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))]
-        case .running(let bridge):
-            return of(bridge) + ofSuspension(bridge) + bridge.handlers.flatMap(Self.of) + bridge.warnings.map(Self.of)
-                + bridge.sessions.map(Self.of)
+            return Finding(.fault, .bridgeRefused, sentence, why, .run("sudo wakebridge doctor"))
+        case .running: return nil
         }
     }
 
@@ -245,46 +236,41 @@ extension Facts {
     }
 
     private func of(_ bridge: BridgeFacts) -> [Finding] {
-        var found: [Finding] = []
-        if bridge.journalHealth != "ok" {
-            found.append(
-                Finding(
-                    .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
-                    "What is not acknowledged when the bridge ends may be lost.",
-                    .act(
-                        "make room on the disk or repair it, then \(isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it again")"
-                    )))
-        }
-        if bridge.version != toolVersion {
-            found.append(
-                Finding(
-                    .note, .bridgeVersion,
-                    "wakebridged \(bridge.version) runs, and this tool is of \(toolVersion)",
-                    "What was installed is taken up with the daemon's next start.", restartBridge))
-        }
-        return found + ofCapabilities(bridge) + ofDeadLetters(bridge)
+        found(ofJournal(bridge), ofVersion(bridge), ofCapabilities(bridge), ofDeadLetters(bridge))
     }
 
-    private func ofCapabilities(_ bridge: BridgeFacts) -> [Finding] {
-        guard let lacking = bridge.lackingCapabilities, !lacking.isEmpty else { return [] }
+    private func ofJournal(_ bridge: BridgeFacts) -> Finding? {
+        guard bridge.journalHealth != "ok" else { return nil }
+        let restart = isBridgeOfSystem ? "'sudo systemctl restart wakebridged'" : "start it again"
+        return Finding(
+            .fault, .journalDegraded, "the journal is degraded: \(bridge.journalHealth)",
+            "What is not acknowledged when the bridge ends may be lost.",
+            .act("make room on the disk or repair it, then \(restart)"))
+    }
+
+    private func ofVersion(_ bridge: BridgeFacts) -> Finding? {
+        guard bridge.version != toolVersion else { return nil }
+        return Finding(
+            .note, .bridgeVersion, "wakebridged \(bridge.version) runs, and this tool is of \(toolVersion)",
+            "What was installed is taken up with the daemon's next start.", restartBridge)
+    }
+
+    private func ofCapabilities(_ bridge: BridgeFacts) -> Finding? {
+        guard let lacking = bridge.lackingCapabilities, !lacking.isEmpty else { return nil }
         let names = lacking.joined(separator: " ")
-        return [
-            Finding(
-                .note, .capabilities, "wakebridged runs without \(names)",
-                "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end links that no other program ends.",
-                .act("run it as the system's service, or add AmbientCapabilities=\(names) to its unit"))
-        ]
+        return Finding(
+            .note, .capabilities, "wakebridged runs without \(names)",
+            "CAP_NET_RAW tells it why links end, CAP_NET_ADMIN lets it end links that no other program ends.",
+            .act("run it as the system's service, or add AmbientCapabilities=\(names) to its unit"))
     }
 
-    private func ofDeadLetters(_ bridge: BridgeFacts) -> [Finding] {
-        guard bridge.deadLetters > 0 else { return [] }
+    private func ofDeadLetters(_ bridge: BridgeFacts) -> Finding? {
+        guard bridge.deadLetters > 0 else { return nil }
         let events = bridge.deadLetters.counted("event") + (bridge.deadLetters == 1 ? " was" : " were")
-        return [
-            Finding(
-                .note, .deadLetters, "\(events) put aside as dead letters",
-                "No attempt could deliver them; they wait to be replayed or dropped.",
-                .run("wakebridge dead-letters list"))
-        ]
+        return Finding(
+            .note, .deadLetters, "\(events) put aside as dead letters",
+            "No attempt could deliver them; they wait to be replayed or dropped.",
+            .run("wakebridge dead-letters list"))
     }
 
     // MARK: Suspension
@@ -297,7 +283,12 @@ extension Facts {
     }
 
     /// How the daemon will suspend handlers once it runs.
-    private var ofMissingCgroups: [Finding] { kernel.hasCgroups && kernel.isRecent ? [] : [weakSuspension] }
+    private var ofMissingCgroups: Finding? {
+        switch bridge {
+        case .absent, .dead: kernel.hasCgroups && kernel.isRecent ? nil : weakSuspension
+        case .denied, .silent, .refused, .running: nil
+        }
+    }
 
     private var weakSuspension: Finding {
         Finding(
@@ -360,72 +351,58 @@ extension Facts {
     /// The oldest bluetoothd that WakeBridge is tested with.
     static let oldestTried = BluezVersion(5, 66)
 
-    var ofBus: [Finding] {
+    var ofBus: Finding? {
         let why = "Bluetoothd is spoken to over it: without it nothing is known of any peripheral."
         switch bus {
         case .absent(let reason):
-            return [
-                Finding(
-                    .fault, .busAbsent, "the message bus cannot be reached: \(reason)", why,
-                    .run("sudo systemctl start dbus"))
-            ]
+            return Finding(
+                .fault, .busAbsent, "the message bus cannot be reached: \(reason)", why,
+                .run("sudo systemctl start dbus"))
         case .refused(let reason):
-            return [
-                Finding(
-                    .fault, .busRefused, "the message bus refuses this user: \(reason)", why,
-                    .run("sudo wakebridge doctor"))
-            ]
+            return Finding(
+                .fault, .busRefused, "the message bus refuses this user: \(reason)", why,
+                .run("sudo wakebridge doctor"))
         case .silent:
-            return [
-                Finding(
-                    .fault, .busSilent, "the message bus does not answer",
-                    why + " To restart it alone would end most of what runs on this machine.", .run("sudo reboot"))
-            ]
+            return Finding(
+                .fault, .busSilent, "the message bus does not answer",
+                why + " To restart it alone would end most of what runs on this machine.", .run("sudo reboot"))
         case .reached(let bluez): return ofBluetoothd(bluez)
         }
     }
 
-    private func ofBluetoothd(_ state: BluezState) -> [Finding] {
+    private func ofBluetoothd(_ state: BluezState) -> Finding? {
         switch state {
         case .notRunning: return ofAbsentBluetoothd
         case .refused(let reason):
-            return [
-                Finding(
-                    .fault, .bluetoothdRefused, "the message bus keeps this user from bluetoothd: \(reason)",
-                    isRoot
-                        ? "Its policy lets root speak to bluetoothd where it is as it was shipped."
-                        : "Its policy lets in root and the group bluetooth, which holds from the next login on.",
-                    .run(isRoot ? "sudo apt install --reinstall bluez" : "sudo usermod -aG bluetooth \"$USER\""))
-            ]
+            return Finding(
+                .fault, .bluetoothdRefused, "the message bus keeps this user from bluetoothd: \(reason)",
+                isRoot
+                    ? "Its policy lets root speak to bluetoothd where it is as it was shipped."
+                    : "Its policy lets in root and the group bluetooth, which holds from the next login on.",
+                .run(isRoot ? "sudo apt install --reinstall bluez" : "sudo usermod -aG bluetooth \"$USER\""))
         case .silent(let said):
-            return [
-                Finding(
-                    .fault, .bluetoothdSilent, "bluetoothd does not answer" + (said.isEmpty ? "" : ": \(said)"),
-                    "It hangs: nothing comes of any peripheral until it is started anew.",
-                    .run("sudo systemctl restart bluetooth"))
-            ]
-        case .running(let bluez): return [ofVersion(bluez)]
+            return Finding(
+                .fault, .bluetoothdSilent, "bluetoothd does not answer" + (said.isEmpty ? "" : ": \(said)"),
+                "It hangs: nothing comes of any peripheral until it is started anew.",
+                .run("sudo systemctl restart bluetooth"))
+        case .running(let bluez): return ofVersion(bluez)
         }
     }
 
-    private var ofAbsentBluetoothd: [Finding] {
+    private var ofAbsentBluetoothd: Finding? {
         let why = "No peripheral is connected or heard without it."
         if !hasBluetoothd, bluetoothUnit == .absent {
-            return [
-                Finding(
-                    .fault, .bluetoothdAbsent, "bluetoothd is not installed", why, .run("sudo apt install bluez"))
-            ]
+            return Finding(
+                .fault, .bluetoothdAbsent, "bluetoothd is not installed", why, .run("sudo apt install bluez"))
         }
         if bluetoothUnit == .masked {
-            return [
-                Finding(
-                    .fault, .bluetoothdMasked, "bluetooth.service is masked, so nothing can start bluetoothd", why,
-                    .run("sudo systemctl unmask bluetooth && sudo systemctl enable --now bluetooth"))
-            ]
+            return Finding(
+                .fault, .bluetoothdMasked, "bluetooth.service is masked, so nothing can start bluetoothd", why,
+                .run("sudo systemctl unmask bluetooth && sudo systemctl enable --now bluetooth"))
         }
         // Systemd does not start it then; the kernel's finding says what is missing.
-        if !kernel.hasBluetooth, hasSystemd { return [] }
-        return [Finding(.fault, .bluetoothdDown, "bluetoothd is not running", why, .run(startBluetoothd))]
+        if !kernel.hasBluetooth, hasSystemd { return nil }
+        return Finding(.fault, .bluetoothdDown, "bluetoothd is not running", why, .run(startBluetoothd))
     }
 
     private var startBluetoothd: String {
@@ -461,31 +438,30 @@ extension Facts {
 // Findings about accessories: whether udev announces them and lets the bridge in, and which other program takes them.
 extension Facts {
     var ofAccessories: [Finding] {
-        guard accessories.rules != .unneeded else { return ofPower }
-        return ofUdev + ofRules + ofGroup + accessories.attached.flatMap(of) + ofModemManager + ofBraille + ofPower
+        guard accessories.rules != .unneeded else { return found(ofPower) }
+        return found(ofUdev, ofRules, ofGroup) + accessories.attached.flatMap(of) + found(ofModemManager) + ofBraille
+            + found(ofPower)
     }
 
     private var hasAttached: Bool { !accessories.attached.isEmpty }
 
     // MARK: Udev
 
-    private var ofUdev: [Finding] {
+    private var ofUdev: Finding? {
         let level = hasAttached ? Finding.Level.fault : .note
         let why = "Accessories are not announced: no handler is woken when one is plugged in."
         switch accessories.udev {
-        case .running: return []
+        case .running: return nil
         case .absent:
             let remedy: Finding.Remedy =
                 hasSystemd
                 ? .run("sudo systemctl start systemd-udevd")
                 : .act("run the bridge where udevd is, or udevd where the bridge is")
-            return [Finding(level, .udevAbsent, "udevd is not running", why, remedy)]
+            return Finding(level, .udevAbsent, "udevd is not running", why, remedy)
         case .unheard:
-            return [
-                Finding(
-                    level, .udevUnheard, "what udevd announces is not heard here", why,
-                    .act("run the bridge in the host's network: '--network=host' of docker and podman"))
-            ]
+            return Finding(
+                level, .udevUnheard, "what udevd announces is not heard here", why,
+                .act("run the bridge in the host's network: '--network=host' of docker and podman"))
         }
     }
 
@@ -513,47 +489,41 @@ extension Facts {
         }
     }
 
-    private var ofRules: [Finding] {
+    private var ofRules: Finding? {
         let level = hasAttached ? Finding.Level.warning : .note
         let why = "They let in a group, keep ModemManager off, and keep USB devices awake."
         switch accessories.rules {
-        case .unneeded, .current: return []
+        case .unneeded, .current: return nil
         case .unmade(let fault):
             let what = "no udev rules can be made of the accessories' profiles: \(fault)"
-            return [
-                Finding(
-                    level, .rulesUnmade, what, why,
-                    .act("change that profile; 'wakebridge udev-rules' tells when it will do"))
-            ]
+            return Finding(
+                level, .rulesUnmade, what, why,
+                .act("change that profile; 'wakebridge udev-rules' tells when it will do"))
         case .absent:
             let what = "the udev rules of the accessories' profiles are not installed"
-            return [Finding(level, .rulesAbsent, what, why, .run(installRules))]
+            return Finding(level, .rulesAbsent, what, why, .run(installRules))
         case .outdated(let file):
             let what = "\(file) is not what the accessories' profiles ask for"
-            return [Finding(level, .rulesOutdated, what, why, .run(installRules))]
+            return Finding(level, .rulesOutdated, what, why, .run(installRules))
         }
     }
 
-    private var ofGroup: [Finding] {
+    private var ofGroup: Finding? {
         let group = accessories.group
-        guard accessories.rules == .current else { return [] }
+        guard accessories.rules == .current else { return nil }
         if !group.exists {
-            return [
-                Finding(
-                    .note, .groupAbsent, "there is no group \(group.name), which the udev rules let in",
-                    "Only root opens accessories until there is. The service is root.",
-                    .run("sudo groupadd --system \(group.name.asShellWord) && \(Self.apply)"))
-            ]
+            return Finding(
+                .note, .groupAbsent, "there is no group \(group.name), which the udev rules let in",
+                "Only root opens accessories until there is. The service is root.",
+                .run("sudo groupadd --system \(group.name.asShellWord) && \(Self.apply)"))
         }
         // A node that is closed to it has a finding of its own.
         let isDenied = accessories.attached.contains { if case .denied = $0.access { true } else { false } }
-        guard !isRoot, !group.isOurs, !isDenied else { return [] }
-        return [
-            Finding(
-                .note, .groupForeign, "this user is not in the group \(group.name), which the udev rules let in",
-                "The service is root and needs no group; 'run' does. It holds from the next login on.",
-                .run(Self.join(group.name)))
-        ]
+        guard !isRoot, !group.isOurs, !isDenied else { return nil }
+        return Finding(
+            .note, .groupForeign, "this user is not in the group \(group.name), which the udev rules let in",
+            "The service is root and needs no group; 'run' does. It holds from the next login on.",
+            .run(Self.join(group.name)))
     }
 
     private static func join(_ group: String) -> String { "sudo usermod -aG \(group.asShellWord) \"$USER\"" }
@@ -562,21 +532,19 @@ extension Facts {
 
     private func of(_ accessory: AttachedAccessory) -> [Finding] {
         let name = "\(accessory.path) (\(accessory.profile))"
-        return ofAccess(accessory, name) + ofSleep(accessory, name)
+        return found(ofAccess(accessory, name), ofSleep(accessory, name))
     }
 
-    private func ofAccess(_ accessory: AttachedAccessory, _ name: String) -> [Finding] {
+    private func ofAccess(_ accessory: AttachedAccessory, _ name: String) -> Finding? {
         switch accessory.access {
-        case .open: return [Finding(.ok, .accessory, "accessory \(name) can be opened")]
+        case .open: return Finding(.ok, .accessory, "accessory \(name) can be opened")
         case .missing:
-            return [
-                Finding(
-                    .warning, .nodeMissing, "accessory \(name) is attached, and there is no such file",
-                    "A container sees the devices of its host and has only those that it was given.",
-                    .act("give it to the container: '--device=\(accessory.path)' of docker and podman"))
-            ]
+            return Finding(
+                .warning, .nodeMissing, "accessory \(name) is attached, and there is no such file",
+                "A container sees the devices of its host and has only those that it was given.",
+                .act("give it to the container: '--device=\(accessory.path)' of docker and podman"))
         case .denied(let group):
-            return [denied(name, group)]
+            return denied(name, group)
         }
     }
 
@@ -593,27 +561,23 @@ extension Facts {
             level, .nodeDenied, what, "It is root's alone until the udev rules are in effect.", useRules)
     }
 
-    private func ofSleep(_ accessory: AttachedAccessory, _ name: String) -> [Finding] {
-        guard let device = accessory.sleepyDevice else { return [] }
-        return [
-            Finding(
-                .warning, .accessoryAutosuspend, "accessory \(name) may be put to sleep by the kernel",
-                "What it says first after two quiet seconds is lost with some. The udev rules keep it awake for ever.",
-                .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
-        ]
+    private func ofSleep(_ accessory: AttachedAccessory, _ name: String) -> Finding? {
+        guard let device = accessory.sleepyDevice else { return nil }
+        return Finding(
+            .warning, .accessoryAutosuspend, "accessory \(name) may be put to sleep by the kernel",
+            "What it says first after two quiet seconds is lost with some. The udev rules keep it awake for ever.",
+            .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
     }
 
     // MARK: Other programs that take them
 
-    private var ofModemManager: [Finding] {
+    private var ofModemManager: Finding? {
         let candidates = accessories.attached.filter(\.isModemCandidate).map { "\($0.path) (\($0.profile))" }
-        guard accessories.hasModemManager, !candidates.isEmpty else { return [] }
-        return [
-            Finding(
-                .warning, .modemManager, "ModemManager may take \(candidates.joined(separator: ", ")) for a modem",
-                "It asks for some ten seconds after plugging in: no other program gets the line, or what comes is garbled.",
-                useRules)
-        ]
+        guard accessories.hasModemManager, !candidates.isEmpty else { return nil }
+        return Finding(
+            .warning, .modemManager, "ModemManager may take \(candidates.joined(separator: ", ")) for a modem",
+            "It asks for some ten seconds after plugging in: no other program gets the line, or what comes is garbled.",
+            useRules)
     }
 
     private var ofBraille: [Finding] {
@@ -626,13 +590,11 @@ extension Facts {
         }
     }
 
-    private var ofPower: [Finding] {
-        guard accessories.isUndervolted else { return [] }
-        return [
-            Finding(
-                .warning, .undervoltage, "the power supply of this Raspberry Pi is too weak",
-                "USB devices drop out and come back, adapters for Bluetooth among them.",
-                .act("use a stronger power supply, a shorter cable, or a USB hub with a supply of its own"))
-        ]
+    private var ofPower: Finding? {
+        guard accessories.isUndervolted else { return nil }
+        return Finding(
+            .warning, .undervoltage, "the power supply of this Raspberry Pi is too weak",
+            "USB devices drop out and come back, adapters for Bluetooth among them.",
+            .act("use a stronger power supply, a shorter cable, or a USB hub with a supply of its own"))
     }
 }
