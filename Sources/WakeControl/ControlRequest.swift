@@ -43,11 +43,7 @@ public enum ControlResponse {
 
     /// Status 200 and `{"done":true}`: the answer to an order without a result.
     public static var done: ControlResponse {
-        .json { writer in
-            writer.beginObject()
-            writer.field("done", true)
-            writer.endObject()
-        }
+        .json { writer in writer.object { $0.field("done", true) } }
     }
 }
 
@@ -81,16 +77,12 @@ public struct ControlRefusal: Error, Hashable, Sendable {
 
     /// `{"error":{"code","message","advice"}}` and a line end.
     public var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("error")
-        writer.beginObject()
-        writer.field("code", code)
-        writer.field("message", message)
-        writer.field("advice", advice)
-        writer.endObject()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.line { writer in
+            writer.object("error") { error in
+                error.field("code", code)
+                error.field("message", message)
+                error.field("advice", advice)
+            }
+        }
     }
 }

@@ -129,31 +129,23 @@ extension JSONWriter {
     public mutating func status(
         _ bridge: BridgeStatus, handlers: [HandlerStatus], devices: [DeviceStatus], adapters: [AdapterStatus]?
     ) {
-        beginObject()
-        key("bridge")
-        self.bridge(bridge)
-        field("handlers", handlers)
-        field("devices", devices)
-        field("adapters", adapters)
-        endObject()
+        object { writer in
+            writer.object("bridge") { $0.bridge(bridge) }
+            writer.field("handlers", handlers)
+            writer.field("devices", devices)
+            writer.field("adapters", adapters)
+        }
     }
 
     public mutating func field(_ name: StaticString, _ handlers: [HandlerStatus]) {
-        key(name)
-        beginArray()
-        for status in handlers { handler(status) }
-        endArray()
+        list(name, handlers) { $0.handler($1) }
     }
 
     public mutating func field(_ name: StaticString, _ devices: [DeviceStatus]) {
-        key(name)
-        beginArray()
-        for status in devices { device(status) }
-        endArray()
+        list(name, devices) { $0.device($1) }
     }
 
     private mutating func bridge(_ status: BridgeStatus) {
-        beginObject()
         field("version", status.version)
         field("pid", status.process)
         field("journal", status.journal)
@@ -163,23 +155,15 @@ extension JSONWriter {
         field("journal_health", status.journalHealth)
         field("memory", status.residentBytes)
         field("uncontained", status.containmentBlockingReason)
-        key("loop")
-        beginObject()
-        key("longest_ms")
-        number(Double(status.longestCall.nanoseconds / 1_000) / 1_000)
-        field("over_50ms", status.longCalls)
-        endObject()
-        key("warnings")
-        beginArray()
-        for warning in status.warnings {
-            beginObject()
-            field("what", warning.what)
-            field("why", warning.why)
-            field("advice", warning.advice)
-            endObject()
+        object("loop") { writer in
+            writer.milliseconds("longest_ms", status.longestCall)
+            writer.field("over_50ms", status.longCalls)
         }
-        endArray()
-        endObject()
+        objects("warnings", status.warnings) { writer, warning in
+            writer.field("what", warning.what)
+            writer.field("why", warning.why)
+            writer.field("advice", warning.advice)
+        }
     }
 
     public mutating func handler(_ status: HandlerStatus) {
@@ -199,10 +183,7 @@ extension JSONWriter {
         field("work", status.work)
         field("status", status.status)
         field("last_exit", status.lastExit)
-        key("unbonded")
-        beginArray()
-        for alias in status.unbonded { string(alias) }
-        endArray()
+        field("unbonded", status.unbonded)
         endObject()
     }
 
@@ -214,33 +195,22 @@ extension JSONWriter {
         field("profile", status.device.profile)
         field("bonded", status.device.isBonded)
         key("match")
-        if let match = status.match { self.match(match) } else { null() }
+        if let match = status.match { object { $0.match(match) } } else { null() }
         field("node", status.node)
         field("link", status.link)
         field("why", status.why)
         field("session", status.session?.rawValue)
-        key("last_data")
-        if let time = status.lastData { self.time(time) } else { null() }
+        field("last_data", status.lastData)
         endObject()
     }
 
     private mutating func match(_ match: DeviceStatus.Match) {
-        beginObject()
-        key("services")
-        beginArray()
-        for service in match.services { string(service.description) }
-        endArray()
+        field("services", match.services.map(\.description))
         field("name_prefix", match.namePrefix)
-        key("properties")
-        beginArray()
-        for property in match.properties {
-            beginObject()
-            field("name", property.name)
-            field("value", property.value)
-            endObject()
+        objects("properties", match.properties) { writer, property in
+            writer.field("name", property.name)
+            writer.field("value", property.value)
         }
-        endArray()
-        endObject()
     }
 }
 
@@ -267,24 +237,17 @@ public struct AdapterStatus: Hashable, Sendable {
 extension JSONWriter {
     /// Writes null where no Bluetooth device is watched.
     mutating func field(_ name: StaticString, _ adapters: [AdapterStatus]?) {
-        key(name)
-        guard let adapters else { return null() }
-        beginArray()
-        for adapter in adapters { self.adapter(adapter) }
-        endArray()
-    }
-
-    private mutating func adapter(_ status: AdapterStatus) {
-        beginObject()
-        field("address", status.address)
-        field("powered", status.isPowered)
-        field("links", status.links)
-        field("most_links", status.mostLinks)
-        key("waiting")
-        beginArray()
-        for alias in status.waiting { string(alias) }
-        endArray()
-        endObject()
+        guard let adapters else {
+            key(name)
+            return null()
+        }
+        objects(name, adapters) { writer, status in
+            writer.field("address", status.address)
+            writer.field("powered", status.isPowered)
+            writer.field("links", status.links)
+            writer.field("most_links", status.mostLinks)
+            writer.field("waiting", status.waiting)
+        }
     }
 }
 

@@ -61,13 +61,11 @@ private func printSummary(of counts: ExportResult.Counts, _ options: ExportOptio
             "\(options.output): \(counts.records) records, \(counts.links.counted("link")), "
                 + "\(counts.notifications.counted("notification")) of \(counts.devices.counted("device"))")
     }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("records", counts.records)
-    writer.field("links", counts.links)
-    writer.field("notifications", counts.notifications)
-    writer.field("devices", counts.devices)
-    writer.endObject()
-    writer.newline()
-    Console.print(writer.bytes)
+    Console.print(
+        JSONWriter.line { writer in
+            writer.field("records", counts.records)
+            writer.field("links", counts.links)
+            writer.field("notifications", counts.notifications)
+            writer.field("devices", counts.devices)
+        })
 }

@@ -74,14 +74,12 @@ private func printSummary(of result: ImportResult, _ options: ImportOptions) {
             "\(options.capture): \(counts.records) records, \(counts.links) links, \(counts.notifications) notifications, "
                 + "\(counts.indications) indications of \(result.header.devices.count) devices")
     }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("records", counts.records)
-    writer.field("links", counts.links)
-    writer.field("notifications", counts.notifications)
-    writer.field("indications", counts.indications)
-    writer.field("devices", result.header.devices.count)
-    writer.endObject()
-    writer.newline()
-    Console.print(writer.bytes)
+    Console.print(
+        JSONWriter.line { writer in
+            writer.field("records", counts.records)
+            writer.field("links", counts.links)
+            writer.field("notifications", counts.notifications)
+            writer.field("indications", counts.indications)
+            writer.field("devices", result.header.devices.count)
+        })
 }
