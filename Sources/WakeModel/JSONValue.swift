@@ -240,7 +240,8 @@ struct JSONReader {
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(Fault) {
-        guard let byte = next else { return }
+        // The line end that stands here instead is refused by the caller.
+        guard let byte = next, byte != UInt8(ascii: "\n"), byte != UInt8(ascii: "\r") else { return }
         position += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)

@@ -206,6 +206,13 @@ public enum Directory {
     }
 }
 
+extension File {
+    /// The first word of a file of one value, as those of /sys are; nil where it cannot be read.
+    package static func word(at path: String) -> String? {
+        (try? text(at: path))?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+}
+
 /// Returns a file's bytes in order, then nil. A failed read ends it too; ``failure`` then says why.
 public final class FileChunks {
     public private(set) var failure: SystemError?

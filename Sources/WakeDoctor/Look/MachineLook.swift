@@ -102,11 +102,11 @@ public struct MachineLook: Sendable {
     func names(_ path: String) -> [String] { (try? Directory.names(in: root + path)) ?? [] }
 
     func text(_ path: String) -> String? {
-        (try? File.bytes(at: root + path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) }
+        try? File.text(at: root + path)
     }
 
     private func word(_ path: String) -> String? {
-        text(path)?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+        File.word(at: root + path)
     }
 
     /// The last component of the link's target.

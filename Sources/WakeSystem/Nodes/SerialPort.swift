@@ -119,12 +119,7 @@ private struct Claim {
     }
 
     private func check(_ attempted: String, _ code: @autoclosure () -> Int32) throws(SystemError) -> Int {
-        switch attemptC(code) {
-        case .value(let value): return value
-        case .failure(let errno) where errno.code == ENOTTY:
-            throw SystemError(attempted, path, errno, advice: "it is no serial line")
-        case .failure(let errno): throw SystemError(attempted, path, errno)
-        }
+        try attemptC(code).get(attempted, path) { $0.code == ENOTTY ? "it is no serial line" : nil }
     }
 }
 
