@@ -12,7 +12,6 @@ public struct ImportResult: Sendable {
         public var links = 0
         /// BR/EDR links, which are not imported.
         public var classicLinks = 0
-        public init() {}
     }
 
     public var header: TraceHeader
@@ -22,16 +21,6 @@ public struct ImportResult: Sendable {
     public var counts: Counts
     /// The offset at which the file was cut, where only the part before it was imported.
     public var cut: ImportError?
-
-    public init(
-        header: TraceHeader, operations: [TraceOperation], warnings: [String], counts: Counts, cut: ImportError?
-    ) {
-        self.header = header
-        self.operations = operations
-        self.warnings = warnings
-        self.counts = counts
-        self.cut = cut
-    }
 
     /// The whole trace in canonical form.
     public var trace: [UInt8] {
@@ -48,11 +37,6 @@ public struct ImportResult: Sendable {
 public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
     public var offset: Int
     public var reason: String
-
-    public init(offset: Int, reason: String) {
-        self.offset = offset
-        self.reason = reason
-    }
 
     public var description: String { "at byte \(offset): \(reason)" }
 }

@@ -59,19 +59,10 @@ public struct DoubtStatus: Hashable, Sendable {
 
 extension JSONWriter {
     public mutating func field(_ name: StaticString, _ doubts: [DoubtStatus]) {
-        key(name)
-        beginArray()
-        for doubt in doubts {
-            beginObject()
-            field("node", doubt.node)
-            key("candidates")
-            beginArray()
-            for candidate in doubt.candidates { string(candidate) }
-            endArray()
-            key("why")
-            if let why = doubt.why { string(why) } else { null() }
-            endObject()
+        objects(name, doubts) { writer, doubt in
+            writer.field("node", doubt.node)
+            writer.field("candidates", doubt.candidates)
+            writer.field("why", doubt.why)
         }
-        endArray()
     }
 }

@@ -18,18 +18,10 @@ public struct ControlRequest: Hashable, Sendable {
     /// The path without its slashes, percent-decoded: `["v1", "handlers", "strap", "why"]`.
     public var path: [String]
     /// In the order sent; a name without `=` has an empty value.
-    public var query: [Parameter]
-    public var body: [UInt8]
+    public var query: [Parameter] = []
+    public var body: [UInt8] = []
     /// The client's user, as the kernel reports it.
-    public var user: UInt32
-
-    public init(method: String, path: [String], query: [Parameter] = [], body: [UInt8] = [], user: UInt32 = 0) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.body = body
-        self.user = user
-    }
+    public var user: UInt32 = 0
 
     public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
@@ -51,11 +43,7 @@ public enum ControlResponse {
 
     /// Status 200 and `{"done":true}`: the answer to an order without a result.
     public static var done: ControlResponse {
-        .json { writer in
-            writer.beginObject()
-            writer.field("done", true)
-            writer.endObject()
-        }
+        .json { writer in writer.object { $0.field("done", true) } }
     }
 }
 
@@ -89,16 +77,12 @@ public struct ControlRefusal: Error, Hashable, Sendable {
 
     /// `{"error":{"code","message","advice"}}` and a line end.
     public var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("error")
-        writer.beginObject()
-        writer.field("code", code)
-        writer.field("message", message)
-        writer.field("advice", advice)
-        writer.endObject()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.line { writer in
+            writer.object("error") { error in
+                error.field("code", code)
+                error.field("message", message)
+                error.field("advice", advice)
+            }
+        }
     }
 }

@@ -76,17 +76,13 @@ public final class ControlStream {
 
     private func gapLine(_ lost: Int, _ sentence: String) -> [UInt8] {
         guard contentType.hasPrefix("application/") else { return Array("… \(lost) lines lost: \(sentence)\n".utf8) }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("gap")
-        writer.beginObject()
-        writer.field("cause", "overflow")
-        writer.field("lines", lost)
-        writer.field("message", sentence)
-        writer.endObject()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        return JSONWriter.line { writer in
+            writer.object("gap") { gap in
+                gap.field("cause", "overflow")
+                gap.field("lines", lost)
+                gap.field("message", sentence)
+            }
+        }
     }
 }
 

@@ -129,31 +129,23 @@ extension JSONWriter {
     public mutating func status(
         _ bridge: BridgeStatus, handlers: [HandlerStatus], devices: [DeviceStatus], adapters: [AdapterStatus]?
     ) {
-        beginObject()
-        key("bridge")
-        self.bridge(bridge)
-        field("handlers", handlers)
-        field("devices", devices)
-        field("adapters", adapters)
-        endObject()
+        object { writer in
+            writer.object("bridge") { $0.bridge(bridge) }
+            writer.field("handlers", handlers)
+            writer.field("devices", devices)
+            writer.field("adapters", adapters)
+        }
     }
 
     public mutating func field(_ name: StaticString, _ handlers: [HandlerStatus]) {
-        key(name)
-        beginArray()
-        for status in handlers { handler(status) }
-        endArray()
+        list(name, handlers) { $0.handler($1) }
     }
 
     public mutating func field(_ name: StaticString, _ devices: [DeviceStatus]) {
-        key(name)
-        beginArray()
-        for status in devices { device(status) }
-        endArray()
+        list(name, devices) { $0.device($1) }
     }
 
     private mutating func bridge(_ status: BridgeStatus) {
-        beginObject()
         field("version", status.version)
         field("pid", status.process)
         field("journal", status.journal)
@@ -163,23 +155,15 @@ extension JSONWriter {
         field("journal_health", status.journalHealth)
         field("memory", status.residentBytes)
         field("uncontained", status.containmentBlockingReason)
-        key("loop")
-        beginObject()
-        key("longest_ms")
-        number(Double(status.longestCall.nanoseconds / 1_000) / 1_000)
-        field("over_50ms", status.longCalls)
-        endObject()
-        key("warnings")
-        beginArray()
-        for warning in status.warnings {
-            beginObject()
-            field("what", warning.what)
-            field("why", warning.why)
-            field("advice", warning.advice)
-            endObject()
+        object("loop") { writer in
+            writer.milliseconds("longest_ms", status.longestCall)
+            writer.field("over_50ms", status.longCalls)
         }
-        endArray()
-        endObject()
+        objects("warnings", status.warnings) { writer, warning in
+            writer.field("what", warning.what)
+            writer.field("why", warning.why)
+            writer.field("advice", warning.advice)
+        }
     }
 
     public mutating func handler(_ status: HandlerStatus) {
@@ -199,10 +183,7 @@ extension JSONWriter {
         field("work", status.work)
         field("status", status.status)
         field("last_exit", status.lastExit)
-        key("unbonded")
-        beginArray()
-        for alias in status.unbonded { string(alias) }
-        endArray()
+        field("unbonded", status.unbonded)
         endObject()
     }
 
@@ -214,32 +195,126 @@ extension JSONWriter {
         field("profile", status.device.profile)
         field("bonded", status.device.isBonded)
         key("match")
-        if let match = status.match { self.match(match) } else { null() }
+        if let match = status.match { object { $0.match(match) } } else { null() }
         field("node", status.node)
         field("link", status.link)
         field("why", status.why)
         field("session", status.session?.rawValue)
-        key("last_data")
-        if let time = status.lastData { self.time(time) } else { null() }
+        field("last_data", status.lastData)
         endObject()
     }
 
     private mutating func match(_ match: DeviceStatus.Match) {
-        beginObject()
-        key("services")
-        beginArray()
-        for service in match.services { string(service.description) }
-        endArray()
+        field("services", match.services.map(\.description))
         field("name_prefix", match.namePrefix)
-        key("properties")
-        beginArray()
-        for property in match.properties {
-            beginObject()
-            field("name", property.name)
-            field("value", property.value)
-            endObject()
+        objects("properties", match.properties) { writer, property in
+            writer.field("name", property.name)
+            writer.field("value", property.value)
         }
-        endArray()
+    }
+}
+
+/// An adapter, as the control API writes it: whether it is on, how many links it carries, and which devices wait for one.
+public struct AdapterStatus: Hashable, Sendable {
+    /// Its identity: its number may change at the next start.
+    public var address: String
+    public var isPowered: Bool
+    public var links: Int
+    /// How many links it carried when it refused another; nil where it has refused none.
+    public var mostLinks: Int?
+    /// The aliases of devices that are not connected because it has no room.
+    public var waiting: [String]
+
+    public init(address: String, isPowered: Bool, links: Int, mostLinks: Int? = nil, waiting: [String] = []) {
+        self.address = address
+        self.isPowered = isPowered
+        self.links = links
+        self.mostLinks = mostLinks
+        self.waiting = waiting
+    }
+}
+
+extension JSONWriter {
+    /// Writes null where no Bluetooth device is watched.
+    mutating func field(_ name: StaticString, _ adapters: [AdapterStatus]?) {
+        guard let adapters else {
+            key(name)
+            return null()
+        }
+        objects(name, adapters) { writer, status in
+            writer.field("address", status.address)
+            writer.field("powered", status.isPowered)
+            writer.field("links", status.links)
+            writer.field("most_links", status.mostLinks)
+            writer.field("waiting", status.waiting)
+        }
+    }
+}
+
+/// A warning for the administrator about something that the bridge accepts.
+public struct BridgeWarning: Hashable, Sendable {
+    /// What is wrong, without a full stop.
+    public var what: String
+    /// What it leads to, without a full stop.
+    public var why: String
+    /// What to do.
+    public var advice: String
+
+    public init(_ what: String, why: String, advice: String) {
+        self.what = what
+        self.why = why
+        self.advice = advice
+    }
+
+    public var sentence: String { "\(what): \(why); \(advice)" }
+}
+
+/// A handler's wakes, as the control API writes them: how the handler judged them, and what they cost.
+public struct WorkReport: Hashable, Sendable {
+    /// Acknowledged events, by the `result` of their acknowledgements.
+    public var useful: UInt64 = 0
+    public var nothing: UInt64 = 0
+    public var failed: UInt64 = 0
+    public var unsaid: UInt64 = 0
+    /// Launches and thaws after which it gave any `result`, and those after which it gave `useful`.
+    public var judgedWakes: UInt64 = 0
+    public var usefulWakes: UInt64 = 0
+    /// The share of the daemon's running time for which it was awake.
+    public var awakeRatio = 0.0
+    /// Processor time of the running process and everything it started; nil where there is none, or it is not counted.
+    public var processorTime: TimeSpan?
+    /// Events that the running process acknowledged.
+    public var acknowledgedByProcess: UInt64 = 0
+
+    public init() {}
+
+    /// Nil before the first acknowledgement, and where the processor time is not known.
+    public var processorTimePerEvent: TimeSpan? {
+        guard let processorTime, acknowledgedByProcess > 0 else { return nil }
+        return TimeSpan(nanoseconds: processorTime.nanoseconds / Int64(clamping: acknowledgedByProcess))
+    }
+}
+
+extension JSONWriter {
+    public mutating func field(_ name: StaticString, _ work: WorkReport) {
+        key(name)
+        beginObject()
+        field("useful", work.useful)
+        field("nothing", work.nothing)
+        field("failed", work.failed)
+        field("unsaid", work.unsaid)
+        field("judged_wakes", work.judgedWakes)
+        field("useful_wakes", work.usefulWakes)
+        key("awake_ratio")
+        number((work.awakeRatio * 1_000_000).rounded() / 1_000_000)
+        milliseconds("cpu_ms", work.processorTime)
+        milliseconds("cpu_per_event_ms", work.processorTimePerEvent)
         endObject()
+    }
+
+    /// Rounded to the microsecond; null where it is not known.
+    private mutating func milliseconds(_ name: StaticString, _ span: TimeSpan?) {
+        key(name)
+        if let span { number(Double(span.nanoseconds / 1000) / 1000) } else { null() }
     }
 }

@@ -1,4 +1,5 @@
 // Timers: any number on one kernel timer for each clock, so that deadlines that come together cost one wake-up.
+import CSystemd
 import Glibc
 import WakeModel
 import WakeSystem
@@ -58,5 +59,131 @@ public final class Timer {
     func fire() {
         armedAt = nil
         body()
+    }
+}
+
+/// sd-event's own timers are called one a turn, and the kernel's timer is set in between: three system calls for each of two
+/// hundred handlers whose deadlines come together. Here all timers that are due are called in one turn.
+final class TimerQueue {
+    private struct Entry {
+        let due: Instant
+        /// Of two timers due at the same instant, the one armed first is called first.
+        let order: UInt64
+        /// The timer removes itself before it is released.
+        unowned let timer: Timer
+
+        func precedes(_ other: Entry) -> Bool { due == other.due ? order < other.order : due < other.due }
+    }
+
+    private let clock: TimerClock
+    private var source = SourceHandle(nil)
+    /// A binary heap; each timer knows its place, so that arming it again moves it instead of leaving a dead entry.
+    private var heap: [Entry] = []
+    private var armed: UInt64 = 0
+    /// While timers are being called: the instant up to which they are due.
+    private var horizon: Instant?
+    /// The instant that the kernel's timer waits for.
+    private var awaited: Instant?
+
+    /// sd-event may call this much later to combine wake-ups. It uses the whole allowance, so a larger one would delay every
+    /// deadline.
+    private static let accuracyMicroseconds: UInt64 = 1
+
+    /// Where the kernel's timer is further ahead than this, its deadline may be postponed again before it comes.
+    private static let distance = TimeSpan.milliseconds(10)
+
+    init(on loop: EventLoop, clock: TimerClock) throws(SystemError) {
+        self.clock = clock
+        var made: OpaquePointer?
+        let code = sd_event_add_time(
+            loop.handle, &made, clock.number, .max, TimerQueue.accuracyMicroseconds,
+            { _, _, owner in
+                if let owner { Unmanaged<TimerQueue>.fromOpaque(owner).takeUnretainedValue().fireDue() }
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try check(code, "make", "a timer")
+        source = SourceHandle(made)
+        source.setEnabled(Int32(SD_EVENT_OFF))
+    }
+
+    deinit { source.cancel() }
+
+    func insert(_ timer: Timer, due: Instant) {
+        remove(timer)
+        armed += 1
+        // A timer that arms itself for the past from its own call is due in the next turn, not in this one for ever.
+        let due = horizon.map { max(due, $0 + TimeSpan(nanoseconds: 1)) } ?? due
+        heap.append(Entry(due: due, order: armed, timer: timer))
+        rise(from: heap.count - 1)
+    }
+
+    private func fireDue() {
+        awaited = nil
+        let now = clock.now()
+        horizon = now
+        while let entry = heap.first, entry.due <= now {
+            let timer = entry.timer
+            remove(timer)
+            timer.fire()
+        }
+        horizon = nil
+    }
+
+    /// Sets the kernel's timer for the first deadline. Call it just before the loop waits: most timers that a wake arms are
+    /// disarmed in the same wake.
+    ///
+    /// It is not set to a later instant while it is far from its current one: a device that sends every millisecond postpones
+    /// its handler's freeze each time. Near its instant it is set. Where nothing happens before, the loop wakes once in vain.
+    func settle() {
+        let first = heap.first?.due
+        if let awaited, let first, awaited < first, awaited - clock.now() > Self.distance { return }
+        guard awaited != first else { return }
+        awaited = first
+        guard let due = awaited else { return source.setEnabled(Int32(SD_EVENT_OFF)) }
+        // Rounded up: never early.
+        source.setTime(microseconds: UInt64(max(due.nanoseconds, 0) / 1000 + 1))
+        source.setEnabled(Int32(SD_EVENT_ONESHOT))
+    }
+
+    /// Removes the timer from the heap, if it is in it, and restores the heap's order.
+    func remove(_ timer: Timer) {
+        guard let position = timer.position else { return }
+        timer.position = nil
+        let last = heap.removeLast()
+        guard position < heap.count else { return }
+        heap[position] = last
+        rise(from: position)
+        if let settled = last.timer.position { sink(from: settled) }
+    }
+
+    private func rise(from start: Int) {
+        let entry = heap[start]
+        var position = start
+        while position > 0, entry.precedes(heap[(position - 1) / 2]) {
+            place(heap[(position - 1) / 2], at: position)
+            position = (position - 1) / 2
+        }
+        place(entry, at: position)
+    }
+
+    private func sink(from start: Int) {
+        let entry = heap[start]
+        var position = start
+        while let child = earlierChild(of: position), heap[child].precedes(entry) {
+            place(heap[child], at: position)
+            position = child
+        }
+        place(entry, at: position)
+    }
+
+    private func earlierChild(of position: Int) -> Int? {
+        let left = 2 * position + 1
+        guard left < heap.count else { return nil }
+        return left + 1 < heap.count && heap[left + 1].precedes(heap[left]) ? left + 1 : left
+    }
+
+    private func place(_ entry: Entry, at position: Int) {
+        heap[position] = entry
+        entry.timer.position = position
     }
 }

@@ -183,6 +183,52 @@ extension JSONWriter {
         key(name)
         if let value { integer(value) } else { null() }
     }
+    public mutating func field(_ name: StaticString, _ time: WallTime?) {
+        key(name)
+        if let time { self.time(time) } else { null() }
+    }
+
+    public mutating func field(_ name: StaticString, _ texts: [String]) {
+        list(name, texts) { writer, text in writer.string(text) }
+    }
+}
+
+// Objects and lists that close by themselves.
+extension JSONWriter {
+    /// One object as a whole line.
+    public static func line(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object(write)
+        writer.newline()
+        return writer.bytes
+    }
+
+    public mutating func object(_ write: (inout JSONWriter) -> Void) {
+        beginObject()
+        write(&self)
+        endObject()
+    }
+
+    public mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
+        key(name)
+        object(write)
+    }
+
+    public mutating func list<Element>(
+        _ name: StaticString, _ values: some Collection<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        beginArray()
+        for value in values { write(&self, value) }
+        endArray()
+    }
+
+    /// A list of objects.
+    public mutating func objects<Element>(
+        _ name: StaticString, _ values: some Collection<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        list(name, values) { writer, value in writer.object { write(&$0, value) } }
+    }
 }
 
 extension [UInt8] {

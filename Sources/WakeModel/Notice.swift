@@ -70,7 +70,7 @@ public enum Notice: Hashable, Sendable {
         case .expiring(let reason, let remaining, let tasks, let open):
             writer.field("reason", reason)
             writer.milliseconds("remaining_ms", remaining)
-            writer.strings("tasks", tasks)
+            writer.field("tasks", tasks)
             writer.sequences("open", open)
         case .remaining(let remaining, let extensionLeft, let reference):
             writer.milliseconds("remaining_ms", remaining)
@@ -147,47 +147,35 @@ public struct Restoration: Hashable, Sendable {
 
     fileprivate func write(into writer: inout JSONWriter) {
         writer.field("reason", reason)
-        writer.key("devices")
-        writer.beginArray()
-        for link in links { link.write(into: &writer) }
-        writer.endArray()
-        writer.key("subscriptions")
-        writer.beginArray()
-        for subscription in subscriptions { subscription.write(into: &writer) }
-        writer.endArray()
-        counters.write(into: &writer)
+        writer.objects("devices", links) { $1.write(into: &$0) }
+        writer.objects("subscriptions", subscriptions) { $1.write(into: &$0) }
+        writer.object("counters") { counters.write(into: &$0) }
         if let checkpoint { writer.field("checkpoint", checkpoint) }
     }
 }
 
 extension Restoration.Link {
     fileprivate func write(into writer: inout JSONWriter) {
-        writer.beginObject()
         writer.field("device", device.alias)
         writer.field("source", device.uri)
         if let profile = device.profile { writer.field("profile", profile) }
         writer.field("mode", device.kind.rawValue)
         writer.field("connected", isConnected)
-        writer.endObject()
     }
 }
 
 extension Restoration.Subscription {
     fileprivate func write(into writer: inout JSONWriter) {
-        writer.beginObject()
         writer.field("profile", profile)
         if let device { writer.field("device", device) }
         writer.field("wake", wakes)
         writer.field("policy", policy)
         writer.field("durability", durability)
-        writer.endObject()
     }
 }
 
 extension Restoration.Counters {
     fileprivate func write(into writer: inout JSONWriter) {
-        writer.key("counters")
-        writer.beginObject()
         writer.field("launches", launches)
         writer.field("acknowledged", acknowledged)
         writer.field("useful", useful)
@@ -195,7 +183,6 @@ extension Restoration.Counters {
         writer.field("failed", failed)
         writer.field("queued", queued)
         writer.field("dead_letters", deadLetters)
-        writer.endObject()
     }
 }
 
@@ -233,16 +220,6 @@ extension JSONWriter {
     }
 
     fileprivate mutating func sequences(_ name: StaticString, _ sequences: [Sequence]) {
-        key(name)
-        beginArray()
-        for sequence in sequences { integer(sequence.rawValue) }
-        endArray()
-    }
-
-    fileprivate mutating func strings(_ name: StaticString, _ texts: [String]) {
-        key(name)
-        beginArray()
-        for text in texts { string(text) }
-        endArray()
+        list(name, sequences) { $0.integer($1.rawValue) }
     }
 }

@@ -1,4 +1,4 @@
-// Rules for text that people read: what a name may hold, what could mislead, and the kernel's quotes.
+// Text that people read: what a name may hold, words for a shell, counts with their noun, and the known names near to a mistyped one.
 
 extension Unicode.Scalar {
     /// Control characters, and those that turn the direction of writing. They can steer a terminal, or make text look
@@ -23,4 +23,73 @@ extension String {
     public var unquoted: String {
         count > 1 && first == "\"" && last == "\"" ? String(dropFirst().dropLast()) : self
     }
+}
+
+// A text quoted as one word for a shell, for commands that messages tell you to run.
+extension String {
+    /// The text as one shell word: a peripheral's name must not become a command.
+    public var asShellWord: String {
+        let isPlain = !isEmpty && utf8.allSatisfy(Self.isPlain)
+        return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: ":"), UInt8(ascii: "/"):
+            true
+        default: false
+        }
+    }
+}
+
+// A count with its noun, in the singular or plural.
+extension Int {
+    /// `1 link`, `3 links`.
+    public func counted(_ noun: String) -> String { self == 1 ? "1 \(noun)" : "\(self) \(noun)s" }
+}
+
+/// The names within a third of `text`'s length in edits, and those that begin with it; nearest first, at most three.
+package func nearestNames(to text: String, among names: [String]) -> [String] {
+    let wanted = Array(text.lowercased().utf8.prefix(64))
+    let limit = max(1, wanted.count / 3)
+    let ranked = names.compactMap { name -> (distance: Int, name: String)? in
+        let candidate = Array(name.lowercased().utf8.prefix(64))
+        if wanted.count >= 2, candidate.starts(with: wanted) { return (0, name) }
+        let distance = editDistance(wanted, candidate)
+        return distance <= limit ? (distance, name) : nil
+    }
+    return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
+}
+
+/// The most probable name; nil where none is near.
+package func nearestName(to text: String, among names: [String]) -> String? {
+    nearestNames(to: text, among: names).first
+}
+
+/// ` Did you mean 'status'?`, or nothing where no name is near.
+package func suggestion(for text: String, among names: [String]) -> String {
+    let near = nearestNames(to: text, among: names).map { "'\($0)'" }
+    return near.isEmpty ? "" : " Did you mean \(near.joined(separator: " or "))?"
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
+    var earlier: [Int] = []
+    var previous = Array(0...right.count)
+    for row in 1...left.count {
+        var current = [row]
+        for column in 1...right.count {
+            let replaced = previous[column - 1] + (left[row - 1] == right[column - 1] ? 0 : 1)
+            var best = min(replaced, previous[column] + 1, current[column - 1] + 1)
+            if row > 1, column > 1, left[row - 1] == right[column - 2], left[row - 2] == right[column - 1] {
+                best = min(best, earlier[column - 2] + 1)
+            }
+            current.append(best)
+        }
+        (earlier, previous) = (previous, current)
+    }
+    return previous[right.count]
 }

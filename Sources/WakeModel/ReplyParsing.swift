@@ -5,9 +5,9 @@ extension ReplyLine {
     public static func parse(_ line: ArraySlice<UInt8>) throws(ProtocolFault) -> ReplyLine {
         if let sequence = plainAcknowledgement(line) { return ReplyLine(.ack(sequence, result: nil)) }
         guard line.count <= lengthLimit else { throw .lineTooLong }
-        let text = try MemberText(line)
-        let members = try objectMembers(line)
-        let reference = try Reference(in: members, text: text)
+        var reader = JSONReader(bytes: Array(line), dialect: .strict, keepingTextOf: "ref")
+        let members = try objectMembers(&reader)
+        let reference = try Reference(in: members, text: reader.quotedText)
         do throws(ProtocolFault) {
             return ReplyLine(try Reply(members), reference: reference)
         } catch {
@@ -33,10 +33,10 @@ extension ReplyLine {
         return Sequence(value)
     }
 
-    private static func objectMembers(_ line: ArraySlice<UInt8>) throws(ProtocolFault) -> [JSONValue.Member] {
+    private static func objectMembers(_ reader: inout JSONReader) throws(ProtocolFault) -> [JSONValue.Member] {
         let value: JSONValue
         do {
-            value = try JSONValue(parsing: line)
+            value = try reader.document()
         } catch {
             throw .malformed("The line is not JSON, \(error.description).")
         }
@@ -184,8 +184,9 @@ extension JSONValue {
 }
 
 extension Reference {
-    fileprivate init?(in members: [JSONValue.Member], text: MemberText) throws(ProtocolFault) {
-        guard let value = members.first(where: { $0.name == "ref" })?.value else { return nil }
+    /// `text` is the member's value as it was written.
+    fileprivate init?(in members: [JSONValue.Member], text: String?) throws(ProtocolFault) {
+        guard let value = members.first(where: { $0.name == "ref" })?.value, let text else { return nil }
         switch value {
         case .null, .boolean, .integer, .number, .string: break
         case .array, .object:
@@ -193,62 +194,68 @@ extension Reference {
                 "\"ref\" takes a text, a number, true, false or null; here stands \(value.excerpt).",
                 advice: "Number your requests.")
         }
-        let written = text.value(of: "ref") ?? value.text
-        guard written.utf8.count <= ReplyLine.referenceLimit else {
+        guard text.utf8.count <= ReplyLine.referenceLimit else {
             throw .tooLong(
-                "The ref", written.utf8.count, limit: ReplyLine.referenceLimit, advice: "Number your requests.")
+                "The ref", text.utf8.count, limit: ReplyLine.referenceLimit, advice: "Number your requests.")
         }
-        self.init(text: written)
+        self.init(text: text)
     }
 }
 
-/// Finds the members of a line's object in its text, before the text is read as JSON.
-private struct MemberText {
-    private var members: [ArraySlice<UInt8>] = []
-    /// More than any reply has; the JSON reader's check for names that come twice is quadratic.
-    private static let commaLimit = 16
-
-    init(_ line: ArraySlice<UInt8>) throws(ProtocolFault) {
-        var (start, depth, commas) = (line.startIndex, 0, 0)
-        var isQuoted = false
-        var isEscaped = false
-        for (index, byte) in zip(line.indices, line) {
-            if isQuoted {
-                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
-                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isQuoted = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                if depth == 1 { start = index + 1 }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 1 { members.append(line[start..<index]) }
-                depth -= 1
-            case UInt8(ascii: ","):
-                commas += 1
-                guard commas < Self.commaLimit else { throw .malformed("The line holds more than any reply does.") }
-                if depth == 1 {
-                    members.append(line[start..<index])
-                    start = index + 1
-                }
-            default: break
-            }
+extension JSONValue {
+    func writeRequest() throws(ProtocolFault) -> Reply {
+        let target = try address(for: "write", keys: ["device", "characteristic", "stream", "hex"])
+        guard let bytes = self["hex"]?.string.flatMap({ [UInt8](hexadecimal: $0) }) else {
+            throw .malformed(
+                "\"write\" takes \"hex\", an even number of hexadecimal digits; here stands \((self["hex"] ?? .null).excerpt).",
+                advice: "Write two digits a byte, such as \"01ff\".")
         }
+        if case .characteristic = target.channel, bytes.count > ReplyLine.characteristicLimit {
+            throw .tooLong(
+                "The value", bytes.count, limit: ReplyLine.characteristicLimit,
+                advice: "Write it in parts, as the device expects them.")
+        }
+        return .write(target, bytes: bytes)
     }
 
-    /// The text of a value exactly as written; nil where the name itself was written with escapes.
-    func value(of name: String) -> String? {
-        for member in members {
-            let text = member.drop(while: isSpace)
-            guard text.starts(with: "\"\(name)\"".utf8) else { continue }
-            let value = text.dropFirst(name.utf8.count + 2).drop(while: isSpace).dropFirst().drop(while: isSpace)
-            let end = value.lastIndex { !isSpace($0) } ?? value.startIndex
-            return String(decoding: value[...end], as: UTF8.self)
+    func address(for verb: String, keys known: [String]) throws(ProtocolFault) -> DeviceAddress {
+        guard case .object(let members) = self else {
+            throw .malformed(
+                "\"\(verb)\" takes an object; here stands \(excerpt).",
+                advice: "Write {\"\(verb)\":{\"device\":\"…\"}}.")
         }
-        return nil
+        for member in members where !known.contains(member.name) {
+            throw .unknownKey(member.name, of: "\"\(verb)\"", known: known)
+        }
+        guard let device = self["device"]?.string, !device.isEmpty else {
+            throw .malformed(
+                "\"\(verb)\" takes \"device\", a device's name; here stands \((self["device"] ?? .null).excerpt).",
+                advice: "Use the subject of an event line.")
+        }
+        return DeviceAddress(device: device, channel: try channel(for: verb))
+    }
+
+    private func channel(for verb: String) throws(ProtocolFault) -> Channel? {
+        switch (self["characteristic"], self["stream"]) {
+        case (nil, nil): return nil
+        case (let value?, nil):
+            guard let uuid = value.string.flatMap({ BluetoothUUID($0) }) else {
+                throw .malformed(
+                    "\"characteristic\" takes a Bluetooth UUID; here stands \(value.excerpt).",
+                    advice: "Write it as event lines do, such as \"2a39\".")
+            }
+            return .characteristic(uuid)
+        case (nil, let value?):
+            guard let channel = value.string.flatMap({ Channel(stream: $0) }) else {
+                throw ProtocolFault(
+                    .unknownToken,
+                    "\"stream\" takes serial, input or report-0 to report-255; here stands \(value.excerpt).",
+                    advice: "Write it as event lines do.")
+            }
+            return channel
+        case (_?, _?):
+            throw .malformed(
+                "\"\(verb)\" names both a characteristic and a stream.", advice: "Name the one that the device has.")
+        }
     }
 }
-
-private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a }

@@ -116,3 +116,98 @@ extension Int64 {
         return overflow ? (other < 0 ? .min : .max) : sum
     }
 }
+
+// The written form of wall-clock time, RFC 3339 in UTC with microseconds, both ways.
+extension WallTime {
+    /// Reads `2026-11-21T07:42:46.727125Z`; the fraction may have up to nine digits, of which six are kept. Nil for anything else.
+    public init?(rfc3339 text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z"),
+            bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
+            bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
+            let year = decimal(bytes[0..<4]), let month = decimal(bytes[5..<7]), let day = decimal(bytes[8..<10]),
+            let hour = decimal(bytes[11..<13]), let minute = decimal(bytes[14..<16]),
+            let second = decimal(bytes[17..<19]),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
+        else { return nil }
+        var fraction: Int64 = 0
+        if bytes.count > 20 {
+            guard bytes[19] == UInt8(ascii: "."), (22...30).contains(bytes.count) else { return nil }
+            var digits = Array(bytes[20..<(bytes.count - 1)].prefix(6))
+            guard decimal(bytes[20..<(bytes.count - 1)]) != nil else { return nil }
+            while digits.count < 6 { digits.append(UInt8(ascii: "0")) }
+            fraction = decimal(digits[...]) ?? 0
+        }
+        let seconds = daysSinceEpoch(year: year, month: month, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
+        self.init(microseconds: seconds * 1_000_000 + fraction)
+    }
+
+    /// `2026-11-21T07:42:46.727125Z`.
+    public var rfc3339: String {
+        var bytes: [UInt8] = []
+        bytes.appendRFC3339(self)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Appends the RFC 3339 form without building a string: every event line has one.
+    mutating func appendRFC3339(_ time: WallTime) {
+        let (seconds, fraction) = time.microseconds.dividedFlooring(by: 1_000_000)
+        let (days, secondOfDay) = seconds.dividedFlooring(by: 86_400)
+        let (year, month, day) = civilDate(daysSinceEpoch: days)
+        append(contentsOf: "0000-00-00T00:00:00.000000Z".utf8)
+        let end = count
+        put(year, width: 4, before: end - 23)
+        put(month, width: 2, before: end - 20)
+        put(day, width: 2, before: end - 17)
+        put(secondOfDay / 3_600, width: 2, before: end - 14)
+        put(secondOfDay / 60 % 60, width: 2, before: end - 11)
+        put(secondOfDay % 60, width: 2, before: end - 8)
+        put(fraction, width: 6, before: end - 1)
+    }
+
+    private mutating func put(_ value: Int64, width: Int, before end: Int) {
+        var rest = UInt32(truncatingIfNeeded: value)
+        var place = end
+        while place > end - width {
+            place -= 1
+            self[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+    }
+}
+
+private func decimal(_ digits: ArraySlice<UInt8>) -> Int64? {
+    var value: Int64 = 0
+    for digit in digits {
+        guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+        value = value * 10 + Int64(digit - UInt8(ascii: "0"))
+    }
+    return value
+}
+
+/// Proleptic Gregorian calendar, after Howard Hinnant's "chrono-compatible low-level date algorithms".
+private func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let (era, yearOfEra) = shifted.dividedFlooring(by: 400)
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+}
+
+private func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let (era, dayOfEra) = (days + 719_468).dividedFlooring(by: 146_097)
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+}
+
+extension Int64 {
+    fileprivate func dividedFlooring(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let quotient = self >= 0 ? self / divisor : (self - divisor + 1) / divisor
+        return (quotient, self - quotient * divisor)
+    }
+}

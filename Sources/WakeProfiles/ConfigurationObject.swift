@@ -6,42 +6,64 @@ import WakeModel
 public struct ConfigurationObject {
     private let place: ConfigurationPath
     public let report: ConfigurationReport
-    private let members: ConfigurationMembers
+    private let members: [JSONValue.Member]
+    /// Index by key, where there are many: reading a large object must not take quadratic time.
+    private let places: [String: Int]
+
+    /// Larger files are refused without being read.
+    public static let largestFile = 1 << 20
 
     /// Opens the document. Nil, and reported, where it is no object.
     public init?(document text: [UInt8], keys: [String], required: [String] = [], report: ConfigurationReport) {
-        do {
-            let value = try ConfigurationValue(parsing: text, file: report.file)
+        do throws(JSONValue.Fault) {
+            guard text.count <= Self.largestFile else {
+                report.add("the file is larger than 1 MiB; this is not a configuration")
+                return nil
+            }
+            guard String(validating: text, as: UTF8.self) != nil else {
+                report.add("the file is not UTF-8 text; save it as UTF-8")
+                return nil
+            }
+            let value = try JSONValue(json5: text)
             self.init(value, at: .document, keys: keys, required: required, report: report)
         } catch {
-            report.add(error.sentence)
+            report.add("\(Self.place(of: error.offset, in: text)): \(error.reason)")
             return nil
         }
     }
 
+    /// Lines and columns count from 1, columns in characters.
+    private static func place(of offset: Int, in text: [UInt8]) -> String {
+        let before = text[..<min(offset, text.count)]
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        return "line \(line), column \(String(decoding: before[start...], as: UTF8.self).count + 1)"
+    }
+
     /// `keys` nil accepts any key, for objects whose keys the user chooses.
     init?(
-        _ value: ConfigurationValue, at place: ConfigurationPath, keys: [String]?, required: [String] = [],
+        _ value: JSONValue, at place: ConfigurationPath, keys: [String]?, required: [String] = [],
         report: ConfigurationReport
     ) {
         guard case .object(let members) = value else {
             let path = place.description
-            report.add("\(path.isEmpty ? "the file" : path) is \(value), expected an object, {…}")
+            report.add("\(path.isEmpty ? "the file" : path) is \(value.found), expected an object, {…}")
             return nil
         }
         self.place = place
         self.report = report
         self.members = members
+        places = members.count > 16 ? Dictionary(uniqueKeysWithValues: zip(members.map(\.name), members.indices)) : [:]
         if let keys { refuseUnknown(keys) }
-        for key in required where !members.has(key) { report.add("\(self.path(of: key)) is missing") }
+        for key in required where !has(key) { report.add("\(self.path(of: key)) is missing") }
     }
 
     private func refuseUnknown(_ known: [String]) {
-        for key in members.unknown(to: known).sorted() {
+        for key in members.map(\.name).filter({ !known.contains($0) }).sorted() {
             let place = path.isEmpty ? "" : " in \(path)"
             let near = nearestName(to: key, among: known).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "known keys are \(known.joined(separator: ", "))"
-            report.add("unknown key \(ConfigurationValue.text(key))\(place); \(advice)")
+            report.add("unknown key \(JSONValue.string(key).found)\(place); \(advice)")
         }
     }
 
@@ -50,22 +72,25 @@ public struct ConfigurationObject {
     public func path(of key: String) -> String { place.member(key).description }
 
     /// In alphabetical order, so that faults are always reported in the same order.
-    public var keys: [String] { members.keys.sorted() }
-    public func has(_ key: String) -> Bool { members.has(key) }
-    func value(_ key: String) -> ConfigurationValue? { members[key] }
+    public var keys: [String] { members.map(\.name).sorted() }
+    public func has(_ key: String) -> Bool { value(key) != nil }
+
+    func value(_ key: String) -> JSONValue? {
+        places.isEmpty ? members.first { $0.name == key }?.value : places[key].map { members[$0].value }
+    }
 
     /// Reports that the value of `key` is not the expected one.
     public func refuse(_ key: String, expected: String) {
-        guard let value = members[key] else { return }
-        report.add("\(path(of: key)) is \(value), expected \(expected)")
+        guard let value = value(key) else { return }
+        report.add("\(path(of: key)) is \(value.found), expected \(expected)")
     }
 
     /// The value of `key` as `read` parses it; nil where it is absent, nil and reported where it cannot be parsed. The
     /// expectation becomes text only for a report: otherwise that would take most of the start.
     func read<Value>(
-        _ key: String, expected: @autoclosure () -> String, _ read: (ConfigurationValue) -> Value?
+        _ key: String, expected: @autoclosure () -> String, _ read: (JSONValue) -> Value?
     ) -> Value? {
-        guard let value = members[key] else { return nil }
+        guard let value = value(key) else { return nil }
         if let result = read(value) { return result }
         refuse(key, expected: expected())
         return nil
@@ -76,19 +101,19 @@ extension ConfigurationObject {
     /// A text that is not empty and holds no NUL, which neither a path nor an environment variable can contain.
     public func text(_ key: String) -> String? {
         read(key, expected: "a text that is not empty") { value in
-            if case .text(let text) = value, !text.isEmpty, !text.utf8.contains(0) { text } else { nil }
+            if case .string(let text) = value, !text.isEmpty, !text.utf8.contains(0) { text } else { nil }
         }
     }
 
     /// A text that may be empty, as the value of an environment variable may.
     public func anyText(_ key: String) -> String? {
         read(key, expected: "a text") { value in
-            if case .text(let text) = value, !text.utf8.contains(0) { text } else { nil }
+            if case .string(let text) = value, !text.utf8.contains(0) { text } else { nil }
         }
     }
 
     /// Whether the value is exactly this text. Reports nothing.
-    public func isText(_ key: String, _ text: String) -> Bool { members[key] == .text(text) }
+    public func isText(_ key: String, _ text: String) -> Bool { value(key) == .string(text) }
 
     public func flag(_ key: String) -> Bool? {
         read(key, expected: "true or false") { value in if case .boolean(let flag) = value { flag } else { nil } }
@@ -113,7 +138,7 @@ extension ConfigurationObject {
             switch value {
             case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
             case .number(let real): range.contains(real) ? real : nil
-            case .null, .boolean, .text, .list, .object: nil
+            case .null, .boolean, .string, .array, .object: nil
             }
         }
     }
@@ -124,7 +149,7 @@ extension ConfigurationObject {
             expected:
                 "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as \"10s\" or \"250ms\""
         ) { value in
-            if case .text(let text) = value, let span = TimeSpan(text: text), range.contains(span) {
+            if case .string(let text) = value, let span = TimeSpan(text: text), range.contains(span) {
                 span
             } else {
                 nil
@@ -139,7 +164,7 @@ extension ConfigurationObject {
             expected:
                 "a size from \(byteCountText(range.lowerBound)) to \(byteCountText(range.upperBound)), such as \"64MiB\""
         ) { value in
-            if case .text(let text) = value, let size = byteCount(text: text), range.contains(size) {
+            if case .string(let text) = value, let size = byteCount(text: text), range.contains(size) {
                 size
             } else {
                 nil
@@ -150,18 +175,18 @@ extension ConfigurationObject {
     /// One of the words of an enumeration.
     public func word<Word: RawRepresentable & CaseIterable>(_ key: String, as: Word.Type = Word.self) -> Word?
     where Word.RawValue == String {
-        members[key].flatMap { word($0, at: place.member(key)) }
+        value(key).flatMap { word($0, at: place.member(key)) }
     }
 
     private func word<Word: RawRepresentable & CaseIterable>(
-        _ value: ConfigurationValue, at place: @autoclosure () -> ConfigurationPath
+        _ value: JSONValue, at place: @autoclosure () -> ConfigurationPath
     ) -> Word? where Word.RawValue == String {
-        if case .text(let text) = value, let word = Word(rawValue: text) { return word }
+        if case .string(let text) = value, let word = Word(rawValue: text) { return word }
         return word(value, at: place(), among: Word.allCases.map(\.rawValue)).flatMap { Word(rawValue: $0) }
     }
 
     public func word(_ key: String, among words: [String]) -> String? {
-        members[key].flatMap { word($0, at: place.member(key), among: words) }
+        value(key).flatMap { word($0, at: place.member(key), among: words) }
     }
 
     public func words<Word: RawRepresentable & CaseIterable>(
@@ -171,25 +196,25 @@ extension ConfigurationObject {
     }
 
     private func word(
-        _ value: ConfigurationValue, at place: @autoclosure () -> ConfigurationPath, among words: [String]
+        _ value: JSONValue, at place: @autoclosure () -> ConfigurationPath, among words: [String]
     ) -> String? {
-        if case .text(let text) = value {
+        if case .string(let text) = value {
             if words.contains(text) { return text }
             if let near = nearestName(to: text, among: words) {
-                report.add("\(place()) is \(value); did you mean \"\(near)\"?")
+                report.add("\(place()) is \(value.found); did you mean \"\(near)\"?")
                 return nil
             }
         }
-        report.add("\(place()) is \(value), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+        report.add("\(place()) is \(value.found), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
         return nil
     }
 
     /// A list; `element` reads each element and gets its path.
     public func list<Element>(
-        _ key: String, of what: String, _ element: (ConfigurationValue, ConfigurationPath) -> Element?
+        _ key: String, of what: String, _ element: (JSONValue, ConfigurationPath) -> Element?
     ) -> [Element]? {
         let values = read(key, expected: "a list of \(what)") { value in
-            if case .list(let values) = value { values } else { nil }
+            if case .array(let values) = value { values } else { nil }
         }
         let place = place.member(key)
         return values?.enumerated().compactMap { element($1, .element(place, $0)) }
@@ -197,8 +222,8 @@ extension ConfigurationObject {
 
     public func texts(_ key: String) -> [String]? {
         list(key, of: "texts") { value, path in
-            if case .text(let text) = value, !text.utf8.contains(0) { return text }
-            report.add("\(path) is \(value), expected a text")
+            if case .string(let text) = value, !text.utf8.contains(0) { return text }
+            report.add("\(path) is \(value.found), expected a text")
             return nil
         }
     }
@@ -211,7 +236,7 @@ extension ConfigurationObject {
 
     /// `keys` nil accepts any key.
     public func object(_ key: String, keys: [String]?, required: [String] = []) -> ConfigurationObject? {
-        members[key].flatMap {
+        value(key).flatMap {
             ConfigurationObject($0, at: place.member(key), keys: keys, required: required, report: report)
         }
     }
@@ -219,3 +244,82 @@ extension ConfigurationObject {
 
 /// `1000` rather than `1000.0`.
 private func shortest(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+
+/// The path of a value in a configuration document; its text is built only for a fault.
+public indirect enum ConfigurationPath: Sendable, CustomStringConvertible {
+    /// The whole document.
+    case document
+    case value(of: String, ConfigurationPath)
+    case element(ConfigurationPath, Int)
+
+    func member(_ key: String) -> ConfigurationPath { .value(of: key, self) }
+
+    /// `watch[0].profile`; empty for the document.
+    public var description: String {
+        switch self {
+        case .document: ""
+        case .value(let key, .document): key
+        case .value(let key, let object): "\(object).\(key)"
+        case .element(let list, let index): "\(list)[\(index)]"
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as a sentence about a configuration names it.
+    var found: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let whole): "\(whole)"
+        case .number(let real): "\(real)"
+        case .string(let text): "\"\(text.count > 40 ? "\(text.prefix(40))…" : text)\""
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+}
+
+/// One fault of one file. Its text reads, for example:
+/// `handlers.d/hr.json5: unknown key "polcy" in watch[0]; did you mean "policy"?`
+public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var file: String
+    public var sentence: String
+
+    public init(file: String, sentence: String) {
+        self.file = file
+        self.sentence = sentence
+    }
+
+    public var description: String { "\(file): \(sentence)" }
+}
+
+/// Every fault found in one file, in the order of the file's closed key list; never empty when thrown.
+public struct ConfigurationErrors: Error, Hashable, Sendable, CustomStringConvertible {
+    public var all: [ConfigurationError]
+
+    public init(_ all: [ConfigurationError]) { self.all = all }
+
+    /// The first few faults, a line each: fix these before you read on.
+    public var description: String {
+        let shown = 5
+        var lines = all.prefix(shown).map(\.description)
+        if all.count > shown { lines.append("and \(all.count - shown) more") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// Collects the faults of one file, so that you see them together.
+public final class ConfigurationReport {
+    public let file: String
+    public private(set) var errors: [ConfigurationError] = []
+
+    public init(file: String) { self.file = file }
+
+    public func add(_ sentence: String) { errors.append(ConfigurationError(file: file, sentence: sentence)) }
+
+    /// Throws the collected faults, if there are any.
+    public func conclude() throws(ConfigurationErrors) {
+        if !errors.isEmpty { throw ConfigurationErrors(errors) }
+    }
+}

@@ -81,8 +81,8 @@ struct FieldDocument {
             switch value {
             case .integer(let whole): whole == 0 ? nil : Scale(numerator: Double(whole), denominator: 1)
             case .number(let real): real == 0 || !real.isFinite ? nil : Scale(numerator: real, denominator: 1)
-            case .text(let text): Self.fraction(text)
-            case .null, .boolean, .list, .object: nil
+            case .string(let text): Self.fraction(text)
+            case .null, .boolean, .array, .object: nil
             }
         }
     }
@@ -122,14 +122,14 @@ struct FieldDocument {
         }
     }
 
-    private static func bitRange(_ value: ConfigurationValue) -> ClosedRange<Int>? {
+    private static func bitRange(_ value: JSONValue) -> ClosedRange<Int>? {
         switch value {
         case .integer(let bit): return (0...63).contains(bit) ? Int(bit)...Int(bit) : nil
-        case .text(let text):
+        case .string(let text):
             let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
             guard ends.count == 2, let low = ends[0], let high = ends[1], low >= 0, low <= high else { return nil }
             return low...high
-        case .null, .boolean, .number, .list, .object: return nil
+        case .null, .boolean, .number, .array, .object: return nil
         }
     }
 

@@ -87,8 +87,8 @@ enum ProfileDocument {
 
     private static func uuids(_ key: String, of object: ConfigurationObject) -> [BluetoothUUID] {
         object.list(key, of: "Bluetooth UUIDs") { value, path in
-            if case .text(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
-            object.report.add("\(path) is \(value), expected a Bluetooth UUID such as \"2a37\"")
+            if case .string(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
+            object.report.add("\(path) is \(value.found), expected a Bluetooth UUID such as \"2a37\"")
             return nil
         } ?? []
     }
@@ -185,5 +185,221 @@ extension ProfileDocument {
     static func channel(_ key: String, kind: SourceKind) -> Channel? {
         if kind == .bluetoothCentral { return BluetoothUUID(key).map { .characteristic($0) } }
         return Channel(stream: key)
+    }
+}
+
+// The keys of a profile that say which node of an accessory is opened, how, and when it is released.
+extension ProfileDocument {
+    static let accessoryKeys = ["node", "serial", "framing", "sharing", "on_suspend", "settle", "replug_grace"]
+    static let lineKeys = ["baud", "data_bits", "parity", "stop_bits", "flow", "dtr", "rts"]
+
+    /// Nil, and reported, where the node cannot be determined.
+    static func accessory(of object: ConfigurationObject) -> AccessoryPlan? {
+        let node = node(of: object)
+        var plan = AccessoryPlan(node: node ?? .none)
+        plan.line = line(of: object) ?? plan.line
+        if let framing = framing(of: object) { (plan.framing, plan.frameLimit) = framing }
+        plan.sharing = object.word("sharing") ?? plan.sharing
+        plan.onSuspend = object.word("on_suspend") ?? plan.onSuspend
+        plan.settle = object.span("settle", in: .zero ... .seconds(60)) ?? plan.settle
+        plan.replugGrace = object.span("replug_grace", in: .zero ... .seconds(60)) ?? plan.replugGrace
+        guard let node else { return nil }
+        checkKeysFit(node, in: object)
+        return plan
+    }
+
+    /// The named node, or else the one whose streams are listed.
+    private static func node(of object: ConfigurationObject) -> AccessoryNode? {
+        let streams = streamNodes(of: object)
+        guard object.has("node") else { return node(telling: streams, in: object) }
+        guard let node = object.word("node", as: AccessoryNode.self) else { return nil }
+        for stream in streams where stream.node.map({ $0 != node.streams }) ?? false {
+            let other = stream.node.map(\.rawValue) ?? ""
+            object.report.add(
+                "node is \"\(node.rawValue)\", but streams has \"\(stream.key)\", which comes from node \"\(other)\"; "
+                    + "change one of the two")
+            return nil
+        }
+        return node
+    }
+
+    private typealias StreamNode = (key: String, node: AccessoryNode?)
+
+    private static func node(telling streams: [StreamNode], in object: ConfigurationObject) -> AccessoryNode? {
+        guard let first = streams.first else {
+            object.report.add(
+                "node is missing, and no stream tells it; write node: \"serial\", \"hid\" or \"input\", \"rfcomm\" for a "
+                    + "serial port over Bluetooth, or \"none\" where nothing is to be opened")
+            return nil
+        }
+        if let other = streams.first(where: { $0.node != first.node }), other.node != nil, first.node != nil {
+            object.report.add(
+                "streams has \"\(first.key)\" and \"\(other.key)\", which come from different nodes; keep those of one "
+                    + "node, and write a second profile for the other")
+            return nil
+        }
+        return first.node
+    }
+
+    /// The keys of `streams`, each with its node; nil for a name that is no stream, which is reported.
+    private static func streamNodes(of object: ConfigurationObject) -> [StreamNode] {
+        guard case .object(let members) = object.value("streams") else { return [] }
+        return members.map(\.name).sorted().map { key in
+            switch channel(key, kind: .externalAccessory) {
+            case .serial: (key, .serial)
+            case .report: (key, .hid)
+            case .input: (key, .input)
+            case .characteristic, .fragment, .stream, nil: (key, nil)
+            }
+        }
+    }
+
+    private static func checkKeysFit(_ node: AccessoryNode, in object: ConfigurationObject) {
+        let serialKeys = node == .rfcomm ? ["serial"] : ["serial", "framing"]
+        for key in serialKeys where node != .serial && object.has(key) {
+            object.report.add("\(key) does not fit node \"\(node.rawValue)\"; remove it or write node: \"serial\"")
+        }
+        guard let why = node.whyAlone else { return }
+        for key in ["sharing", "on_suspend"] where object.has(key) {
+            object.report.add("\(key) does not fit node \"\(node.rawValue)\", \(why); remove it")
+        }
+    }
+
+    /// A serial port over Bluetooth: bluetoothd announces it, and the bridge connects it.
+    static func isCalled(_ object: ConfigurationObject) -> Bool {
+        object.value("node") == .string(AccessoryNode.rfcomm.rawValue)
+    }
+
+    private static func line(of object: ConfigurationObject) -> LineSettings? {
+        guard let found = object.object("serial", keys: lineKeys) else { return nil }
+        var line = LineSettings()
+        line.baud = found.integer("baud", in: 50...12_000_000) ?? line.baud
+        line.dataBits = found.integer("data_bits", in: 5...8) ?? line.dataBits
+        line.parity = found.word("parity") ?? line.parity
+        line.stopBits = found.integer("stop_bits", in: 1...2) ?? line.stopBits
+        line.flow = found.word("flow") ?? line.flow
+        line.dtr = found.word("dtr") ?? line.dtr
+        line.rts = found.word("rts") ?? line.rts
+        if line.flow == .hardware, line.rts != .untouched {
+            found.report.add(
+                "serial.rts does not fit flow \"hardware\", which moves RTS by itself; remove one of the two")
+        }
+        return line
+    }
+}
+
+extension AccessoryNode {
+    /// The node that has the same streams.
+    fileprivate var streams: AccessoryNode { self == .rfcomm ? .serial : self }
+
+    /// Why `sharing` and `on_suspend` do not fit it; nil where they do.
+    fileprivate var whyAlone: String? {
+        switch self {
+        case .serial, .hid, .input: nil
+        case .rfcomm: "which no other program can open"
+        case .none: "of which nothing is opened"
+        }
+    }
+}
+
+// The key `framing` of a profile: how the bytes of a serial accessory become messages.
+extension ProfileDocument {
+    static let framingKeys = [
+        "kind", "limit", "delimiter", "start", "offset", "size", "endian", "extra", "length", "gap",
+    ]
+
+    enum FramingKind: String, CaseIterable {
+        case none, line, delimiter
+        case lengthPrefix = "length-prefix"
+        case fixed, idle, slip, cobs
+
+        /// The keys that may stand beside it.
+        var keys: [String] {
+            switch self {
+            case .none, .line, .slip, .cobs: ["limit"]
+            case .delimiter: ["delimiter", "limit"]
+            case .lengthPrefix: ["start", "offset", "size", "endian", "extra", "limit"]
+            case .fixed: ["length"]
+            case .idle: ["gap", "limit"]
+            }
+        }
+
+        /// The keys that must stand beside it.
+        var required: String? {
+            switch self {
+            case .none, .line, .slip, .cobs: nil
+            case .delimiter: "delimiter"
+            case .lengthPrefix: "size"
+            case .fixed: "length"
+            case .idle: "gap"
+            }
+        }
+    }
+
+    /// The longest message that an event can hold.
+    private static let longestMessage = 16_384
+    private static let defaultLimit = 4_096
+
+    /// Nil where the key is absent; nil and reported where it cannot be read.
+    static func framing(of object: ConfigurationObject) -> (framing: Framing, limit: Int)? {
+        guard let found = object.object("framing", keys: framingKeys, required: ["kind"]),
+            let kind = found.word("kind", as: FramingKind.self)
+        else { return nil }
+        refuseKeys(that: kind, doesNotKnow: found)
+        let limit = found.integer("limit", in: 1...longestMessage) ?? defaultLimit
+        guard let framing = framing(kind, of: found, limit: limit) else { return nil }
+        // All messages have this length, so the longest has it too.
+        if case .fixed(let length) = framing { return (framing, length) }
+        return (framing, limit)
+    }
+
+    private static func refuseKeys(that kind: FramingKind, doesNotKnow object: ConfigurationObject) {
+        let others = framingKeys.filter { $0 != "kind" && !kind.keys.contains($0) }
+        for key in others where object.has(key) {
+            let kinds = FramingKind.allCases.filter { $0.keys.contains(key) }.map { "\"\($0.rawValue)\"" }
+            object.report.add(
+                "\(object.path(of: key)) does not fit kind \"\(kind.rawValue)\"; it belongs to \(kinds.joined(separator: ", "))"
+            )
+        }
+        if let key = kind.required, !object.has(key) {
+            object.report.add("\(object.path(of: key)) is missing; kind \"\(kind.rawValue)\" needs it")
+        }
+    }
+
+    private static func framing(_ kind: FramingKind, of object: ConfigurationObject, limit: Int) -> Framing? {
+        switch kind {
+        case .none: .some(.none)
+        case .line: .line
+        case .delimiter: mark("delimiter", of: object).map { .delimiter($0) }
+        case .lengthPrefix: lengthPrefix(of: object, limit: limit).map { .lengthPrefix($0) }
+        case .fixed: object.integer("length", in: 1...longestMessage).map { .fixed($0) }
+        case .idle: object.span("gap", in: .milliseconds(1) ... .seconds(60)).map { .idle($0) }
+        case .slip: .slip
+        case .cobs: .cobs
+        }
+    }
+
+    private static func lengthPrefix(of object: ConfigurationObject, limit: Int) -> Framing.LengthPrefix? {
+        let start = mark("start", of: object) ?? []
+        let offset = object.integer("offset", in: start.count...64) ?? start.count
+        let size = object.read("size", expected: "1, 2 or 4") { value -> Int? in
+            if case .integer(let whole) = value, [1, 2, 4].contains(whole) { Int(whole) } else { nil }
+        }
+        let endian = object.word("endian", as: Framing.Endian.self) ?? .little
+        guard let size else { return nil }
+        // By default the length counts the bytes that follow it.
+        let extra = object.integer("extra", in: 0...1_024) ?? offset + size
+        if limit < offset + size {
+            object.report.add("framing.limit is \(limit), expected at least \(offset + size), the end of the length")
+        }
+        return .init(start: start, offset: offset, size: size, endian: endian, extra: extra)
+    }
+
+    private static func mark(_ key: String, of object: ConfigurationObject) -> [UInt8]? {
+        object.read(key, expected: "1 to 16 bytes in hexadecimal, such as \"0d0a\"") { value in
+            guard case .string(let text) = value, let bytes = [UInt8](hexadecimal: text), (1...16).contains(bytes.count)
+            else { return nil }
+            return bytes
+        }
     }
 }

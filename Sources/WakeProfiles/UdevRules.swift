@@ -99,3 +99,205 @@ extension UInt8 {
         }
     }
 }
+
+/// One profile as lines of udev rules: where udev finds each property, for the node and for its USB device.
+struct UdevProfileRules {
+    /// A parent of a node. All attributes in one line must belong to one parent.
+    private enum Part: CaseIterable { case usbDevice, usbInterface, usbSerial, hid, input }
+
+    /// The properties that a node must have.
+    private struct Demand {
+        var own: [String] = []
+        var parts: [Part: [String]] = [:]
+        /// Imports that must come first, because the node itself does not have the property.
+        var imports: [String] = []
+    }
+
+    private let profile: Profile
+    private let node: AccessoryNode
+
+    init(_ profile: Profile) throws(UdevRulesFault) {
+        guard profile.name.utf8.allSatisfy({ $0.isNameByte }) else {
+            throw UdevRulesFault(
+                description:
+                    "the profile \"\(profile.name)\" cannot be named in a udev rule; rename it with a-z, 0-9, - and _")
+        }
+        self.profile = profile
+        node = profile.accessory?.node ?? .none
+        if node != .none { try checkProperties() }
+    }
+
+    var text: String {
+        ([comment] + nodeLines + usbLines).map { $0 + "\n" }.joined()
+    }
+
+    private var comment: String {
+        // A line break would end the comment, and a backslash at its end would continue it.
+        let title = String(profile.title.unicodeScalars.map { $0.value < 32 || $0 == "\\" ? " " : Character($0) })
+        let what =
+            switch node {
+            case .serial: "a serial line"
+            case .hid: "hidraw"
+            case .input: "input events"
+            case .rfcomm, .none: "nothing of it is opened, so it is left to others"
+            }
+        return "# \(profile.name): \(title), \(what)"
+    }
+
+    // MARK: The node
+
+    private var subsystem: String? {
+        switch node {
+        case .serial: "SUBSYSTEM==\"tty\""
+        case .hid: "SUBSYSTEM==\"hidraw\""
+        case .input: "SUBSYSTEM==\"input\", KERNEL==\"event*\""
+        case .rfcomm, .none: nil
+        }
+    }
+
+    private var nodeLines: [String] {
+        guard let subsystem else { return [] }
+        let demand = demand
+        let narrow = demand.parts[.usbDevice] ?? []
+        var lines = demand.imports.map { ([subsystem] + narrow + [$0]).joined(separator: ", ") }
+        let parts = Part.allCases.compactMap { demand.parts[$0] }
+        var step: [String] = []
+        for (index, part) in parts.dropLast().enumerated() {
+            let mark = "\"\(profile.name) \(index + 1)\""
+            lines.append(([subsystem] + step + part + ["ENV{.WAKEBRIDGE_STEP}=\(mark)"]).joined(separator: ", "))
+            step = ["ENV{.WAKEBRIDGE_STEP}==\(mark)"]
+        }
+        return lines + [([subsystem] + step + demand.own + (parts.last ?? []) + [claim]).joined(separator: ", ")]
+    }
+
+    private var claim: String { "ENV{\(UdevRules.property)}=\"\(profile.name)\"" }
+
+    private var demand: Demand {
+        var demand = Demand()
+        for property in profile.match.properties { add(property, to: &demand) }
+        return demand
+    }
+
+    private func add(_ property: Profile.Match.Property, to demand: inout Demand) {
+        if let (part, token) = Self.attribute(property, of: node) {
+            return demand.parts[part, default: []].append(token)
+        }
+        let value = UdevValue.pattern(property.value)
+        let isPath = node == .hid && property.name.hasPrefix("ID_PATH")
+        // The path to the device, or to its interface that the node belongs to.
+        demand.own.append("ENV{\(property.name)}==\"\(isPath ? "\(value)|\(value):*" : value)\"")
+        guard let source = missing(property.name) else { return }
+        if !demand.imports.contains(source) { demand.imports.append(source) }
+    }
+
+    /// The source of a property that udev's own rules do not set for such a node.
+    private func missing(_ name: String) -> String? {
+        if !name.hasPrefix("ID_") {
+            return Self.ownNames.contains(name) ? nil : "ENV{\(name)}==\"\", IMPORT{parent}=\"\(name)\""
+        }
+        guard node == .hid else { return nil }
+        return name.hasPrefix("ID_PATH") ? "IMPORT{builtin}=\"path_id\"" : "IMPORT{builtin}=\"usb_id\""
+    }
+
+    /// The properties that the kernel gives every device.
+    private static let ownNames: Set = ["DEVNAME", "DEVPATH", "MAJOR", "MINOR", "SUBSYSTEM"]
+
+    private static func attribute(
+        _ property: Profile.Match.Property, of node: AccessoryNode
+    ) -> (Part, String)? {
+        let value = UdevValue.pattern(property.value)
+        switch (property.name, node) {
+        case ("USB_SERIAL_PORT", .serial): return (.usbSerial, "ATTRS{port_number}==\"\(value)\"")
+        // The device has the others itself.
+        case (_, .serial): return nil
+        case ("ID_VENDOR_ID", _): return (.usbDevice, "ATTRS{idVendor}==\"\(value)\"")
+        case ("ID_MODEL_ID", _): return (.usbDevice, "ATTRS{idProduct}==\"\(value)\"")
+        case ("ID_SERIAL_SHORT", _):
+            return (.usbDevice, "ATTRS{serial}==\"\(UdevValue.patternOfUnderscored(property.value))\"")
+        case ("ID_USB_INTERFACE_NUM", _): return (.usbInterface, "ATTRS{bInterfaceNumber}==\"\(value)\"")
+        case ("NAME", .input), ("PHYS", .input), ("UNIQ", .input):
+            let bare = UdevValue.pattern(property.value.unquoted)
+            return (.input, "ATTRS{\(property.name.lowercased())}==\"\(bare)\"")
+        default:
+            // They are no attributes of their own; `uevent` lists them in this order.
+            guard let next = nextOfHID[property.name] else { return nil }
+            return (.hid, "ATTRS{uevent}==\"*\(property.name)=\(value)?\(next)=*\"")
+        }
+    }
+
+    private static let nextOfHID = [
+        "HID_ID": "HID_NAME", "HID_NAME": "HID_PHYS", "HID_PHYS": "HID_UNIQ", "HID_UNIQ": "MODALIAS",
+    ]
+
+    // MARK: The USB device
+
+    /// The properties that the USB device has too. Leaving one out only makes the line match more. Where no node is opened,
+    /// the device may sleep, and other programs may take it.
+    private var usbLines: [String] {
+        guard node != .none else { return [] }
+        var tokens = profile.match.properties.filter { Self.usbNames.contains($0.name) }
+        if tokens.isEmpty { tokens = usbNumbers }
+        guard tokens.contains(where: { $0.name != "ID_REVISION" }) else { return [] }
+        let demands = tokens.map { "ENV{\($0.name)}==\"\(UdevValue.pattern($0.value))\"" }
+        let line = ["SUBSYSTEM==\"usb\", ENV{DEVTYPE}==\"usb_device\""] + demands
+        return [(line + [claim]).joined(separator: ", ")]
+    }
+
+    private static let usbNames: Set = [
+        "ID_VENDOR_ID", "ID_MODEL_ID", "ID_SERIAL_SHORT", "ID_SERIAL", "ID_VENDOR", "ID_MODEL", "ID_REVISION",
+    ]
+
+    /// `0003:0000046D:0000C52B` is bus, vendor and product; bus 3 is USB.
+    private var usbNumbers: [Profile.Match.Property] {
+        let parts = profile.match.properties.first { $0.name == "HID_ID" }?.value.split(separator: ":") ?? []
+        guard parts.count == 3, parts[0] == "0003" else { return [] }
+        return zip(["ID_VENDOR_ID", "ID_MODEL_ID"], parts.dropFirst()).map {
+            Profile.Match.Property(name: $0, value: $1.suffix(4).lowercased())
+        }
+    }
+
+    private func checkProperties() throws(UdevRulesFault) {
+        for property in profile.match.properties {
+            let place = "the profile \(profile.name): match.properties"
+            let isName = property.name.utf8.allSatisfy { $0.isNameByte } && !property.name.isEmpty
+            guard isName, !property.name.hasPrefix(".") else {
+                throw UdevRulesFault(
+                    description: "\(place) has \(property.name.debugDescription), which is no property that udev has")
+            }
+            guard UdevValue.isSayable(property.value) else {
+                throw UdevRulesFault(
+                    description:
+                        "\(place).\(property.name) is \(property.value.debugDescription), which no udev rule can"
+                        + " ask for; match by another property than one with |, a backslash or control characters")
+            }
+        }
+    }
+}
+
+/// A text as the value of a match in a rule.
+enum UdevValue {
+    /// A `|` always separates alternatives, and the meaning of a backslash depends on its neighbours.
+    static func isSayable(_ value: String) -> Bool {
+        value.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 && $0 != "|" && $0 != "\\" }
+    }
+
+    /// The text with its patterns and quotes escaped.
+    static func pattern(_ value: String) -> String {
+        var text = String.UnicodeScalarView()
+        // By scalars: a combining mark after a quote makes another character for Swift, but not for udev.
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "*", "?", "[": text.append(contentsOf: ["[", scalar, "]"])
+            case "\"": text.append(contentsOf: ["\\", scalar])
+            default: text.append(scalar)
+            }
+        }
+        return String(text)
+    }
+
+    /// What udev replaces by an underscore: any run of whitespace, and characters that are unsafe in a name.
+    static func patternOfUnderscored(_ value: String) -> String {
+        value.split(separator: "_", omittingEmptySubsequences: false).map { pattern(String($0)) }
+            .joined(separator: "?*")
+    }
+}

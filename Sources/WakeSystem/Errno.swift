@@ -82,10 +82,13 @@ enum Answer {
     case failure(Errno)
 
     /// The value, or the failure as an error about `subject`.
-    func get(_ attempted: String, _ subject: @autoclosure () -> String) throws(SystemError) -> Int {
+    @discardableResult
+    func get(
+        _ attempted: String, _ subject: @autoclosure () -> String, advice: (Errno) -> String? = { _ in nil }
+    ) throws(SystemError) -> Int {
         switch self {
         case .value(let value): return value
-        case .failure(let errno): throw SystemError(attempted, subject(), errno)
+        case .failure(let errno): throw SystemError(attempted, subject(), errno, advice: advice(errno))
         }
     }
 }

@@ -205,3 +205,47 @@ public enum Directory {
         }
     }
 }
+
+extension File {
+    /// The first word of a file of one value, as those of /sys are; nil where it cannot be read.
+    package static func word(at path: String) -> String? {
+        (try? text(at: path))?.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    }
+}
+
+/// Returns a file's bytes in order, then nil. A failed read ends it too; ``failure`` then says why.
+public final class FileChunks {
+    public private(set) var failure: SystemError?
+    private let file: FileDescriptor
+    private static let chunkBytes = 64 << 10
+
+    public init(_ path: String) throws(SystemError) { file = try File.open(path, for: .read) }
+
+    public func next() -> [UInt8]? {
+        var bytes: [UInt8] = []
+        do {
+            guard case .bytes = try file.read(appendingTo: &bytes, limit: Self.chunkBytes) else { return nil }
+            return bytes
+        } catch {
+            failure = error
+            return nil
+        }
+    }
+}
+
+// Makes paths absolute, so that a process in another directory, and every child of ours, finds the same file.
+extension File {
+    /// The path from the root; a relative one starts at the working directory. Links and dots stay as they are.
+    public static func absolute(_ path: String) throws(SystemError) -> String {
+        path.hasPrefix("/") ? path : try Directory.current() + "/" + path
+    }
+}
+
+extension Directory {
+    /// The working directory of this process.
+    public static func current() throws(SystemError) -> String {
+        guard let found = getcwd(nil, 0) else { throw SystemError("find", "the current directory", Errno.last) }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}

@@ -7,12 +7,9 @@ public struct LeafEvents: Hashable, Sendable {
     public var isPopulated = false
     /// Every process in it has stopped.
     public var isFrozen = false
+}
 
-    public init(isPopulated: Bool = false, isFrozen: Bool = false) {
-        self.isPopulated = isPopulated
-        self.isFrozen = isFrozen
-    }
-
+extension LeafEvents {
     init(parsing bytes: [UInt8]) {
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let isSet = line.last == UInt8(ascii: "1")

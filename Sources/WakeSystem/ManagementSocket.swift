@@ -14,8 +14,9 @@ public struct ManagementSocket: ~Copyable {
     private static let subject = "the Bluetooth management channel"
 
     public init() throws(SystemError) {
-        let made = FileDescriptor(owning: Int32(try Self.check(wake_bluetooth_socket(), "open")))
-        _ = try Self.check(wake_management_bind(made.raw), "use")
+        let made = FileDescriptor(owning: Int32(try attemptC { wake_bluetooth_socket() }.get("open", Self.subject)))
+        let number = made.raw
+        try attemptC { wake_management_bind(number) }.get("use", Self.subject)
         self.init(owning: made)
     }
 
@@ -53,12 +54,5 @@ public struct ManagementSocket: ~Copyable {
     private static func isPowerOtherwise(_ opcode: UInt16, _ parameters: [UInt8], _ packet: ArraySlice<UInt8>) -> Bool {
         opcode == setPowered && packet[0] == 1 && packet[8] == 0 && packet.count >= 13
             && packet[9] & 1 != parameters.first
-    }
-
-    private static func check(_ code: Int32, _ attempted: String) throws(SystemError) -> Int {
-        switch attemptC({ code }) {
-        case .value(let value): return value
-        case .failure(let errno): throw SystemError(attempted, subject, errno)
-        }
     }
 }

@@ -8,11 +8,6 @@ import WakeModel
 public struct MonitorRecord: Hashable, Sendable {
     public var bytes: [UInt8]
     public var time: WallTime
-
-    public init(bytes: [UInt8], time: WallTime) {
-        self.bytes = bytes
-        self.time = time
-    }
 }
 
 public struct MonitorSocket: ~Copyable {
@@ -63,10 +58,7 @@ public struct MonitorSocket: ~Copyable {
     private static let subject = "the Bluetooth monitor channel"
 
     private static func check(_ code: Int32, _ attempted: String) throws(SystemError) -> Int {
-        switch attemptC({ code }) {
-        case .value(let value): return value
-        case .failure(let errno): throw SystemError(attempted, subject, errno, advice: advice(errno))
-        }
+        try attemptC { code }.get(attempted, subject, advice: advice)
     }
 
     private static func advice(_ errno: Errno) -> String? {

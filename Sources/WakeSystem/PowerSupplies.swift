@@ -7,27 +7,16 @@ public enum PowerSupplies {
     /// battery, and where the mains is not reported but the battery is full or charging.
     public static func isOnBattery(under root: String = root) -> Bool {
         let supplies = ((try? Directory.names(in: root)) ?? []).map { "\(root)/\($0)" }.filter(isOfMachine)
-        if supplies.contains(where: isMains) { return false }
-        return supplies.contains { kind(of: $0) == .store && text("status", of: $0) == "Discharging" }
+        if supplies.contains(where: { !isStore($0) && isOnline($0) }) { return false }
+        return supplies.contains { isStore($0) && File.word(at: "\($0)/status") == "Discharging" }
     }
 
-    private enum Kind { case source, store }
-
-    private static func kind(of path: String) -> Kind {
-        switch text("type", of: path) {
-        case "Battery", "UPS": .store
-        default: .source
-        }
-    }
+    private static func isStore(_ path: String) -> Bool { ["Battery", "UPS"].contains(File.word(at: "\(path)/type")) }
 
     /// A mouse, a headset or a pen has a battery of its own.
-    private static func isOfMachine(_ path: String) -> Bool { text("scope", of: path) != "Device" }
+    private static func isOfMachine(_ path: String) -> Bool { File.word(at: "\(path)/scope") != "Device" }
 
-    private static func isMains(_ path: String) -> Bool {
-        kind(of: path) == .source && text("online", of: path).flatMap { Int($0) } ?? 0 > 0
-    }
-
-    private static func text(_ attribute: String, of path: String) -> String? {
-        (try? File.text(at: "\(path)/\(attribute)"))?.split(whereSeparator: \.isNewline).first.map(String.init)
+    private static func isOnline(_ path: String) -> Bool {
+        File.word(at: "\(path)/online").flatMap { Int($0) } ?? 0 > 0
     }
 }

@@ -30,10 +30,10 @@ public struct ThermalZone: Sendable {
         var hot: Millidegrees?
         var critical: Millidegrees?
         var index = 0
-        while let kind = try? File.text(at: "\(path)/trip_point_\(index)_type") {
+        while let kind = File.word(at: "\(path)/trip_point_\(index)_type") {
             // A trip that is switched off is zero or below.
             if let trip = number(at: "\(path)/trip_point_\(index)_temp"), trip > 0 {
-                switch kind.firstWord {
+                switch kind {
                 case "hot": hot = min(hot ?? trip, trip)
                 case "critical": critical = min(critical ?? trip, trip)
                 default: break
@@ -44,9 +44,7 @@ public struct ThermalZone: Sendable {
         return hot ?? critical.map { $0 - distanceFromCritical }
     }
 
-    private static func number(at path: String) -> Int? {
-        (try? File.text(at: path)).flatMap { Int($0.firstWord) }
-    }
+    private static func number(at path: String) -> Int? { File.word(at: path).flatMap { Int($0) } }
 }
 
 /// Whether the machine is hot: from the limit of one zone on, until every zone is 5 °C below its limit.
@@ -70,8 +68,4 @@ public struct Thermometer: Sendable {
         }
         if !answers.isEmpty { isHot = answers.contains(true) }
     }
-}
-
-extension String {
-    fileprivate var firstWord: String { split(whereSeparator: \.isWhitespace).first.map(String.init) ?? "" }
 }

@@ -113,3 +113,87 @@ struct TrustedPath {
         return error(.notPermitted, advice)
     }
 }
+
+/// Directories that no other user can change: those with configuration, and those that are written to.
+public enum TrustedDirectory {
+    /// As ``Directory/names(in:startingWith:)``, for a directory that only trusted users can change.
+    public static func names(in path: String) throws(SystemError) -> [String] {
+        let place = try directory(path, "list")
+        try place.require(place.status)
+        return try Directory.names(in: place.path)
+    }
+
+    /// Throws where another user could change `path` or, where it does not exist yet, the directories above it.
+    public static func require(_ path: String) throws(SystemError) {
+        do throws(SystemError) {
+            let place = try directory(path, "use")
+            try place.require(place.status)
+        } catch {
+            guard error.errno == .noEntry else { throw error }
+        }
+    }
+
+    /// Whether this user owns the directory and no other may write to it, as XDG_RUNTIME_DIR must be. `su` and `sudo -E` leave
+    /// another user's directory in the environment.
+    public static func isOwn(_ path: String) -> Bool {
+        guard let place = safe(path) else { return false }
+        return place.status.st_uid == geteuid() && place.status.st_mode & 0o022 == 0
+    }
+
+    /// Whether files of this user in it are safe: it is this user's or root's, and sticky where others may write.
+    static func isSafe(_ path: String) -> Bool {
+        guard let place = safe(path) else { return false }
+        return place.status.st_uid == geteuid() || place.status.st_uid == 0
+    }
+
+    private static func safe(_ path: String) -> TrustedPath? {
+        guard path.hasPrefix("/"), let place = try? directory(path, "use") else { return nil }
+        return (try? place.require(place.status)).map { place }
+    }
+
+    private static func directory(_ path: String, _ attempted: String) throws(SystemError) -> TrustedPath {
+        let place = try TrustedPath(to: path, attempted)
+        guard place.isDirectory else { throw place.error(Errno(code: ENOTDIR)) }
+        return place
+    }
+}
+
+/// Files whose text decides what runs: read only where only trusted users could have written them.
+public enum TrustedFile {
+    /// The whole file, at most `limit` bytes. Opens only a plain file: opening a FIFO waits for its writer, and opening some
+    /// devices affects them.
+    /// - Parameter user: a user whose files are trusted too, beside root, this user and the program's owner.
+    public static func bytes(
+        at path: String, limit: Int, trustingAlso user: UInt32? = nil
+    ) throws(SystemError) -> [UInt8] {
+        let users = user.map { TrustedPath.trustedUsers.union([$0]) } ?? TrustedPath.trustedUsers
+        let place = try TrustedPath(to: path, "read", trusting: users)
+        // O_PATH opens nothing.
+        let mark = try open(place.path, clinux_o_path | O_NOFOLLOW, for: place)
+        var found = stat()
+        guard fstat(mark.raw, &found) == 0 else { throw place.error(.last) }
+        try requirePlainFile(found.st_mode, at: place)
+        try place.require(found)
+        let file = try open("/proc/self/fd/\(mark.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, for: place)
+        return try File.bytes(of: file, named: path, limit: limit)
+    }
+
+    private static func open(
+        _ path: String, _ flags: Int32, for place: TrustedPath
+    ) throws(SystemError) -> FileDescriptor {
+        switch attempt({ Int(Glibc.open(path, flags | O_CLOEXEC)) }) {
+        case .value(let raw): return FileDescriptor(owning: Int32(raw))
+        case .failure(let errno): throw place.error(errno)
+        }
+    }
+
+    private static func requirePlainFile(_ mode: mode_t, at place: TrustedPath) throws(SystemError) {
+        switch mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw place.error(Errno(code: EISDIR))
+        case S_IFIFO: throw place.error(.invalid, "it is a FIFO; put a plain file there")
+        case S_IFSOCK: throw place.error(.invalid, "it is a socket; put a plain file there")
+        default: throw place.error(.invalid, "it is a device; put a plain file there")
+        }
+    }
+}

@@ -74,12 +74,6 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public var column: Int
     public var reason: String
 
-    public init(line: Int, column: Int, reason: String) {
-        self.line = line
-        self.column = column
-        self.reason = reason
-    }
-
     public var description: String { "line \(line), column \(column): \(reason)" }
 }
 

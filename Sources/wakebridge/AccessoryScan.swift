@@ -99,25 +99,17 @@ enum AccessoryText {
     static func line(_ row: AttachedRow) -> String { cells(row).joined(separator: "  ") + "\n" }
 
     static func json(_ row: AttachedRow) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("name", row.label)
-        writer.field("address", row.place)
-        writer.field("node", row.record.node)
-        writer.field("profile", row.profile)
-        writer.field("state", row.isAttached ? "attached" : "detached")
-        writer.field("subsystem", row.record.subsystem)
-        writer.key("properties")
-        writer.beginArray()
-        for property in row.properties.sorted(by: { $0.key < $1.key }) {
-            writer.beginObject()
-            writer.field("name", property.key)
-            writer.field("value", property.value)
-            writer.endObject()
+        JSONWriter.line { writer in
+            writer.field("name", row.label)
+            writer.field("address", row.place)
+            writer.field("node", row.record.node)
+            writer.field("profile", row.profile)
+            writer.field("state", row.isAttached ? "attached" : "detached")
+            writer.field("subsystem", row.record.subsystem)
+            writer.objects("properties", row.properties.sorted { $0.key < $1.key }) { writer, property in
+                writer.field("name", property.key)
+                writer.field("value", property.value)
+            }
         }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
     }
 }

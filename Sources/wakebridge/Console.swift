@@ -1,5 +1,6 @@
 // The terminal: results on standard output, messages on standard error, colour only where a terminal shows it.
 import Glibc
+import WakeDaemon
 import WakeModel
 import WakeSystem
 
@@ -49,5 +50,98 @@ extension String {
     /// not steer the terminal, or look like other text.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.isMisleading && $0 != "\t" ? "\u{fffd}" : $0 }))
+    }
+}
+
+/// Output of the tool: writes all bytes, or ends the tool and says why.
+enum Output {
+    static let standard = "standard output"
+
+    /// Unbuffered, so that a line of a stream is seen at once; waits for a slow reader. A closed reader ends the process by
+    /// SIGPIPE, as in other tools.
+    /// - Parameter name: its name in an error; nil where no error can be shown.
+    static func write(_ bytes: [UInt8], to descriptor: Int32, called name: String?) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            // The descriptor is non-blocking for another process that shares it, so wait here.
+            case EAGAIN: awaitRoom(in: descriptor)
+            default: return end(name, Errno.last)
+            }
+        }
+    }
+
+    private static func awaitRoom(in descriptor: Int32) {
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&room, 1, -1)
+    }
+
+    private static func end(_ name: String?, _ error: Errno) {
+        guard let name else { return }
+        if error != .brokenPipe {
+            Console.say("failed: cannot write \(name): \(error); what was printed is not whole")
+        }
+        // A bridge in the foreground, the only mode that ignores SIGPIPE, ends its handler in order first.
+        if Signals.isIgnored(SIGPIPE) { kill(getpid(), SIGTERM) } else { exit(1) }
+    }
+}
+
+/// One line at the bottom of a terminal, redrawn during work; a pipe gets nothing of it.
+final class ProgressLine {
+    /// Nil where standard error is no terminal, or one that cannot redraw.
+    static func onTerminal() -> ProgressLine? { Console.canRedraw(on: 2) ? ProgressLine() : nil }
+
+    private var shown: String?
+
+    func show(_ text: String) {
+        guard text != shown else { return }
+        Console.draw("\r\u{1b}[2m\(text.printable.prefix(Console.space(on: 2).columns))\u{1b}[0m\u{1b}[K")
+        shown = text
+    }
+
+    /// Call it before other output, so that that starts on a new line.
+    func clear() {
+        guard shown != nil else { return }
+        shown = nil
+        Console.draw("\r\u{1b}[K")
+    }
+}
+
+extension ForegroundBridge.Progress {
+    /// The progress and the handler's state, with the sentence of `why`.
+    var sentence: String {
+        "\(length.spoken): \(acknowledged) of \(events.counted("event")) acknowledged, awake \(share(awake, of: length)): \(why)"
+    }
+}
+
+/// `3.1 %`.
+func share(_ part: TimeSpan, of whole: TimeSpan) -> String {
+    let thousandths = whole > .zero ? Int(Double(part.nanoseconds) / Double(whole.nanoseconds) * 1000) : 0
+    return "\(thousandths / 10).\(thousandths % 10) %"
+}
+
+/// Lines that are redrawn in place on a terminal, for live output.
+final class RedrawnTable {
+    /// Nil where standard output is no terminal, or one that cannot redraw.
+    static func onTerminal() -> RedrawnTable? { Console.canRedraw(on: 1) ? RedrawnTable() : nil }
+
+    private var height = 0
+
+    /// Clips the lines to the terminal, because lines that wrap or scroll cannot be redrawn.
+    func draw(_ text: String) {
+        let (columns, rows) = Console.space(on: 1)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
+            String($0.prefix(columns))
+        }
+        if lines.count > rows { lines = lines.prefix(rows - 1) + ["… and \(lines.count - rows + 1) more"] }
+        let back = height > 0 ? "\u{1b}[\(height)A\r\u{1b}[J" : ""
+        Console.print(back + lines.map { $0 + "\n" }.joined())
+        height = lines.count
     }
 }

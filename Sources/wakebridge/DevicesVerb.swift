@@ -111,19 +111,10 @@ private struct KnownDevices {
     // MARK: For programs
 
     var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("devices")
-        writer.beginArray()
-        for entry in entries { Self.write(entry, &writer) }
-        writer.endArray()
-        writer.key("doubts")
-        writer.beginArray()
-        for doubt in doubts { writer.value(doubt.json) }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.line { writer in
+            writer.list("devices", entries) { Self.write($1, &$0) }
+            writer.list("doubts", doubts) { $0.value($1.json) }
+        }
     }
 
     private static func write(_ entry: Entry, _ writer: inout JSONWriter) {

@@ -114,16 +114,10 @@ extension Findings {
     fileprivate var text: String { all.map(\.text).joined() }
 
     fileprivate var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("worst", worst.name)
-        writer.key("findings")
-        writer.beginArray()
-        for finding in all { finding.write(to: &writer) }
-        writer.endArray()
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.line { writer in
+            writer.field("worst", worst.name)
+            writer.objects("findings", all) { $1.write(to: &$0) }
+        }
     }
 }
 
@@ -150,14 +144,12 @@ extension Finding {
         case .act(let text): advice = text
         case nil: break
         }
-        writer.beginObject()
         writer.field("level", level.name)
         writer.field("code", code.rawValue)
         writer.field("what", what)
         writer.field("why", why)
         writer.field("command", command)
         writer.field("advice", advice)
-        writer.endObject()
     }
 }
 

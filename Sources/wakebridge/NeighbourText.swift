@@ -39,14 +39,11 @@ enum NeighbourText {
     }
 
     static func json(_ row: Neighbour) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("name", row.label)
-        writer.identity(of: row)
-        writer.field("count", row.count)
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.line { writer in
+            writer.field("name", row.label)
+            writer.identity(of: row)
+            writer.field("count", row.count)
+        }
     }
 }
 
@@ -61,10 +58,7 @@ extension JSONWriter {
         field("bonded", row.peripheral.isBonded)
         field("trusted", row.peripheral.isTrusted)
         field("connected", row.peripheral.isConnected)
-        key("services")
-        beginArray()
-        for service in row.peripheral.services.map(\.description).sorted() { string(service) }
-        endArray()
+        field("services", row.peripheral.services.map(\.description).sorted())
     }
 }
 

@@ -203,13 +203,10 @@ private enum PairedText {
     }
 
     static func json(_ paired: Neighbour, _ outcome: PairingOutcome) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.field("alias", paired.peripheral.alias)
-        writer.identity(of: paired)
-        writer.field("proof", outcome.bond == .new ? outcome.proof.word : nil)
-        writer.endObject()
-        writer.newline()
-        return writer.bytes
+        JSONWriter.line { writer in
+            writer.field("alias", paired.peripheral.alias)
+            writer.identity(of: paired)
+            writer.field("proof", outcome.bond == .new ? outcome.proof.word : nil)
+        }
     }
 }

@@ -1,5 +1,10 @@
-// wakebridge record: its options; Engine+Record.swift does the recording.
+// wakebridge record: the daemon's stream of events, or every packet of the radios, written into a file.
+import CCurl
+import Glibc
+import WakeCapture
 import WakeModel
+import WakeSystem
+import WakeTrace
 import WakeWords
 
 struct RecordOptions: Hashable {
@@ -55,5 +60,183 @@ extension RecordOptions {
         guard !words.operands.isEmpty else { throw .usage("a DEVICE must be named") }
         guard let output = words.value("output") else { throw .usage("say where the recording goes with -o FILE") }
         self.init(subject: .devices(words.operands), output: output, span: try words.time("for"))
+    }
+}
+
+/// The record verb's work: passes the daemon's stream of events through the recorder into a file, line by line.
+func recordDevices(
+    _ names: [String], _ options: RecordOptions, _ client: ControlClient
+) throws(Complaint) -> Int32 {
+    let known = try client.ask(.get, "/v1/devices").json.list("devices")
+    var chosen: [JSONValue] = []
+    for name in names {
+        let device = try device(name, among: known)
+        if !chosen.contains(device) { chosen.append(device) }
+    }
+    let recording = try Recording(chosen, options)
+    let query = chosen.count == 1 ? "?device=" + (chosen[0]["source"]?.string ?? "").percentEncoded : ""
+    let ending = try recording.followed {
+        () throws(Complaint) in
+        try client.follow(.get, "/v1/events\(query)", pace: recording.pace) { recording.record($0) }
+    }
+    try recording.finish()
+    return try Verb.finish(ending, "the daemon ended the stream of events; what came before is in \(options.output)")
+}
+
+/// The named device: an alias first, then a source or an address, in the daemon's order.
+private func device(_ name: String, among known: [JSONValue]) throws(Complaint) -> JSONValue {
+    if let device = known.first(where: { $0["alias"]?.string == name }) { return device }
+    let isMeant = { (device: JSONValue) in
+        let source = device["source"]?.string ?? ""
+        return source == name || source.hasSuffix("/" + name)
+    }
+    if let device = known.first(where: isMeant) { return device }
+    let near = suggestion(for: name, among: known.map { $0.text("alias") })
+    throw .failure("there is no device '\(name)'; see which there are with 'wakebridge status'.\(near)")
+}
+
+/// One recording: after every line the file is a trace that only lacks its end.
+private final class Recording {
+    private let file: RecordingFile
+    private var recorder: TraceRecorder
+    private let count: Int
+
+    init(_ devices: [JSONValue], _ options: RecordOptions) throws(Complaint) {
+        count = devices.count
+        let declared = devices.enumerated().compactMap { TraceDevice($1, number: $0 + 1) }
+        let isUp = devices.map { $0["link"]?.string == "connected" }
+        recorder = TraceRecorder(declared, isUp: isUp, start: SystemClock.wall())
+        file = try RecordingFile(options.output, for: options.span)
+        file.write(recorder.begin())
+    }
+
+    func record(_ line: ArraySlice<UInt8>) { file.write(recorder.record(line, at: SystemClock.wall())) }
+
+    /// Nil once the time is over, or nothing more can be recorded.
+    func pace() -> TimeSpan? { recorder.cutShort == nil ? file.pace(summary) : nil }
+
+    /// Writes the last line of the trace, however the stream ended.
+    func followed(
+        _ follow: () throws(Complaint) -> ControlClient.Ending
+    ) throws(Complaint) -> ControlClient.Ending {
+        do { return try follow() } catch {
+            file.write(recorder.end())
+            try file.finish(summary)
+            throw error
+        }
+    }
+
+    func finish() throws(Complaint) {
+        file.write(recorder.end())
+        try file.finish(summary)
+        if let reason = recorder.cutShort { throw .failure("the recording is not whole: \(reason)") }
+    }
+
+    private var summary: String {
+        let counts = recorder.counts
+        let remarks = counts.remarks > 0 ? ", \(counts.remarks.counted("remark"))" : ""
+        return "\(counts.values.counted("value")), \(counts.connects.counted("connect")), "
+            + "\(counts.disconnects.counted("disconnect"))\(remarks) of \(count.counted("device"))"
+    }
+}
+
+extension TraceDevice {
+    /// A device in the form of the control API.
+    fileprivate init?(_ status: JSONValue, number: Int) {
+        guard let source = status["source"]?.string else { return nil }
+        let parts = source.split(separator: "/", maxSplits: 1)
+        guard parts.count == 2 else { return nil }
+        let match = status["match"] ?? .null
+        self.init(
+            number: number, kind: .kept(status.text("mode")), address: String(parts[1]), alias: status["alias"]?.string,
+            name: match["name_prefix"]?.string,
+            services: match.list("services").compactMap { $0.string.flatMap { BluetoothUUID($0) } },
+            properties: match.list("properties").map { ($0.text("name"), $0.text("value")) })
+    }
+}
+
+/// The work of record --air: writes every packet of the kernel's monitor channel into a btsnoop file, as btmon does.
+func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
+    do {
+        var socket = try MonitorSocket(linksOnly: false)
+        // Opened only now, so that a refusal leaves an older capture unchanged.
+        let file = try RecordingFile(options.output, for: options.span, isSecret: true)
+        file.write(AirCapture.header)
+        var count = 0
+        let interrupt = wake_interrupt_descriptor()
+        defer { if interrupt >= 0 { close(interrupt) } }
+        while let wait = file.pace(count.counted("packet")) {
+            var waits = [socket.raw, interrupt].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            poll(&waits, nfds_t(waits.count), Int32(clamping: wait.wholeMilliseconds))
+            count += try drain(&socket, into: file)
+            if waits[1].revents != 0 { break }
+        }
+        try file.finish(count.counted("packet"))
+        return 0
+    } catch let complaint as Complaint {
+        throw complaint
+    } catch {
+        throw .failure("cannot record the air: \(error)")
+    }
+}
+
+/// Writes the waiting packets, in portions, so that Ctrl-C and the terminal get a turn; returns their number.
+private func drain(_ socket: inout MonitorSocket, into file: RecordingFile) throws(SystemError) -> Int {
+    var count = 0
+    while count < 256, let record = try socket.receive() {
+        guard let bytes = AirCapture.record(record.bytes, at: record.time) else { continue }
+        file.write(bytes)
+        count += 1
+    }
+    return count
+}
+
+/// The file of a recording: written at once, for the requested time, with a progress line on the terminal.
+final class RecordingFile {
+    private let path: String
+    private let file: FileDescriptor
+    private let begun = SystemClock.boottime()
+    private let end: Instant?
+    private let progress = ProgressLine.onTerminal()
+    private var failure: Complaint?
+
+    /// Replaces the file at `path`. Without a `span` only Ctrl-C ends it. A secret recording is readable only by its owner,
+    /// whatever mode the old file had.
+    init(_ path: String, for span: TimeSpan?, isSecret: Bool = false) throws(Complaint) {
+        self.path = path
+        end = span.map { [begun] in begun + $0 }
+        do throws(SystemError) {
+            file = try isSecret ? File.createSecret(path) : File.open(path, for: .replace)
+        } catch { throw .failure("cannot record: \(error)") }
+    }
+
+    /// A failed write makes the next ``pace(_:)`` end the recording.
+    func write(_ bytes: [UInt8]) {
+        var written = 0
+        while written < bytes.count, failure == nil {
+            do {
+                guard case .wrote(let count) = try file.write(bytes, from: written) else { return }
+                written += count
+            } catch {
+                failure = .failure("cannot write \(path): \(error.errno); what came before is kept")
+            }
+        }
+    }
+
+    /// How long the next wait may be; nil once the time is over, or nothing more can be written.
+    func pace(_ summary: @autoclosure () -> String) -> TimeSpan? {
+        let now = SystemClock.boottime()
+        guard failure == nil else { return nil }
+        progress?.show("recording for \((now - begun).spoken): \(summary())")
+        let wait = progress == nil ? TimeSpan.seconds(60) : .seconds(1)
+        guard let end else { return wait }
+        return now < end ? min(wait, end - now + .milliseconds(1)) : nil
+    }
+
+    /// Prints a summary of the recording, or why it could not be written.
+    func finish(_ summary: String) throws(Complaint) {
+        progress?.clear()
+        if let failure { throw failure }
+        Console.say("\(path): \(summary) in \((SystemClock.boottime() - begun).spoken)")
     }
 }

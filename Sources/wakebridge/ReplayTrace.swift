@@ -127,7 +127,7 @@ private func live(
     let progress = ProgressLine.onTerminal()
     let bridge = try ForegroundBridge(manifest, wokenBy: source, profiles: profiles) { line in
         progress?.clear()
-        Console.print(printsJSON ? jsonLine(line) : Array((line + "\n").utf8))
+        Console.print(printsJSON ? JSONWriter.line { $0.field("text", line) } : Array((line + "\n").utf8))
     }
     bridge.say = { sentence in
         progress?.clear()
@@ -150,15 +150,6 @@ private func check(_ manifest: HandlerManifest, against profiles: ProfileLibrary
     guard manifest.settings.subscriptions.map(\.profile) != [Subscription.anyProfile] else { return }
     let faults = manifest.faults(against: profiles)
     if !faults.isEmpty { throw ConfigurationErrors(faults) }
-}
-
-private func jsonLine(_ text: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("text", text)
-    writer.endObject()
-    writer.newline()
-    return writer.bytes
 }
 
 extension ForegroundBridge.Outcome {

@@ -1,4 +1,4 @@
-// wakebridge replay: its options; Engine+Replay.swift calls the engine that plays a trace.
+// wakebridge replay: its options; ReplayTrace.swift plays the trace.
 import WakeDaemon
 import WakeEngine
 import WakeSources

@@ -1,4 +1,4 @@
-// wakebridge run: its options; Engine+Replay.swift calls the engine that runs bridge and handler.
+// wakebridge run: its options; ReplayTrace.swift runs bridge and handler.
 import WakeDaemon
 import WakeEngine
 import WakeSources

@@ -49,17 +49,12 @@ private func printRules(_ words: ParsedWords) throws(Complaint) {
         throw .failure("cannot make udev rules: \(error.description)")
     }
     guard words.has("json") else { return Console.print(rules.text) }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.field("group", group)
-    writer.key("profiles")
-    writer.beginArray()
-    for profile in profiles { writer.string(profile.name) }
-    writer.endArray()
-    writer.field("rules", rules.text)
-    writer.endObject()
-    writer.newline()
-    Console.print(writer.bytes)
+    Console.print(
+        JSONWriter.line { writer in
+            writer.field("group", group)
+            writer.field("profiles", profiles.map(\.name))
+            writer.field("rules", rules.text)
+        })
 }
 
 /// The named profiles, or all.

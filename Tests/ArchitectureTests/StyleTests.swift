@@ -21,7 +21,7 @@ private let edges: [String: String] = [
     "Sources/WakeJournal/Statement.swift": "sqlite3's statements, text and blobs",
     "Sources/WakeLoop/EventLoop.swift": "sd-event's handle",
     "Sources/WakeLoop/Source.swift": "sd-event's sources and their userdata",
-    "Sources/WakeLoop/TimerQueue.swift": "sd-event's userdata",
+    "Sources/WakeLoop/Timer.swift": "sd-event's userdata",
     "Sources/WakeLoop/Bus/BusConnection.swift": "sd-bus's handle, messages and userdata",
     "Sources/WakeLoop/Bus/BusError.swift": "an error that a message carries",
     "Sources/WakeLoop/Bus/BusMessage.swift": "reads and writes sd-bus's messages",
@@ -30,7 +30,7 @@ private let edges: [String: String] = [
     "Sources/WakeControl/HTTPEdge.swift": "libmicrohttpd's callbacks",
     "Sources/WakeHandler/Descriptors.swift": "read and write",
     "Sources/WakeWords/ParsedWords.swift": "getopt_long's argv",
-    "Sources/wakebridge/Output.swift": "writes a line with one call",
+    "Sources/wakebridge/Console.swift": "writes a line with one call",
     "Sources/wakebridge/ControlClient.swift": "libcurl's callbacks",
 ]
 

@@ -121,12 +121,12 @@ struct BrokenReply: Sendable {
 /// `SEQ` stands for the number of the event that the handler has open.
 let brokenReplies: [BrokenReply] = [
     BrokenReply("  ", "malformed", "is not JSON, at byte 2"),
-    BrokenReply("ack SEQ", "malformed", "expected a value"),
+    BrokenReply("ack SEQ", "malformed", "ack is not a value"),
     BrokenReply("{\"ack\":SEQ", "malformed", "expected ',' or '}'"),
-    BrokenReply("{\"ack\":SEQ}}", "malformed", "expected the end of the line"),
-    BrokenReply("{\"ack\":SEQ} {\"ack\":SEQ}", "malformed", "expected the end of the line"),
-    BrokenReply("{ack:SEQ}", "malformed", "expected a name in quotes"),
-    BrokenReply("{\"ack\":SEQ,\"ack\":SEQ}", "malformed", "the name \"ack\" comes twice"),
+    BrokenReply("{\"ack\":SEQ}}", "malformed", "after the end of the object"),
+    BrokenReply("{\"ack\":SEQ} {\"ack\":SEQ}", "malformed", "after the end of the object"),
+    BrokenReply("{ack:SEQ}", "malformed", "expected a key in quotes"),
+    BrokenReply("{\"ack\":SEQ,\"ack\":SEQ}", "malformed", "key \"ack\" comes twice"),
     BrokenReply("[SEQ]", "malformed", "no JSON object"),
     BrokenReply("{}", "malformed", "holds no verb"),
     BrokenReply("{\"ack\":SEQ,\"nack\":SEQ}", "malformed", "Two verbs in one line"),

@@ -1,9 +1,10 @@
 // The import of btsnoop, on real captures where they are present, and on damage done to them.
 import TestBench
 import Testing
-import WakeCapture
 import WakeModel
 import WakeTrace
+
+@testable import WakeCapture
 
 private func capture(_ name: String) -> [UInt8] { bytes(of: DeviceCaptures.btsnoop(name)) }
 

@@ -2,11 +2,11 @@
 import Testing
 import WakeModel
 import WakeProfiles
-import WakeSystem
 
 @testable import WakeDaemon
 @testable import WakeEngine
 @testable import WakeSources
+@testable import WakeSystem
 
 @Suite("Profiles of accessories")
 struct AccessoryProfileTests {

@@ -20,21 +20,28 @@ private let nameLimit = "a text of 1 to 128 bytes"
 
 let malformedReplies: [MalformedReply] = [
     MalformedReply("", .malformed, "The line is not JSON, at byte 0: expected a value, found the end."),
-    MalformedReply("ack 42", .malformed, "The line is not JSON, at byte 0: expected a value."),
-    MalformedReply("{\"ack\":42", .malformed, "The line is not JSON, at byte 9: expected ',' or '}'."),
-    MalformedReply("{\"ack\":42}}", .malformed, "The line is not JSON, at byte 10: expected the end of the line."),
     MalformedReply(
-        "{\"ack\":42} {\"ack\":43}", .malformed, "The line is not JSON, at byte 11: expected the end of the line."),
-    MalformedReply("{ack:42}", .malformed, "The line is not JSON, at byte 1: expected a name in quotes."),
-    MalformedReply("{\"ack\":42,}", .malformed, "The line is not JSON, at byte 10: expected a name in quotes."),
-    MalformedReply("{\"ack\":042}", .malformed, "The line is not JSON, at byte 10: malformed number."),
+        "ack 42", .malformed, "The line is not JSON, at byte 0: ack is not a value; a text needs quotes, \"ack\"."),
+    MalformedReply("{\"ack\":42", .malformed, "The line is not JSON, at byte 9: expected ',' or '}', found the end."),
     MalformedReply(
-        "{\"ack\":1,\"ack\":2}", .malformed, "The line is not JSON, at byte 9: the name \"ack\" comes twice."),
+        "{\"ack\":42}}", .malformed, "The line is not JSON, at byte 10: unexpected '}' after the end of the object."),
     MalformedReply(
-        "{\"checkpoint\":\"a", .malformed, "The line is not JSON, at byte 16: a string without its closing quote."),
+        "{\"ack\":42} {\"ack\":43}", .malformed,
+        "The line is not JSON, at byte 11: unexpected '{' after the end of the object."),
+    MalformedReply("{ack:42}", .malformed, "The line is not JSON, at byte 1: expected a key in quotes, found 'a'."),
+    MalformedReply(
+        "{\"ack\":42,}", .malformed, "The line is not JSON, at byte 10: expected a key in quotes, found '}'."),
+    MalformedReply(
+        "{\"ack\":042}", .malformed,
+        "The line is not JSON, at byte 7: 042 is a number that cannot be read; fix it or write a smaller one."),
+    MalformedReply(
+        "{\"ack\":1,\"ack\":2}", .malformed, "The line is not JSON, at byte 9: key \"ack\" comes twice; keep one."),
+    MalformedReply(
+        "{\"checkpoint\":\"a", .malformed,
+        "The line is not JSON, at byte 14: a text that starts here has no closing quote."),
     MalformedReply(
         "{\"checkpoint\":\"\u{0}\"}", .malformed,
-        "The line is not JSON, at byte 16: a control character inside a string."),
+        "The line is not JSON, at byte 15: a control character inside a text; write it as an escape, such as \\t."),
     MalformedReply("[1]", .malformed, "The line is no JSON object; here stands [1]."),
     MalformedReply("42", .malformed, "The line is no JSON object; here stands 42."),
     MalformedReply("\"ack\"", .malformed, "The line is no JSON object; here stands \"ack\"."),
@@ -123,7 +130,8 @@ let malformedReplies: [MalformedReply] = [
         "{\"ack\":1,\"ref\":\"\(String(repeating: "x", count: 255))\"}", .tooLong,
         "The ref is 257 bytes long; the limit is 256 bytes."),
     MalformedReply(
-        "{\(String(repeating: "\"a\":1,", count: 16))}", .malformed, "The line holds more than any reply does."),
+        "{\(String(repeating: "\"a\":1,", count: 16))}", .malformed,
+        "The line is not JSON, at byte 7: key \"a\" comes twice; keep one."),
     MalformedReply(
         String(repeating: "x", count: 131_073), .tooLong, "The line is too long; the limit is 131072 bytes."),
 ]

@@ -12,15 +12,15 @@ struct DocumentTests {
     )
     func json5() throws {
         let text = "\u{feff}{ // a\n a: 'x', \"b\": +1, c: 0x10, d: .5, /* e */ e: [1, 2,], f: null, }\n"
-        let value = try ConfigurationValue(parsing: Array(text.utf8), file: "f")
-        var expected = ConfigurationMembers()
-        let members: KeyValuePairs<String, ConfigurationValue> = [
-            "a": .text("x"), "b": .integer(1), "c": .integer(16), "d": .number(0.5),
-            "e": .list([.integer(1), .integer(2)]),
-            "f": .null,
+        let members: KeyValuePairs<String, JSONValue> = [
+            "a": .string("x"), "b": .integer(1), "c": .integer(16), "d": .number(0.5),
+            "e": .array([.integer(1), .integer(2)]), "f": .null,
         ]
-        for (key, member) in members.reversed() { expected.append(key, member) }
-        #expect(value == .object(expected))
+        guard case .object(let read) = try JSONValue(json5: Array(text.utf8)) else {
+            Issue.record("\(text) is no object")
+            return
+        }
+        #expect(read.map(\.name) == members.map(\.key) && read.map(\.value) == members.map(\.value))
     }
 
     @Test("of an object with few members or with many each is found by its key, and a key that comes twice is refused")
@@ -28,21 +28,22 @@ struct DocumentTests {
         for count in [1, 15, 16, 17, 400] {
             let pairs = (0..<count).map { "k\($0): \($0)" }
             let text = "{ \(pairs.joined(separator: ", ")) }"
-            guard case .object(let members) = try ConfigurationValue(parsing: Array(text.utf8), file: "f") else {
-                Issue.record("\(text) is no object")
-                return
-            }
-            #expect((0..<count).allSatisfy { members["k\($0)"] == .integer(Int64($0)) })
-            #expect(!members.has("k\(count)") && members.keys.count == count)
+            let report = ConfigurationReport(file: "f")
+            let known = (0..<count).map { "k\($0)" }
+            let object = try #require(ConfigurationObject(document: Array(text.utf8), keys: known, report: report))
+            #expect((0..<count).allSatisfy { object.value("k\($0)") == .integer(Int64($0)) })
+            #expect(!object.has("k\(count)") && object.keys.count == count && report.errors.isEmpty)
             let twice = Array("{ \((pairs + ["k\(count - 1): 0"]).joined(separator: ", ")) }".utf8)
-            #expect(throws: ConfigurationError.self) { try ConfigurationValue(parsing: twice, file: "f") }
+            #expect(throws: JSONValue.Fault.self) { try JSONValue(json5: twice) }
         }
     }
 
     @Test("a file that is not UTF-8 is refused by name")
     func notText() {
         let expected = ConfigurationError(file: "f", sentence: "the file is not UTF-8 text; save it as UTF-8")
-        #expect(throws: expected) { try ConfigurationValue(parsing: [0x7b, 0xff, 0x7d], file: "f") }
+        let report = ConfigurationReport(file: "f")
+        #expect(ConfigurationObject(document: [0x7b, 0xff, 0x7d], keys: [], report: report) == nil)
+        #expect(report.errors == [expected])
     }
 
     @Test(

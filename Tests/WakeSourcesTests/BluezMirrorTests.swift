@@ -1,8 +1,8 @@
 // The mirror of org.bluez against what a real bluetoothd was seen to say, and against what none should say.
 import Testing
-import WakeLoop
 import WakeModel
 
+@testable import WakeLoop
 @testable import WakeSources
 
 private let adapter = "/org/bluez/hci0"

@@ -48,7 +48,7 @@ struct SysfsDevice {
         let subsystem = (try? File.linkTarget(of: root + path + "/subsystem"))?.split(separator: "/").last
         let kind = UdevKind(subsystem: subsystem.map(String.init), type: facts["DEVTYPE"])
         // Named by the node's number or, where there is none, by the device's name.
-        let key = Self.word(root + path + "/dev").map { "c" + $0 } ?? "+\(kind.subsystem ?? ""):\(name)"
+        let key = File.word(at: root + path + "/dev").map { "c" + $0 } ?? "+\(kind.subsystem ?? ""):\(name)"
         let lines = Self.text(root + "/run/udev/data/" + key).split(separator: "\n")
         let kept = lines.filter { $0.hasPrefix("E:") }.map { $0.dropFirst(2) }.joined(separator: "\n")
         facts.merge(Self.pairs(kept)) { _, new in new }
@@ -60,11 +60,13 @@ struct SysfsDevice {
     }
 
     private static func usb(of path: String, named name: String, below root: String) -> USB? {
-        guard let vendor = word("\(root)\(path)/idVendor"), let product = word("\(root)\(path)/idProduct") else {
+        guard let vendor = File.word(at: "\(root)\(path)/idVendor"),
+            let product = File.word(at: "\(root)\(path)/idProduct")
+        else {
             return nil
         }
-        let delay = word("\(root)\(path)/power/autosuspend_delay_ms").flatMap { Int($0) } ?? 2_000
-        let maySleep = word("\(root)\(path)/power/control") == "auto" && delay >= 0
+        let delay = File.word(at: "\(root)\(path)/power/autosuspend_delay_ms").flatMap { Int($0) } ?? 2_000
+        let maySleep = File.word(at: "\(root)\(path)/power/control") == "auto" && delay >= 0
         let numbers = [vendor, product].map { number in
             let bare = number.drop { $0 == "0" }
             return bare.isEmpty ? "0" : String(bare)
@@ -82,16 +84,12 @@ struct SysfsDevice {
     }
 
     private static func text(_ path: String) -> String {
-        (try? File.bytes(at: path, limit: 1 << 20)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        (try? File.text(at: path)) ?? ""
     }
 
     /// As libudev returns it: whole, without the line's end.
     private static func line(_ path: String) -> String? {
         guard let bytes = try? File.bytes(at: path, limit: 1 << 12) else { return nil }
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    }
-
-    private static func word(_ path: String) -> String? {
-        text(path).split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 }

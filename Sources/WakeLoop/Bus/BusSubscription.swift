@@ -50,14 +50,6 @@ public struct BusSignal {
     public let interface: String
     public let member: String
     public let arguments: [BusValue]
-
-    package init(sender: String, path: String, interface: String, member: String, arguments: [BusValue]) {
-        self.sender = sender
-        self.path = path
-        self.interface = interface
-        self.member = member
-        self.arguments = arguments
-    }
 }
 
 extension BusSignal {

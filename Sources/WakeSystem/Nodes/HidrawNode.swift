@@ -8,11 +8,6 @@ public struct HidReport: Hashable, Sendable {
     public var number: UInt8
     /// The whole report, with its number where it has one.
     public var bytes: [UInt8]
-
-    public init(number: UInt8, bytes: [UInt8]) {
-        self.number = number
-        self.bytes = bytes
-    }
 }
 
 /// An open hidraw node. The kernel keeps 64 reports for its reader and silently drops more, so a device of 1 kHz must be
@@ -60,11 +55,10 @@ public struct HidrawNode: ~Copyable, Sendable {
     ) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: descriptorLimit)
         let number = descriptor.raw
-        switch attemptC({ clinux_hidraw_descriptor(number, &bytes, descriptorLimit) }) {
-        case .value(let count): return Array(bytes.prefix(count))
-        case .failure(let errno):
-            let advice = [ENOTTY, EINVAL].contains(errno.code) ? "it is no hidraw node" : nil
-            throw SystemError("read the report descriptor of", path, errno, advice: advice)
+        let answer = attemptC { clinux_hidraw_descriptor(number, &bytes, descriptorLimit) }
+        let count = try answer.get("read the report descriptor of", path) { errno in
+            [ENOTTY, EINVAL].contains(errno.code) ? "it is no hidraw node" : nil
         }
+        return Array(bytes.prefix(count))
     }
 }

@@ -139,3 +139,99 @@ private struct UdevFacts {
         UdevDevice.text(udev_device_get_sysattr_value(handle, name), limit: Self.longestValue)
     }
 }
+
+/// One device, copied out of libudev: what happened to it, its node, and its properties.
+public struct UdevRecord: Hashable, Sendable {
+    public enum Action: Hashable, Sendable {
+        /// Found by an enumeration, not announced.
+        case found
+        case add
+        case remove
+        /// A driver was bound or unbound; the node stays.
+        case bind
+        case unbind
+        /// `change`, and any other action of udev.
+        case change
+
+        init(_ word: String?) {
+            switch word {
+            case nil: self = .found
+            case "add": self = .add
+            case "remove": self = .remove
+            case "bind": self = .bind
+            case "unbind": self = .unbind
+            default: self = .change
+            }
+        }
+    }
+
+    /// The subsystems of most accessories: lines, reports, input events, USB devices without any of these.
+    public static let nodeSubsystems = ["tty", "hidraw", "input", "usb"]
+    /// The subsystems that a list for people includes: sensors and power too.
+    public static let accessorySubsystems = nodeSubsystems + ["iio", "power_supply"]
+
+    public var action: Action
+    /// The path in /sys; a device keeps it for as long as it is attached.
+    public var path: String
+    public var subsystem: String
+    /// `/dev/ttyACM0`; nil where there is no node.
+    public var node: String?
+    /// The number of the kernel's message; 0 for a device found by enumeration.
+    public var sequence: UInt64
+    /// Its udev properties, completed by those of the HID, USB and input devices that it is part of. Where udev's rules set
+    /// none for a USB device, its attributes under the names that the rules would have given them.
+    public var properties: [String: String]
+}
+
+/// A device's subsystem and, where it has one, its type: `usb` and `usb_interface`.
+public struct UdevKind: Hashable, Sendable {
+    public var subsystem: String?
+    public var type: String?
+
+    public init(subsystem: String?, type: String?) {
+        self.subsystem = subsystem
+        self.type = type
+    }
+
+    /// Devices that a node is part of, not merely connected through: no hub, no controller.
+    private static let lending: Set<String> = [
+        "hid", "input", "usb", "usb-serial", "bluetooth", "serio", "serial", "serial-base", "platform", "amba", "pnp",
+        "acpi",
+        "i2c", "spi", "iio", "rmi4",
+    ]
+
+    public var lends: Bool { subsystem.map(Self.lending.contains) ?? false }
+
+    /// Above it are hubs and controllers, or the radio, whose names and serial numbers are not the accessory's.
+    public var isOutermost: Bool {
+        switch subsystem {
+        case "usb": type == "usb_device"
+        case "bluetooth": true
+        default: false
+        }
+    }
+
+    /// Attributes with the names that udev's own rules give them, for where those have not run.
+    public var attributes: KeyValuePairs<String, String> {
+        switch (subsystem, type) {
+        case ("usb", "usb_device"):
+            [
+                "idVendor": "ID_VENDOR_ID", "idProduct": "ID_MODEL_ID", "serial": "ID_SERIAL_SHORT",
+                "manufacturer": "ID_VENDOR", "product": "ID_MODEL",
+            ]
+        case ("usb", "usb_interface"): ["bInterfaceNumber": "ID_USB_INTERFACE_NUM"]
+        // One interface may have several lines.
+        case ("usb-serial", _): ["port_number": "USB_SERIAL_PORT"]
+        default: [:]
+        }
+    }
+
+    /// Properties that every device has itself and does not inherit.
+    private static let ownOnly: Set<String> = [
+        "DEVPATH", "DEVNAME", "DEVMODE", "MAJOR", "MINOR", "USEC_INITIALIZED", "SUBSYSTEM", "DEVTYPE", "DRIVER",
+        "MODALIAS",
+        "TAGS", "CURRENT_TAGS", "DEVLINKS", "DEVPATH_OLD", "UDEV_DATABASE_VERSION", "ID_PROCESSING",
+    ]
+
+    public static func isLent(_ property: String) -> Bool { !ownOnly.contains(property) }
+}

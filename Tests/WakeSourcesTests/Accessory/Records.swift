@@ -1,5 +1,5 @@
 // Devices as udev tells of them, written by hand for the tests of accessories.
-import WakeSystem
+@testable import WakeSystem
 
 let uno = "/sys/devices/pci0000:00/0000:00:14.0/usb3/3-8/3-8.2/3-8.2:1.0/tty/ttyACM0"
 

@@ -1,9 +1,9 @@
 // When reports may have been dropped by the kernel, which never says so.
 import Testing
 import WakeModel
-import WakeSystem
 
 @testable import WakeSources
+@testable import WakeSystem
 
 @Suite("Backlog of reports")
 struct ReportBacklogTests {

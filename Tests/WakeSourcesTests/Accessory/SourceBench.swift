@@ -5,9 +5,9 @@ import Testing
 import WakeLoop
 import WakeModel
 import WakeProfiles
-import WakeSystem
 
 @testable import WakeSources
+@testable import WakeSystem
 
 /// The device's side of a serial line, and the node of it.
 final class Gadget {
