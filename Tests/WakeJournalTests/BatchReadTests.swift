@@ -11,7 +11,7 @@ struct BatchReadTests {
     private func backlog(_ count: UInt64, owners: (UInt64) -> [HandlerID] = { _ in [a] }) throws -> Journal {
         scratch.logBytes = 0
         let journal = try scratch.ready()
-        for number in 1...count { journal.append(number...number, owedTo: owners(number)) }
+        for number in 1...count { journal.append(number...number, for: owners(number)) }
         _ = journal.commit()
         journal.close(clean: true)
         let later = try scratch.journal()
@@ -64,7 +64,7 @@ struct BatchReadTests {
         // So much that the ten are not among what came last.
         for number in UInt64(21)...60 {
             journal.append(
-                data(Array(repeating: 1, count: 10_000)), as: Sequence(number), owedTo: [b], durability: .run)
+                data(Array(repeating: 1, count: 10_000)), as: Sequence(number), for: [b], durability: .run)
         }
         _ = journal.compact()
         for number in UInt64(2)...20 {

@@ -24,13 +24,13 @@ struct BondTests {
             var journal: Journal? = try scratch.ready()
             for number in UInt8(1)...4 {
                 let event = number % 2 == 0 ? proved(number) : data([number])
-                journal?.append(event, as: Sequence(UInt64(number)), owedTo: [a], durability: durability)
+                journal?.append(event, as: Sequence(UInt64(number)), for: [a], durability: durability)
                 _ = journal?.commit()
             }
             if isClean { journal?.close(clean: true) }
             journal = nil
             let next = try scratch.journal()
-            #expect(next.recover().owed[a]?.count == 4)
+            #expect(next.recover().pending[a]?.count == 4)
             let said = (UInt64(1)...4).map { next.event(Sequence($0))?.isAuthenticated }
             #expect(said == [false, true, false, true], "of a log of \(logBytes) bytes")
         }
@@ -40,7 +40,7 @@ struct BondTests {
     func marks() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt8(1)...2 {
-            journal?.append(proved(number), as: Sequence(UInt64(number)), owedTo: [a], durability: .disk)
+            journal?.append(proved(number), as: Sequence(UInt64(number)), for: [a], durability: .disk)
         }
         journal?.deadLetter(Sequence(1), by: a, reason: "tried", at: WallTime(microseconds: 7))
         journal?.close(clean: true)
@@ -90,7 +90,7 @@ struct BondTests {
         let journal = try scratch.journal()
         let recovery = journal.recover()
         #expect(journal.device(EventOrigin(rawValue: 1)) == accessory)
-        #expect(recovery.stopped == [a] && recovery.owed[a]?.map(\.sequence) == [Sequence(1)])
+        #expect(recovery.stopped == [a] && recovery.pending[a]?.map(\.sequence) == [Sequence(1)])
         #expect(journal.event(Sequence(1)) == data([9]))
         #expect(!recovery.losses.contains { $0.sentence.contains("not what was written") }, "\(recovery.losses)")
     }

@@ -23,7 +23,7 @@ struct DamageTests {
         overwrite(scratch.run, with: content)
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.count == 3)
+        #expect(recovery.pending[a]?.count == 3)
         #expect(recovery.losses.contains { $0.sentence.contains("set aside") })
         #expect(try Database(path: scratch.run, strength: .normal).integer("SELECT count(id) FROM handlers") == 2)
     }
@@ -33,7 +33,7 @@ struct DamageTests {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
             let event = data(Array(repeating: UInt8(number), count: 40))
-            journal.append(event, as: Sequence(number), owedTo: number == 50 ? [a, b] : [a], durability: durability)
+            journal.append(event, as: Sequence(number), for: number == 50 ? [a, b] : [a], durability: durability)
         }
         journal.lease([Sequence(1), Sequence(2)], to: a)
         journal.setCheckpoint("mark", of: a)
@@ -44,7 +44,7 @@ struct DamageTests {
     private func inspect(_ journal: Journal?) {
         guard let journal else { return }
         let recovery = journal.recover()
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence))
+        let owed = Set((recovery.pending[a] ?? []).map(\.sequence))
         for seq in owed {
             #expect(journal.event(seq).map { $0 == data(Array(repeating: UInt8(seq.rawValue), count: 40)) } ?? true)
         }
@@ -109,7 +109,7 @@ struct DamageTests {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
             let event = data(Array(repeating: UInt8(number), count: 40))
-            journal.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            journal.append(event, as: Sequence(number), for: [a], durability: .run)
             if number % 10 == 0 { _ = journal.commit() }
         }
         let copy = scratch.path + ".copy"
@@ -125,7 +125,7 @@ struct DamageTests {
             overwrite(copy + "/run.sqlite-wal", with: bytes)
             let damaged = try Journal(
                 opening: JournalSettings(runtimeDirectory: copy, stateDirectory: copy), bootID: "boot")
-            for event in damaged.recover().owed[a] ?? [] {
+            for event in damaged.recover().pending[a] ?? [] {
                 let written = data(Array(repeating: UInt8(event.sequence.rawValue), count: 40))
                 #expect(damaged.event(event.sequence) == written)
             }
@@ -139,7 +139,7 @@ struct DamageTests {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
             let event = data(Array(repeating: UInt8(number), count: 40))
-            journal.append(event, as: Sequence(number), owedTo: [a], durability: which == 0 ? .run : .disk)
+            journal.append(event, as: Sequence(number), for: [a], durability: which == 0 ? .run : .disk)
             _ = journal.commit()
         }
         let log = which == 0 ? "run.sqlite-wal" : "journal.sqlite-wal"
@@ -159,7 +159,7 @@ struct DamageTests {
         shell("rm -rf \(copy) && cp -a \(scratch.path) \(copy)")
         let settings = JournalSettings(runtimeDirectory: copy, stateDirectory: copy)
         let recovery = try Journal(opening: settings, bootID: "boot").recover()
-        #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.owed[a]?.count == 100)
+        #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.pending[a]?.count == 100)
     }
 
     @Test("A journal opened after a kill keeps SQLite's locks: without them another reader would cut the log's index")
@@ -210,7 +210,7 @@ struct DamageTests {
         try fill(.run)
         try scratch.tamper(scratch.run, "PRAGMA user_version=\(version)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.count == 100)
+        #expect(recovery.pending[a]?.count == 100)
         #expect(!recovery.losses.isEmpty)
         #expect(try scratch.journal().recover().losses.isEmpty)
     }
@@ -243,8 +243,8 @@ struct DamageTests {
         try fill(.run)
         try scratch.tamper(scratch.run, "UPDATE owed SET \(change) WHERE handler=2")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[HandlerID(rawValue: 9)] == nil)
-        #expect(recovery.owed[a]?.contains { $0.sequence == Sequence(50) } == true)
+        #expect(recovery.pending[HandlerID(rawValue: 9)] == nil)
+        #expect(recovery.pending[a]?.contains { $0.sequence == Sequence(50) } == true)
         #expect(recovery.lost.map { $0.first <= Sequence(50) && Sequence(50) <= $0.last } == true)
     }
 
@@ -264,7 +264,7 @@ struct DamageTests {
     func otherBoot() throws {
         try fill(.run)
         let recovery = try scratch.journal(boot: "next").recover()
-        #expect(recovery.owed[a]?.count == 100)
+        #expect(recovery.pending[a]?.count == 100)
         #expect(recovery.lost?.first == Sequence(101))
     }
 
@@ -277,8 +277,8 @@ struct DamageTests {
         try fill(.disk)
         shell("rm -f \(scratch.run)*; cp \(other.run) \(scratch.path)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.count == 100)
-        #expect(recovery.owed[a]?.allSatisfy { $0.durability == .disk } == true)
+        #expect(recovery.pending[a]?.count == 100)
+        #expect(recovery.pending[a]?.allSatisfy { $0.durability == .disk } == true)
         #expect(recovery.losses.contains { $0.sentence.contains("another state directory") })
         #expect(shell("ls \(scratch.run).corrupt-* >/dev/null 2>&1") == 0)
     }
@@ -306,7 +306,9 @@ struct DamageTests {
         if case .degraded(let sentence)? = journal?.health.disk { #expect(sentence.contains("restart")) }
         journal = nil
         let later = try Journal(opening: settings, bootID: "boot").recover()
-        for number in UInt64(1)...100 { #expect(later.owed[a]?.contains { $0.sequence == Sequence(number) } == true) }
+        for number in UInt64(1)...100 {
+            #expect(later.pending[a]?.contains { $0.sequence == Sequence(number) } == true)
+        }
     }
 
     @Test("A state directory that comes only later is taken into use")
@@ -324,7 +326,7 @@ struct DamageTests {
         #expect(journal?.health.disk == .ok)
         journal = nil
         let recovery = try Journal(opening: settings, bootID: "boot").recover()
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(next)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(next)])
     }
 
     @Test("A state file that comes back with the numbers of another life is left alone, and health says what to do")
@@ -343,6 +345,6 @@ struct DamageTests {
         }
         #expect(sentence.contains("restart wakebridged"))
         journal = nil
-        #expect(try scratch.journal().recover().owed[a]?.count == 100)
+        #expect(try scratch.journal().recover().pending[a]?.count == 100)
     }
 }

@@ -104,10 +104,10 @@ func crasher() throws -> String {
 }
 
 extension Journal {
-    func append(_ numbers: ClosedRange<UInt64>, owedTo owners: [HandlerID] = [a], _ durability: Durability = .run) {
+    func append(_ numbers: ClosedRange<UInt64>, for owners: [HandlerID] = [a], _ durability: Durability = .run) {
         for number in numbers {
             append(
-                data([UInt8(truncatingIfNeeded: number)]), as: Sequence(number), owedTo: owners, durability: durability)
+                data([UInt8(truncatingIfNeeded: number)]), as: Sequence(number), for: owners, durability: durability)
         }
     }
 }

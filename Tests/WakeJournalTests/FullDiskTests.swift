@@ -23,7 +23,7 @@ struct FullDiskTests {
         let recovery = try scratch.journal().recover()
         #expect(recovery.next > Sequence(6_000))
         #expect(recovery.lost?.first == Sequence(11))
-        #expect(recovery.owed[a]?.map(\.sequence) == (1...10).map { Sequence($0) })
+        #expect(recovery.pending[a]?.map(\.sequence) == (1...10).map { Sequence($0) })
     }
 
     @Test("A life that began and died while nothing could be written has not ended in order as the one before it did")
@@ -42,7 +42,7 @@ struct FullDiskTests {
         let recovery = try #require(journal?.recover())
         let lost = try #require(recovery.lost)
         #expect(lost.first == Sequence(11) && lost.last >= Sequence(20))
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         journal?.close(clean: true)
         journal = nil
         #expect(try scratch.journal().recover().lost == nil, "it is told once")
@@ -61,7 +61,7 @@ struct FullDiskTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
-        #expect(recovery.owed[a]?.count == 21)
+        #expect(recovery.pending[a]?.count == 21)
         #expect(recovery.next == Sequence(22))
     }
 
@@ -95,6 +95,6 @@ struct FullDiskTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
     }
 }

@@ -17,7 +17,7 @@ struct JournalTests {
         let recovery = try scratch.journal().recover()
         #expect(recovery.next == Sequence(4))
         #expect(recovery.lost == nil)
-        #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
+        #expect(recovery.pending[a]?.map(\.wasDelivered) == [true, true, false])
     }
 
     /// What stands before the life that is killed.
@@ -36,7 +36,7 @@ struct JournalTests {
                 shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path)")
             }
             let recovery = try scratch.journal().recover()
-            let owed = recovery.owed.values.first?.map(\.sequence.rawValue) ?? []
+            let owed = recovery.pending.values.first?.map(\.sequence.rawValue) ?? []
             #expect(recovery.lost == nil && owed == Array(first..<recovery.next.rawValue), "before write \(writes)")
             if owed.count == 3 * (past == .killed ? kills + 1 : kills) { return }
         }
@@ -50,7 +50,7 @@ struct JournalTests {
         guard past == .closedAndRebooted else { return 1 }
         let journal = try scratch.journal()
         let recovery = journal.recover()
-        for (handler, events) in recovery.owed { journal.acknowledge(events.map(\.sequence), by: handler) }
+        for (handler, events) in recovery.pending { journal.acknowledge(events.map(\.sequence), by: handler) }
         journal.close(clean: true)
         scratch.reboot()
         return recovery.next.rawValue
@@ -60,14 +60,14 @@ struct JournalTests {
     func starved() throws {
         var journal: Journal? = try ready()
         for number in UInt64(1)...3 {
-            journal?.append(data([1]), as: Sequence(number), owedTo: [a], durability: number == 2 ? .disk : .run)
+            journal?.append(data([1]), as: Sequence(number), for: [a], durability: number == 2 ? .disk : .run)
         }
         _ = journal?.commit()
         journal = nil
         for limit in 4...14 { shell("ulimit -n \(limit); '\(try crasher())' \(scratch.path) 2>/dev/null") }
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
-        #expect(recovery.owed[a]?.count == 3)
+        #expect(recovery.pending[a]?.count == 3)
     }
 
     @Test(
@@ -75,8 +75,8 @@ struct JournalTests {
         arguments: [true, false])
     func noted(isClean: Bool) throws {
         var journal: Journal? = try ready()
-        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .run)
-        journal?.noteGiven(Sequence(5), at: WallTime(microseconds: 5))
+        journal?.append(data([1]), as: Sequence(1), for: [a], durability: .run)
+        journal?.recordIssued(Sequence(5), at: WallTime(microseconds: 5))
         _ = journal?.commit()
         if isClean { journal?.close(clean: true) }
         journal = nil
@@ -86,25 +86,25 @@ struct JournalTests {
     @Test("An acknowledgement by one of two owners keeps the other's event")
     func sharedEvent() throws {
         var journal: Journal? = try ready()
-        journal?.append(data([1]), as: Sequence(1), owedTo: [a, b], durability: .run)
+        journal?.append(data([1]), as: Sequence(1), for: [a, b], durability: .run)
         journal?.acknowledge([Sequence(1)], by: a)
         #expect(journal?.commit() == [.committed])
         journal = nil
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a] == nil)
-        #expect(recovery.owed[b]?.map(\.sequence) == [Sequence(1)])
+        #expect(recovery.pending[a] == nil)
+        #expect(recovery.pending[b]?.map(\.sequence) == [Sequence(1)])
     }
 
     @Test("A ram event lost in a crash makes the reservation's rest one hole; told and closed in order there is none")
     func ramHole() throws {
         var journal: Journal? = try ready()
-        journal?.append(data([1]), as: Sequence(1), owedTo: [a], durability: .ram)
+        journal?.append(data([1]), as: Sequence(1), for: [a], durability: .ram)
         _ = journal?.commit()
         journal = try scratch.journal()
         let crashed = try #require(journal?.recover())
         #expect(crashed.lost?.last == Sequence(4_096))
         #expect(crashed.next == Sequence(4_097))
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         journal?.close(clean: true)
         #expect(try scratch.journal().recover().lost == nil)
     }
@@ -119,7 +119,7 @@ struct JournalTests {
         var losses = 0
         for number in 1...2_000 {
             journal?.append(
-                data(Array(repeating: 7, count: 200)), as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
+                data(Array(repeating: 7, count: 200)), as: Sequence(UInt64(number)), for: [a], durability: .run)
             if number % 10 == 0 {
                 losses += journal?.commit().count { if case .lost = $0 { true } else { false } } ?? 0
             }
@@ -133,7 +133,7 @@ struct JournalTests {
         #expect(journal?.health.run == .ok)
         journal = nil
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.count == 2_000)
+        #expect(recovery.pending[a]?.count == 2_000)
         #expect(recovery.next == Sequence(2_001))
     }
 
@@ -171,7 +171,7 @@ struct JournalTests {
         ]
         try scratch.tamper(scratch.run, "INSERT INTO events VALUES" + rows.joined(separator: ","))
         let journal = try scratch.journal()
-        let owed = journal.recover().owed[a] ?? []
+        let owed = journal.recover().pending[a] ?? []
         let heartRate = Channel.characteristic(BluetoothUUID(short: 0x2a37))
         #expect(owed.map(\.content) == [.connected, .data(heartRate), .data(.serial), .data(.input)])
         #expect(journal.event(Sequence(2))?.kind == .data(heartRate, [0x10, 0x49]))
@@ -182,14 +182,16 @@ struct JournalTests {
         var journal: Journal? = try ready()
         var event = data([])
         event.kind = .data(.advertisement, [2, 1, 6])
-        journal?.append(1...1, owedTo: [a])
-        journal?.append(event, as: Sequence(2), owedTo: [a, b], durability: .run)
-        journal?.append(event, as: Sequence(3), owedTo: [a], durability: .disk)
+        journal?.append(1...1, for: [a])
+        journal?.append(event, as: Sequence(2), for: [a, b], durability: .run)
+        journal?.append(event, as: Sequence(3), for: [a], durability: .disk)
         _ = journal?.commit()
         journal = nil
         let later = try scratch.journal()
         #expect(
-            later.recover().owed[a]?.map(\.content) == [.data(.serial), .data(.advertisement), .data(.advertisement)])
+            later.recover().pending[a]?.map(\.content) == [
+                .data(.serial), .data(.advertisement), .data(.advertisement),
+            ])
         for number in [2, 3] as [UInt64] { #expect(later.event(Sequence(number))?.kind == event.kind) }
         #expect(later.oldestData(freeing: 100)[a]?.contains(Sequence(1)) == false)
         #expect(later.oldestData(freeing: 1 << 20)[a]?.count == 3)
@@ -202,7 +204,7 @@ struct JournalTests {
         for (number, fragment) in zip(UInt64(1)..., Fragment.allCases) {
             event.kind = .data(.fragment(fragment), [0x24, 0x47])
             let durability: Durability = number % 2 == 0 ? .run : .disk
-            journal?.append(event, as: Sequence(number), owedTo: [a], durability: durability)
+            journal?.append(event, as: Sequence(number), for: [a], durability: durability)
         }
         _ = journal?.commit()
         journal = nil
@@ -229,10 +231,10 @@ struct JournalTests {
         let journal = try ready()
         for number in 1...1_000 {
             let event = data(Array(repeating: 1, count: 1_000))
-            journal.append(event, as: Sequence(UInt64(number)), owedTo: [a], durability: .run)
+            journal.append(event, as: Sequence(UInt64(number)), for: [a], durability: .run)
         }
         _ = journal.compact()
-        let recent = try #require(journal.run?.recent)
+        let recent = try #require(journal.run?.cache.recent)
         #expect(recent.bytes > 200 << 10 && recent.bytes <= 256 << 10)
         #expect(recent[Sequence(1)] == nil)
         #expect(journal.event(Sequence(1)) != nil)
@@ -241,7 +243,7 @@ struct JournalTests {
     @Test("A gap that grew, counts given back and the replay position come back in the state of their commit")
     func smallState() throws {
         var journal: Journal? = try ready()
-        journal?.append(gap(1), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(gap(1), as: Sequence(1), for: [a], durability: .run)
         journal?.setReplayPosition(source: "t.trace", line: 7)
         journal?.giveBack(Sequence(1), by: a, attempts: 3, charges: 2)
         _ = journal?.commit()
@@ -253,8 +255,8 @@ struct JournalTests {
         let recovery = later.recover()
         #expect(later.event(Sequence(1)) == gap(8))
         #expect(recovery.replayPosition == Recovery.ReplayPosition(source: "t.trace", line: 7))
-        #expect(recovery.owed[a]?.first?.attempts == 3)
-        #expect(recovery.owed[a]?.first?.charges == 2)
+        #expect(recovery.pending[a]?.first?.attempts == 3)
+        #expect(recovery.pending[a]?.first?.charges == 2)
     }
 
     @Test(
@@ -269,7 +271,7 @@ struct JournalTests {
         journal?.giveBack(Sequence(2), by: a, attempts: 1, charges: 0, heldUntil: until)
         _ = journal?.commit()
         journal = nil
-        let owed = try scratch.journal().recover().owed[a] ?? []
+        let owed = try scratch.journal().recover().pending[a] ?? []
         #expect(owed.map(\.wasDelivered) == [true, false, true])
         #expect(owed.map(\.attempts) == [0, 1, 0], "without the delivery that the death cut short")
         #expect(owed.map(\.heldUntil) == [nil, until, nil])
@@ -282,7 +284,7 @@ struct JournalTests {
         try database.execute("INSERT INTO events VALUES(4,1,1,6,3,4,5,1,2549018332,x'0102')")
         let check = CRC32.standard.check(numbers: [1, 4, 3, 2])
         try database.execute("INSERT INTO attempts VALUES(1,4,3,2,\(check))")
-        let owed = try scratch.journal().recover().owed[a]?.first
+        let owed = try scratch.journal().recover().pending[a]?.first
         #expect(owed?.attempts == 3 && owed?.charges == 2 && owed?.heldUntil == nil)
     }
 
@@ -298,13 +300,13 @@ struct JournalTests {
     @Test("A dead letter leaves the queue, is listed, taken for replay and dropped")
     func deadLetters() throws {
         let journal = try ready()
-        for number in 1...2 { journal.append(data([9]), as: Sequence(UInt64(number)), owedTo: [a], durability: .run) }
+        for number in 1...2 { journal.append(data([9]), as: Sequence(UInt64(number)), for: [a], durability: .run) }
         for number in 1...2 {
             journal.deadLetter(Sequence(UInt64(number)), by: a, reason: "nack", at: WallTime(microseconds: 1))
         }
         _ = journal.commit()
         #expect(journal.deadLetters().map(\.seq) == [Sequence(1), Sequence(2)])
-        #expect(journal.takeDeadLetter(Sequence(1), of: a)?.event == data([9]))
+        #expect(journal.removeDeadLetter(Sequence(1), of: a)?.event == data([9]))
         #expect(journal.dropDeadLetters { $0.seq == Sequence(2) } == 1)
         _ = journal.commit()
         #expect(journal.deadLetters().isEmpty)

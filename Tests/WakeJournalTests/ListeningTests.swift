@@ -13,9 +13,9 @@ struct ListeningTests {
     @Test("How far a device was listened to survives the bridge's death, and of two words the last counts")
     func death() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.note(.until(time(10)), to: source)
+        journal?.record(.until(time(10)), of: source)
         _ = journal?.commit()
-        journal?.note(.since(time(20)), to: source)
+        journal?.record(.since(time(20)), of: source)
         _ = journal?.commit()
         journal = nil
         let next = try scratch.journal()
@@ -28,7 +28,7 @@ struct ListeningTests {
         var journal: Journal? = try scratch.ready()
         _ = journal?.compact()
         let before = bytes(of: scratch.disk) + bytes(of: scratch.disk + "-wal")
-        journal?.note(.until(time(10)), to: source)
+        journal?.record(.until(time(10)), of: source)
         _ = journal?.commit()
         #expect(bytes(of: scratch.disk) + bytes(of: scratch.disk + "-wal") == before)
         switch reason {
@@ -45,12 +45,12 @@ struct ListeningTests {
     @Test("A start that ends as soon as it has taken up the journal has noted how far the life before it listened")
     func startInVain() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.note(.since(time(10)), to: source)
+        journal?.record(.since(time(10)), of: source)
         _ = journal?.commit()
         journal = try scratch.journal()
         let source = source
         let until = Listening.until(time(20))
-        _ = journal?.recover { [journal] _ in journal?.note(until, to: source) }
+        _ = journal?.recover { [journal] _ in journal?.record(until, of: source) }
         journal = nil
         #expect(try scratch.journal().listening(to: source) == until)
     }
@@ -58,7 +58,7 @@ struct ListeningTests {
     @Test("A database that was begun anew knows it again")
     func heals() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.note(.until(time(10)), to: source)
+        journal?.record(.until(time(10)), of: source)
         _ = journal?.commit()
         _ = journal?.compact()
         // As if its bad sector had held just that.

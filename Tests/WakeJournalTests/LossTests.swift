@@ -18,7 +18,7 @@ struct LossTests {
         let recovery = try scratch.journal(boot: "next").recover()
         #expect(recovery.lost?.first == Sequence(1))
         #expect(recovery.lost?.last == Sequence(4_096))
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(2)])
     }
 
     @Test("A journal that dies right after it was begun, before it set any number aside, has lost nothing")
@@ -56,7 +56,7 @@ struct LossTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost?.first == Sequence(1))
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(2)])
     }
 
     @Test("A hole that was found but never told, because the bridge died again, is told at the next start")
@@ -135,7 +135,7 @@ struct LossTests {
         let gap = Gap(cause: .stopped, count: UInt64(numbers.count), first: first, last: last, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
         let event = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .gap(gap), stamp: stamp)
-        journal?.append(event, as: Sequence(seq), owedTo: [a], durability: durability)
+        journal?.append(event, as: Sequence(seq), for: [a], durability: durability)
         _ = journal?.commit()
     }
 
@@ -245,7 +245,7 @@ struct LossTests {
                 _ = journal?.commit()
             }
             #expect(journal?.deadLetters().map(\.seq) == [Sequence(1), Sequence(2), Sequence(3)])
-            #expect(journal?.takeDeadLetter(Sequence(1), of: a)?.event == data([1]))
+            #expect(journal?.removeDeadLetter(Sequence(1), of: a)?.event == data([1]))
             #expect(journal?.dropDeadLetters { $0.seq == Sequence(2) } == 1)
             #expect(journal?.deadLetters().map(\.seq) == [Sequence(3)])
         }
@@ -282,12 +282,12 @@ struct LossTests {
         let journal = try scratch.ready()
         var connected = data([])
         connected.kind = .connected(folded: 0)
-        journal.append(connected, as: Sequence(1), owedTo: [a], durability: .run)
-        journal.append(2...2, owedTo: [a, b])
-        journal.append(3...8, owedTo: [b])
+        journal.append(connected, as: Sequence(1), for: [a], durability: .run)
+        journal.append(2...2, for: [a, b])
+        journal.append(3...8, for: [b])
         var piece = data([])
         piece.kind = .data(.fragment(.tooLong), [9])
-        journal.append(piece, as: Sequence(9), owedTo: [b], durability: .run)
+        journal.append(piece, as: Sequence(9), for: [b], durability: .run)
         _ = journal.commit()
         let chosen = journal.oldestData(freeing: 1)
         #expect(chosen == [a: [Sequence(2)], b: [Sequence(2)]])

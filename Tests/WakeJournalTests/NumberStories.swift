@@ -22,7 +22,7 @@ struct NumberStories {
         _ = journal?.commit()
         journal = nil
         let recovery = try scratch.journal().recover()
-        #expect(recovery.next == Sequence(4) && recovery.lost == nil && recovery.owed.isEmpty)
+        #expect(recovery.next == Sequence(4) && recovery.lost == nil && recovery.pending.isEmpty)
     }
 
     @Test("No number of a hole is given again after a life in which nobody was left to be told of it")
@@ -33,7 +33,7 @@ struct NumberStories {
         journal = nil
         journal = try scratch.journal()
         let next = try #require(journal?.recover()).next
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         _ = journal?.commit()
         journal = nil
         #expect(try scratch.journal().recover().next >= next)
@@ -44,7 +44,7 @@ struct NumberStories {
         let journal = try scratch.ready()
         // What the log does not take, so that the turn goes into the database at once.
         _ = journal.origin(of: Device(uri: "/d/2", alias: "two", profile: nil, kind: .externalAccessory))
-        journal.append(gap(1), as: Sequence(1), owedTo: [a], durability: durability)
+        journal.append(gap(1), as: Sequence(1), for: [a], durability: durability)
         journal.update(gap(5), as: Sequence(1))
         _ = journal.commit()
         #expect(journal.event(Sequence(1)) == gap(5))
@@ -59,11 +59,11 @@ struct NumberStories {
         try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq=5")
         journal = try scratch.journal()
         let disk = try #require(journal?.disk)
-        var reader = OwedReader(disk)
+        var reader = PendingEventReader(disk)
         reader.read()
-        #expect(reader.outcome.remedies.count == 1)
-        disk.apply(reader.outcome.remedies, notesToo: false)
-        disk.shut()
+        #expect(reader.outcome.repairs.count == 1)
+        disk.apply(reader.outcome.repairs, rewritesProgress: false)
+        disk.close()
         journal = nil
         let lost = try #require(try scratch.journal().recover().lost)
         #expect(lost.first <= Sequence(5) && Sequence(5) <= lost.last)
@@ -88,7 +88,7 @@ struct NumberStories {
         #expect(journal?.compact().outcomes.contains(.restored(.disk)) == true)
         journal = nil
         let next = try scratch.journal().recover()
-        #expect(next.owed[a]?.map(\.sequence.rawValue) == Array(1...9) + [first])
+        #expect(next.pending[a]?.map(\.sequence.rawValue) == Array(1...9) + [first])
     }
 
     @Test("Dead letters that cannot be read hold back no event, and are told")
@@ -100,7 +100,7 @@ struct NumberStories {
         let next = try scratch.journal()
         try next.disk.database?.execute("ALTER TABLE dead_letters RENAME TO away")
         let recovery = next.recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 2, 3] && !recovery.losses.isEmpty)
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1, 2, 3] && !recovery.losses.isEmpty)
     }
 
     @Test(
@@ -147,7 +147,7 @@ struct NumberStories {
         journal = nil
         scratch.free([lock])
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1] && recovery.lost?.first == Sequence(2))
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1] && recovery.lost?.first == Sequence(2))
     }
 
     @Test("The gap of a restart that is lost itself is told again with all that it told of")
@@ -161,8 +161,8 @@ struct NumberStories {
         var told = data([])
         told.kind = .gap(
             Gap(cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.to, to: lost.to))
-        journal?.append(told, as: recovery.next, owedTo: [a], durability: .disk)
-        journal?.noteLossesTold()
+        journal?.append(told, as: recovery.next, for: [a], durability: .disk)
+        journal?.recordLossesReported()
         _ = journal?.commit()
         journal = nil
         try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq>0")
@@ -178,7 +178,7 @@ struct NumberStories {
         journal = nil
         shell("rm -f \(scratch.disk)-*; \(command) \(scratch.disk)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [10, 11, 12])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [10, 11, 12])
         #expect(recovery.lost.map { $0.first == Sequence(1) && $0.last >= Sequence(9) } == true)
         #expect(recovery.losses.contains { $0.sentence.contains("is not the one that was written") })
     }

@@ -30,7 +30,7 @@ struct RamStoreTests {
                 next += UInt64.random(in: 1...3, using: &chance)
                 let these = Array(owners.prefix(Int.random(in: 1...2, using: &chance)))
                 let event = made(next)
-                store.append(event, as: Sequence(next), owedTo: these)
+                store.append(event, as: Sequence(next), for: these)
                 owed[Sequence(next)] = (event, Set(these))
             case 5:
                 let seq = Sequence(UInt64.random(in: 1...next, using: &chance))

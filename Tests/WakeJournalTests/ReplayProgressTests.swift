@@ -38,7 +38,7 @@ final class ReplayProgressTests {
             moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5))
         let event = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .data(.serial, [UInt8(line)]), stamp: stamp)
         journal.setReplayPosition(source: source, line: line)
-        journal.append(event, as: Sequence(UInt64(line)), owedTo: [handler], durability: durability)
+        journal.append(event, as: Sequence(UInt64(line)), for: [handler], durability: durability)
         journal.closeReplayStep()
     }
 
@@ -48,7 +48,7 @@ final class ReplayProgressTests {
         _ = journal.disk.commit()
         journal.run?.database = nil
         let recovery = try open().recovery
-        let owed = recovery.owed[handler] ?? []
+        let owed = recovery.pending[handler] ?? []
         return (owed.map(\.sequence.rawValue), recovery.replayPosition?.line ?? 0)
     }
 

@@ -11,13 +11,13 @@ struct TurnLogStories {
     @Test("A gap that grew after it came into the database is told as it grew, at once and after a death")
     func grownGap() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.append(gap(1), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(gap(1), as: Sequence(1), for: [a], durability: .run)
         journal?.append(2...2)
         _ = journal?.compact()
         // So much that the gap is not among what came last.
         for number in UInt64(3)...12 {
             journal?.append(
-                data(Array(repeating: 1, count: 60_000)), as: Sequence(number), owedTo: [b], durability: .run)
+                data(Array(repeating: 1, count: 60_000)), as: Sequence(number), for: [b], durability: .run)
             _ = journal?.compact()
         }
         journal?.update(gap(2), as: Sequence(1))
@@ -26,7 +26,7 @@ struct TurnLogStories {
         #expect(journal?.event(Sequence(1)) == gap(2))
         journal = nil
         let later = try scratch.journal()
-        #expect(later.recover().owed[a]?.map(\.sequence.rawValue) == [1])
+        #expect(later.recover().pending[a]?.map(\.sequence.rawValue) == [1])
         #expect(later.event(Sequence(1)) == gap(2))
     }
 
@@ -36,12 +36,12 @@ struct TurnLogStories {
     func endsInZeros(_ length: Int) throws {
         var journal: Journal? = try scratch.ready()
         let event = data(Array(repeating: 0, count: length))
-        journal?.append(event, as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(event, as: Sequence(1), for: [a], durability: .run)
         _ = journal?.commit()
         journal = nil
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1] && recovery.lost == nil)
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1] && recovery.lost == nil)
         #expect(journal?.event(Sequence(1)) == event)
     }
 
@@ -55,7 +55,7 @@ struct TurnLogStories {
             journal?.append(1...1)
             _ = journal?.commit()
             let event = data(Array(repeating: 7, count: length))
-            journal?.append(event, as: Sequence(2), owedTo: [a], durability: .run)
+            journal?.append(event, as: Sequence(2), for: [a], durability: .run)
             _ = journal?.commit()
             journal?.acknowledge([Sequence(1)], by: a)
             _ = journal?.commit()
@@ -63,7 +63,7 @@ struct TurnLogStories {
             let end = (bytes(of: scratch.turns)[..<66_000].lastIndex { $0 != 0 } ?? 0) + 1
             if end <= 65_536, end + 3 > 65_536 { met += 1 }
             let recovery = try scratch.journal().recover()
-            #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [2] && recovery.lost == nil, "\(length) bytes")
+            #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [2] && recovery.lost == nil, "\(length) bytes")
         }
         #expect(met > 0)
     }
@@ -72,7 +72,7 @@ struct TurnLogStories {
     func givenToNobody() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
-        journal?.noteGiven(Sequence(2), at: WallTime(microseconds: 5))
+        journal?.recordIssued(Sequence(2), at: WallTime(microseconds: 5))
         _ = journal?.commit()
         journal?.lease([Sequence(1)], to: a)
         _ = journal?.commit()
@@ -101,13 +101,13 @@ struct TurnLogStories {
         shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
         for number in UInt64(1)...400 {
             let event = data(Array(repeating: UInt8(truncatingIfNeeded: number), count: 500))
-            journal?.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            journal?.append(event, as: Sequence(number), for: [a], durability: .run)
             #expect(journal?.commit() == [.committed])
         }
         journal = nil
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.count == 400 && recovery.lost == nil)
+        #expect(recovery.pending[a]?.count == 400 && recovery.lost == nil)
         #expect((1...400).allSatisfy { journal?.event(Sequence($0)) != nil })
     }
 
@@ -117,7 +117,7 @@ struct TurnLogStories {
             return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
         }
         var journal: Journal? = try scratch.ready()
-        journal?.append(data([1]), as: Sequence(1), owedTo: [a, b], durability: .run)
+        journal?.append(data([1]), as: Sequence(1), for: [a, b], durability: .run)
         _ = journal?.compact()
         for handler in [a, b] { journal?.acknowledge([Sequence(1)], by: handler) }
         _ = journal?.commit()
@@ -127,12 +127,12 @@ struct TurnLogStories {
         shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
         journal = nil
         journal = try scratch.journal()
-        #expect(journal?.recover().owed.isEmpty == true)
+        #expect(journal?.recover().pending.isEmpty == true)
         #expect(journal?.health.run != .ok)
         shell("rm \(scratch.path)/filler")
         journal?.close(clean: true)
         journal = nil
-        #expect(try scratch.journal().recover().owed.isEmpty)
+        #expect(try scratch.journal().recover().pending.isEmpty)
     }
 
     @Test("A start that finds the database locked does not begin, and loses nothing")
@@ -145,7 +145,7 @@ struct TurnLogStories {
         let reason = "database is locked"
         #expect(throws: JournalError.notTakenUp(path: scratch.run, reason: reason)) { try scratch.journal() }
         scratch.free([lock])
-        #expect(try scratch.journal().recover().owed[a]?.count == 3)
+        #expect(try scratch.journal().recover().pending[a]?.count == 3)
     }
 
     @Test("After an end in order a reboot tells of nothing where nothing was owed")
@@ -185,7 +185,7 @@ struct TurnLogStories {
         shell("truncate -s \(end) \(scratch.turns)")
         for _ in 0..<3 { _ = try scratch.journal() }
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1])
         #expect(recovery.lost?.first == Sequence(2))
     }
 
@@ -203,7 +203,7 @@ struct TurnLogStories {
         shell("truncate -s \(bytes(of: log).count * 3 / 4) \(log)")
         for _ in 0..<3 { _ = try copy.journal() }
         let recovery = try copy.journal().recover()
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence.rawValue))
+        let owed = Set((recovery.pending[a] ?? []).map(\.sequence.rawValue))
         #expect(owed.count < 20)
         #expect((1...20).allSatisfy { owed.contains($0) || recovery.lost.map { $0.first.rawValue <= 20 } == true })
         withExtendedLifetime(journal) {}
@@ -214,7 +214,7 @@ struct TurnLogStories {
         var journal: Journal? = try scratch.ready()
         for number in UInt64(1)...300 {
             let event = data(Array(repeating: 0xEE, count: 100))
-            journal?.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            journal?.append(event, as: Sequence(number), for: [a], durability: .run)
         }
         _ = journal?.compact()
         journal = nil
@@ -227,11 +227,11 @@ struct TurnLogStories {
         for _ in 0..<3 { _ = try scratch.journal() }
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence.rawValue))
+        let owed = Set((recovery.pending[a] ?? []).map(\.sequence.rawValue))
         let lost = try #require(recovery.lost)
         #expect(owed.count < 300)
         #expect((1...300).allSatisfy { owed.contains($0) || lost.first.rawValue <= $0 && $0 <= lost.last.rawValue })
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         journal?.close(clean: true)
         journal = nil
         #expect(try scratch.journal().recover().lost == nil)
@@ -255,7 +255,7 @@ struct TurnLogStories {
         content.replaceSubrange(end..., with: earlier[end...])
         overwrite(scratch.turns, with: content)
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [5])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [5])
     }
 
     @Test("A journal's name that is past all numbers is not counted on")

@@ -16,7 +16,7 @@ struct TurnLogTests {
     func killed() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...4)
-        journal?.append(5...5, owedTo: [a, b])
+        journal?.append(5...5, for: [a, b])
         journal?.lease([Sequence(1), Sequence(3)], to: a)
         _ = journal?.commit()
         journal?.acknowledge([Sequence(2), Sequence(5)], by: a)
@@ -25,9 +25,9 @@ struct TurnLogTests {
         journal = nil
         let later = try scratch.journal()
         let recovery = later.recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 3, 4])
-        #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
-        #expect(recovery.owed[b]?.map(\.sequence.rawValue) == [5])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1, 3, 4])
+        #expect(recovery.pending[a]?.map(\.wasDelivered) == [true, true, false])
+        #expect(recovery.pending[b]?.map(\.sequence.rawValue) == [5])
         #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.next == Sequence(6))
         #expect(later.event(Sequence(3)) == data([3]))
     }
@@ -45,7 +45,7 @@ struct TurnLogTests {
         overwrite(scratch.turns, with: content)
         for _ in 0..<3 { _ = try scratch.journal() }
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == Array(1...19))
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == Array(1...19))
         #expect(recovery.lost?.first == Sequence(20))
         #expect(recovery.losses.count == 1)
     }
@@ -67,7 +67,7 @@ struct TurnLogTests {
             let copy = Scratch()
             shell("cp -a \(scratch.path)/. \(copy.path)")
             let recovery = try copy.journal().recover()
-            #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [2, 3])
+            #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [2, 3])
             #expect((recovery.lost == nil) == isWhole)
         }
     }
@@ -83,10 +83,10 @@ struct TurnLogTests {
         shell("\(command) \(scratch.turns)")
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 2])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1, 2])
         #expect(recovery.lost.map { $0.first == Sequence(3) && $0.last >= Sequence(4) } == true)
         #expect(recovery.next > Sequence(4))
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         _ = journal?.commit()
         journal = nil
         #expect(try scratch.journal().recover().lost == nil)
@@ -121,7 +121,7 @@ struct TurnLogTests {
 
     private func inspect(_ journal: Journal, _ comment: Comment) {
         let recovery = journal.recover()
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence))
+        let owed = Set((recovery.pending[a] ?? []).map(\.sequence))
         for seq in owed { #expect(journal.event(seq) == data([UInt8(truncatingIfNeeded: seq.rawValue)]), comment) }
         for number in UInt64(1)...100 where !owed.contains(Sequence(number)) {
             let isTold = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last }
@@ -144,13 +144,13 @@ struct TurnLogTests {
         journal = nil
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == Array(1...200))
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == Array(1...200))
         #expect((1...200).allSatisfy { journal?.event(Sequence($0)) != nil })
         shell("rm \(scratch.path)/filler")
         _ = journal?.compact()
         #expect(journal?.health.run == .ok)
         journal = nil
-        #expect(try scratch.journal().recover().owed[a]?.count == 200)
+        #expect(try scratch.journal().recover().pending[a]?.count == 200)
     }
 
     @Test("A run database of another state directory takes its log with it")
@@ -165,7 +165,7 @@ struct TurnLogTests {
         ours = nil
         shell("rm -f \(scratch.run)*; cp \(other.run)* \(scratch.path)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.durability) == [.disk, .disk])
+        #expect(recovery.pending[a]?.map(\.durability) == [.disk, .disk])
         #expect(shell("ls \(scratch.run).corrupt-*-turns >/dev/null 2>&1") == 0)
     }
 
@@ -225,7 +225,7 @@ private struct Course {
         let owners = [[a], [b], [a, b]][dice(3)]
         for _ in 0...dice(9) {
             journal.append(
-                data([UInt8(truncatingIfNeeded: next)]), as: Sequence(next), owedTo: owners, durability: .run)
+                data([UInt8(truncatingIfNeeded: next)]), as: Sequence(next), for: owners, durability: .run)
             for owner in owners { owed[owner]?.insert(next) }
             next += 1
         }
@@ -248,9 +248,9 @@ private struct Course {
         #expect(recovery.lost == nil && recovery.losses.isEmpty)
         #expect(recovery.next == Sequence(next))
         for handler in [a, b] {
-            #expect((recovery.owed[handler] ?? []).map(\.sequence.rawValue) == owed[handler]?.sorted())
+            #expect((recovery.pending[handler] ?? []).map(\.sequence.rawValue) == owed[handler]?.sorted())
         }
-        for one in recovery.owed[a] ?? [] { #expect(one.attempts == attempts[one.sequence.rawValue] ?? 0) }
+        for one in recovery.pending[a] ?? [] { #expect(one.attempts == attempts[one.sequence.rawValue] ?? 0) }
         for number in owed[a, default: []].union(owed[b, default: []]) {
             #expect(journal.event(Sequence(number)) == data([UInt8(truncatingIfNeeded: number)]))
         }

@@ -83,7 +83,7 @@ final class AccessoryWatch: AccessoryHost {
     }
 
     func accessory(_ source: String, isHeard listening: Listening) {
-        bridge.journal.note(listening, to: source)
+        bridge.journal.record(listening, of: source)
         bridge.loop.requestTurn()
     }
 

@@ -64,7 +64,7 @@ final class BluetoothWatch: BluetoothHost {
     }
 
     func bluetooth(_ source: String, isHeard listening: Listening) {
-        bridge.journal.note(listening, to: source)
+        bridge.journal.record(listening, of: source)
         bridge.loop.requestTurn()
     }
 

@@ -17,7 +17,7 @@ extension Bridge {
             let known = journal.listening(to: device.uri)
             guard known != nil || device.kind == .bluetoothCentral else { continue }
             let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: device.unnoticedEnd)
-            journal.note(.until(until), to: device.uri)
+            journal.record(.until(until), of: device.uri)
         }
     }
 

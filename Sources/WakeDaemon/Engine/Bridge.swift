@@ -71,7 +71,7 @@ public final class Bridge {
         let journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
         let recovery = journal.recover {
-            if let aliveUntil { Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil) }
+            if let aliveUntil { Self.endListening(in: journal, of: $0.pending.values.joined(), aliveUntil) }
         }
         suspension = try Self.chooseSuspension(options)
         accounts = AccountBook(OwnUsers(options.ownUserPlaces))

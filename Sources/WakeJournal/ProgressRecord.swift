@@ -1,4 +1,5 @@
-// What the journal writes down about itself beside the events: how far numbers went, what was delivered last, how far a trace was played.
+// What the journal records about itself beside the events: how far numbers went, which batch was delivered last, how far a trace was
+// played.
 import WakeModel
 
 /// The newest number journaled, and when.
@@ -9,8 +10,8 @@ struct Cursor: Hashable {
     var wall: WallTime
 }
 
-/// Every note carries the cursor of its commit, so that no statement of its own is spent on it.
-struct Note {
+/// Each record carries the cursor of its commit, so that the cursor needs no statement of its own.
+struct ProgressRecord {
     struct Key: RawRepresentable, Hashable {
         static let cursor = Key(rawValue: 0)
         static let replayPosition = Key(rawValue: -1)
@@ -28,19 +29,18 @@ struct Note {
     var cursor: Cursor
     var value: [UInt8]
 
-    /// How the cursor stands in the columns of an event.
+    /// The cursor in the columns of an event.
     var stamp: Stamp {
-        let moment = Moment(
-            monotonic: Instant(nanoseconds: Int64(bitPattern: cursor.seq.rawValue)), boottime: .zero)
+        let moment = Moment(monotonic: Instant(nanoseconds: Int64(bitPattern: cursor.seq.rawValue)), boottime: .zero)
         return Stamp(moment: moment, wall: cursor.wall, isClockSynchronized: false)
     }
 }
 
-/// The notes of one turn: a later one takes the place of an earlier one.
-struct NoteBook {
-    private(set) var entries: [(key: Note.Key, value: [UInt8])] = []
+/// The records of one turn: a later one replaces an earlier one.
+struct ProgressRecords {
+    private(set) var entries: [(key: ProgressRecord.Key, value: [UInt8])] = []
 
-    mutating func set(_ key: Note.Key, to value: [UInt8]) {
+    mutating func set(_ key: ProgressRecord.Key, to value: [UInt8]) {
         if let place = entries.firstIndex(where: { $0.key == key }) {
             entries[place].value = value
         } else {
@@ -55,13 +55,12 @@ extension Recovery.ReplayPosition {
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLittleEndian(Int64(line))
-        bytes.append(contentsOf: source.utf8)
-        return bytes
+        return bytes + source.utf8
     }
 
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes: bytes)
-        guard let line = reader.integer(Int64.self) else { return nil }
+        guard let line: Int64 = try? reader.integer() else { return nil }
         self.init(source: reader.restText, line: Int(line))
     }
 }
