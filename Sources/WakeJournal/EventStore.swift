@@ -72,18 +72,14 @@ struct FileCondition {
     var unreported: [String] = []
 }
 
-/// Why a database cannot be written.
-struct StoreFault {
-    var sentence: String
-    /// Set where the file itself is damaged.
-    var corruption: SQLiteFailure?
-}
-
 final class EventStore {
     let which: Durability
     let path: String
     var database: Database?
-    private(set) var fault: StoreFault?
+    /// Why the database cannot be written; nil while it can.
+    private var fault: String?
+    /// Set with the fault where the file itself is damaged.
+    private var corruption: SQLiteFailure?
     var condition = FileCondition()
     var contents = StoredEvents()
     var record = EventRecord()
@@ -121,7 +117,7 @@ final class EventStore {
 
     private var strength: Database.Strength { which == .disk ? .full : .normal }
     var isDegraded: Bool { fault != nil }
-    var health: StoreHealth { fault.map { .degraded($0.sentence) } ?? .ok }
+    var health: StoreHealth { fault.map(StoreHealth.degraded) ?? .ok }
 
     func mayHold(_ range: ClosedRange<Sequence>) -> Bool { isDegraded || contents.span?.overlaps(range) == true }
     func mayHold(_ seq: Sequence) -> Bool { mayHold(seq...seq) }
@@ -140,8 +136,8 @@ final class EventStore {
 
     private func adopt(_ opened: DatabaseOpener.Outcome) {
         database = opened.database
-        fault?.corruption = nil
-        if opened.database == nil { fault = opened.loss.map { StoreFault(sentence: $0) } }
+        corruption = nil
+        if opened.database == nil { fault = opened.loss }
         if let loss = opened.loss { report(loss) }
         if opened.wasDamaged || access(DatabaseOpener.mark(of: path), F_OK) == 0 { condition.wasDamaged = true }
         condition.isCut = opened.isCut
@@ -154,7 +150,7 @@ final class EventStore {
         // The log first: a crash in between then leaves no database whose log looks cut.
         TurnLog.move(from: path, to: aside)
         DatabaseOpener.move(path, to: aside)
-        do { try open() } catch { (fault, database) = (StoreFault(sentence: error.description), nil) }
+        do { try open() } catch { (fault, database) = (error.description, nil) }
         return aside
     }
 
@@ -428,7 +424,7 @@ final class EventStore {
             ? "the file will be set aside and a new one begun"
             : error.isFull ? "make room on its file system" : "check its directory and file system"
         let sentence = "cannot write the journal \(path): \(error.message); its events are kept in memory, \(remedy)"
-        fault = StoreFault(sentence: sentence, corruption: error.isCorruption ? error : nil)
+        (fault, corruption) = (sentence, error.isCorruption ? error : nil)
         for (key, value) in turn.progress.entries { unsaved.progress[key] = value }
         let ops = turn.ops
         turn.removeAll()
@@ -462,7 +458,7 @@ final class EventStore {
             try writeAll(to: database)
         } catch {
             rollBack()
-            if let error = error as? SQLiteFailure, error.isCorruption { fault?.corruption = error }
+            if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
             return false
         }
         // The fault already reported a cut log.
@@ -472,7 +468,7 @@ final class EventStore {
     }
 
     private func reopenAfterFault() throws(JournalError) {
-        if let corruption = fault?.corruption { return rebuild(after: corruption) }
+        if let corruption { return rebuild(after: corruption) }
         guard database == nil else { return }
         let known = condition.unreported
         try reopen()
@@ -482,7 +478,7 @@ final class EventStore {
 
     private func refuse(_ refusal: String) {
         rollBack()
-        (fault, database) = (StoreFault(sentence: refusal), nil)
+        (fault, database) = (refusal, nil)
     }
 
     /// Sets the file aside and copies what is readable of it into a new one.

@@ -90,9 +90,9 @@ private func opening(_ count: UInt64) throws {
         let clock = ContinuousClock()
         var later: Journal?
         let opened = try clock.measure { later = try open(path) }
-        var owed = 0
-        let recovery = clock.measure { owed = later?.recover().pending[handler]?.count ?? 0 }
-        print("\(owed) events, \(isClean ? "clean" : "unclean"): opened in \(opened), recovered in \(recovery)")
+        var pending = 0
+        let recovery = clock.measure { pending = later?.recover().pending[handler]?.count ?? 0 }
+        print("\(pending) events, \(isClean ? "clean" : "unclean"): opened in \(opened), recovered in \(recovery)")
         later?.close(clean: true)
     }
 }

@@ -1,6 +1,6 @@
-// A journal that dies by kill -9 in the middle of a turn: three events committed and two leased, a fourth left in the open turn. With
-// a number of turns behind the directory, each brings one event and acknowledges the third before it, in a log so small that it is
-// full after ten.
+// A journal that kills itself in the middle of a turn, with three events committed, two of them leased, and a fourth in the open turn.
+// With a number of turns behind the directory, each turn appends one event and acknowledges the third before it. The log is full after
+// ten turns.
 import Glibc
 import WakeJournal
 import WakeModel

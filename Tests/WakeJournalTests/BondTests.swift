@@ -1,4 +1,4 @@
-// Whether a bond proved who a device is: kept with each event and each device, and in journals that were written before.
+// Whether a bond proved a device's identity: kept with each event and each device, also in journals of older versions.
 import TestBench
 import Testing
 import WakeModel
@@ -15,7 +15,7 @@ struct BondTests {
     }
 
     @Test(
-        "an event says after a restart what it said before, whatever it was written to and however the life ended",
+        "an event keeps its bond flag over a restart, in either database and after any kind of end",
         arguments: [Durability.run, .disk], [true, false])
     func survives(durability: Durability, isClean: Bool) throws {
         for logBytes in [0, scratch.logBytes] {
@@ -36,7 +36,7 @@ struct BondTests {
         }
     }
 
-    @Test("a dead letter keeps it, and a mark that was changed on the disk is not believed")
+    @Test("a dead letter keeps the bond flag, and a flag changed on the disk is not believed")
     func marks() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt8(1)...2 {
@@ -52,7 +52,7 @@ struct BondTests {
         #expect(next.deadLetters() == [] && next.event(Sequence(2)) == nil)
     }
 
-    @Test("a device's bond is kept, its change is written down, and its number stays")
+    @Test("a device's bond and its changes are stored, and the device keeps its number")
     func devices() throws {
         var strap = accessory
         for isBonded in [true, false, true] {
@@ -65,7 +65,7 @@ struct BondTests {
         }
     }
 
-    /// What the version before wrote: a device, a handler that is stopped, and an event that it is owed.
+    /// What the previous version wrote: a device, a stopped handler, and an event that is pending for it.
     private func writeOld(_ path: String) throws {
         let database = try Database(path: path, strength: .normal)
         _ = try Schema.migrate(database, steps: Array(Schema.steps.prefix(4)))
@@ -84,7 +84,7 @@ struct BondTests {
         try database.checkpoint()
     }
 
-    @Test("a journal of the version before opens with all that it held: its devices have no bond, its events no proof")
+    @Test("a journal of the previous version opens with all its rows, and its devices and events have no bond")
     func migrates() throws {
         try writeOld(scratch.disk)
         let journal = try scratch.journal()
@@ -95,7 +95,7 @@ struct BondTests {
         #expect(!recovery.losses.contains { $0.sentence.contains("not what was written") }, "\(recovery.losses)")
     }
 
-    @Test("of a journal of the version before that is damaged, what is readable is saved, its devices too")
+    @Test("the readable rows of a damaged journal of the previous version are copied, its devices too")
     func salvages() throws {
         try writeOld(scratch.disk)
         let fresh = try Database(path: ":memory:", strength: .normal)

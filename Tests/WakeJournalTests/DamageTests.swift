@@ -1,4 +1,4 @@
-// Damaged, missing, foreign and unwritable files: nothing crashes, nothing false is believed, and what happened is said.
+// Damaged, missing, foreign and unwritable files: nothing crashes, nothing false is believed, and the loss is reported.
 import Glibc
 import Testing
 import WakeModel
@@ -9,7 +9,7 @@ struct DamageTests {
     let scratch = Scratch()
 
     @Test(
-        "a bit that flips in a table's own description costs no event and no name of a handler",
+        "a flipped bit in a table's own description loses no event and no handler's name",
         arguments: ["id INTEGER PRIMARY KEY, name", "owner INTEGER", "stopped INTEGER", "seq INTEGER PRIMARY"])
     func description(words: String) throws {
         var journal: Journal? = try scratch.ready()
@@ -28,7 +28,7 @@ struct DamageTests {
         #expect(try Database(path: scratch.run, strength: .normal).integer("SELECT count(id) FROM handlers") == 2)
     }
 
-    /// A hundred events in the file at rest, one owed to both handlers.
+    /// A hundred events in the file at rest, one pending for both handlers.
     private func fill(_ durability: Durability) throws {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
@@ -40,18 +40,18 @@ struct DamageTests {
         _ = journal.compact()
     }
 
-    /// Whatever is read is what was written; whatever was owed is owed still or told.
+    /// All events read are those written; each earlier pending event is still pending or reported as lost.
     private func inspect(_ journal: Journal?) {
         guard let journal else { return }
         let recovery = journal.recover()
-        let owed = Set((recovery.pending[a] ?? []).map(\.sequence))
-        for seq in owed {
+        let pending = Set((recovery.pending[a] ?? []).map(\.sequence))
+        for seq in pending {
             #expect(journal.event(seq).map { $0 == data(Array(repeating: UInt8(seq.rawValue), count: 40)) } ?? true)
         }
-        for number in UInt64(1)...100 where !owed.contains(Sequence(number)) {
-            let isTold = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last } ?? false
-            #expect(isTold, "\(number) is neither owed nor told as lost")
-            if !isTold { break }
+        for number in UInt64(1)...100 where !pending.contains(Sequence(number)) {
+            let isReported = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last } ?? false
+            #expect(isReported, "\(number) is neither pending nor reported as lost")
+            if !isReported { break }
         }
         #expect(recovery.next > Sequence(100))
         let checkpoint = journal.checkpoint(of: a)
@@ -75,36 +75,36 @@ struct DamageTests {
         }
     }
 
-    @Test("A flipped bit in the run database never crashes, never lies and leaves nothing untold")
+    @Test("A flipped bit in the run database causes no crash, no false event and no unreported loss")
     func runFlips() throws {
         try damage(scratch.run, .run, rounds: 150) { bytes, random in
             bytes[random % bytes.count] ^= 1 << UInt8(random % 8)
         }
     }
 
-    @Test("A flipped bit in the state database never crashes, never lies and leaves nothing untold")
+    @Test("A flipped bit in the state database causes no crash, no false event and no unreported loss")
     func diskFlips() throws {
         try damage(scratch.disk, .disk, rounds: 150) { bytes, random in
             bytes[random % bytes.count] ^= 1 << UInt8(random % 8)
         }
     }
 
-    @Test("A flipped bit in the header of the state database never crashes and never refuses to start")
+    @Test("A flipped bit in the header of the state database prevents no start")
     func headerFlips() throws {
         try damage(scratch.disk, .disk, rounds: 60) { bytes, random in bytes[random % 100] ^= 1 << UInt8(random % 8) }
     }
 
-    @Test("A state database cut anywhere never crashes, never lies and leaves nothing untold")
+    @Test("A truncated state database causes no crash, no false event and no unreported loss")
     func diskCuts() throws {
         try damage(scratch.disk, .disk, rounds: 40) { bytes, random in bytes.removeLast(random % bytes.count) }
     }
 
-    @Test("A run database cut anywhere never crashes, never lies and leaves nothing untold")
+    @Test("A truncated run database causes no crash, no false event and no unreported loss")
     func runCuts() throws {
         try damage(scratch.run, .run, rounds: 40) { bytes, random in bytes.removeLast(random % bytes.count) }
     }
 
-    @Test("A damaged write-ahead log never gives an event that was not written")
+    @Test("A damaged write-ahead log returns no event that was not written")
     func walFlips() throws {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
@@ -133,7 +133,7 @@ struct DamageTests {
     }
 
     @Test(
-        "What a cut or flipped write-ahead log held last is told, and no number of it is given again",
+        "The last events of a truncated or damaged write-ahead log are reported as lost, and their numbers are not reused",
         arguments: [0, 1])
     func logIsCut(_ which: Int) throws {
         let journal = try scratch.ready()
@@ -162,7 +162,9 @@ struct DamageTests {
         #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.pending[a]?.count == 100)
     }
 
-    @Test("A journal opened after a kill keeps SQLite's locks: without them another reader would cut the log's index")
+    @Test(
+        "A journal opened after a kill keeps SQLite's locks: without them another reader would truncate the log's index"
+    )
     func locks() throws {
         let journal = try scratch.ready()
         journal.append(1...10)
@@ -179,8 +181,8 @@ struct DamageTests {
         withExtendedLifetime(opened) {}
     }
 
-    @Test("Damage in mid-life never crashes, never lies, and the journal goes on")
-    func midLife() throws {
+    @Test("Damage to an open file causes no crash and no false event, and the journal continues")
+    func damageWhileOpen() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<40 {
             let scratch = Scratch()
@@ -205,7 +207,7 @@ struct DamageTests {
         }
     }
 
-    @Test("A flipped schema version is mended and told, and nobody is refused", arguments: [0, 1, 99, 65_537])
+    @Test("A damaged schema version is repaired and reported, and the start succeeds", arguments: [0, 1, 99, 65_537])
     func schemaVersion(_ version: Int) throws {
         try fill(.run)
         try scratch.tamper(scratch.run, "PRAGMA user_version=\(version)")
@@ -215,7 +217,7 @@ struct DamageTests {
         #expect(try scratch.journal().recover().losses.isEmpty)
     }
 
-    @Test("A checkpoint that is not what was written is told and not believed")
+    @Test("A damaged checkpoint is reported and not believed")
     func checkpoint() throws {
         try fill(.run)
         try scratch.tamper(scratch.disk, "UPDATE handlers SET checkpoint='wrong' WHERE id=1")
@@ -225,7 +227,7 @@ struct DamageTests {
         #expect(!journal.recover().losses.isEmpty)
     }
 
-    @Test("A stopped flag that cannot be trusted keeps the handler stopped, and says so")
+    @Test("A damaged stopped flag keeps the handler stopped and is reported")
     func stopped() throws {
         let journal = try scratch.ready()
         journal.setStopped(true, b)
@@ -237,7 +239,7 @@ struct DamageTests {
     }
 
     @Test(
-        "An owner that is not what was written gets nothing, and the event is told as lost",
+        "A damaged owner gets no event, and the event is reported as lost",
         arguments: ["handler=9", "seq=51"])
     func owner(change: String) throws {
         try fill(.run)
@@ -248,7 +250,7 @@ struct DamageTests {
         #expect(recovery.lost.map { $0.first <= Sequence(50) && Sequence(50) <= $0.last } == true)
     }
 
-    @Test("A reservation that is not what was written gives no number twice")
+    @Test("After a damaged reservation no number is issued twice")
     func reservation() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...50, .ram)
@@ -260,7 +262,7 @@ struct DamageTests {
         #expect(try scratch.journal().recover().next > Sequence(50))
     }
 
-    @Test("Events of a run database that survived a reboot are kept, and what its tail may lack is told")
+    @Test("Events of a run database that survived a reboot are kept, and its possibly missing tail is reported")
     func otherBoot() throws {
         try fill(.run)
         let recovery = try scratch.journal(boot: "next").recover()
@@ -268,7 +270,7 @@ struct DamageTests {
         #expect(recovery.lost?.first == Sequence(101))
     }
 
-    @Test("A run database of another state directory is set aside and told")
+    @Test("A run database of another state directory is set aside and reported")
     func foreignRun() throws {
         let other = Scratch()
         let journal = try other.ready()
@@ -311,7 +313,7 @@ struct DamageTests {
         }
     }
 
-    @Test("A state directory that comes only later is taken into use")
+    @Test("A state directory that appears later is used")
     func lateState() throws {
         let late = scratch.path + "/late"
         let settings = JournalSettings(runtimeDirectory: scratch.path, stateDirectory: late)
@@ -329,8 +331,8 @@ struct DamageTests {
         #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(next)])
     }
 
-    @Test("A state file that comes back with the numbers of another life is left alone, and health says what to do")
-    func stateOfAnotherLife() throws {
+    @Test("A state file that returns with another session's numbers is not written, and health says what to do")
+    func stateOfAnotherSession() throws {
         try fill(.disk)
         shell("mkdir \(scratch.path)/away && mv \(scratch.path)/journal.* \(scratch.path)/away; rm -f \(scratch.run)*")
         shell("mkdir \(scratch.path)/journal.sqlite")
@@ -340,7 +342,7 @@ struct DamageTests {
         shell("rmdir \(scratch.path)/journal.sqlite && mv \(scratch.path)/away/* \(scratch.path)")
         _ = journal?.compact()
         guard case .degraded(let sentence)? = journal?.health.disk else {
-            Issue.record("the file of another life was written to")
+            Issue.record("the file of another session was written")
             return
         }
         #expect(sentence.contains("restart wakebridged"))

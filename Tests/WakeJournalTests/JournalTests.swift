@@ -1,4 +1,4 @@
-// What the journal promises across deaths, damage and full disks, shown with real files.
+// What the journal guarantees across crashes, damage and full disks, shown with real files.
 import Glibc
 import TestBench
 import Testing
@@ -11,7 +11,7 @@ struct JournalTests {
 
     private func ready() throws -> Journal { try scratch.ready() }
 
-    @Test("A kill -9 in the middle of a turn skips no number and gives the leased events back as delivered")
+    @Test("A kill -9 in the middle of a turn skips no number and returns the leased events as delivered")
     func killed() throws {
         shell("'\(try crasher())' \(scratch.path)")
         let recovery = try scratch.journal().recover()
@@ -20,11 +20,11 @@ struct JournalTests {
         #expect(recovery.pending[a]?.map(\.wasDelivered) == [true, true, false])
     }
 
-    /// What stands before the life that is killed.
+    /// What happened before the session that is killed.
     enum Past { case none, killed, closedAndRebooted }
 
     @Test(
-        "A kill -9 before any write or sync of a life, and of the one after it, skips no number and tells of no loss",
+        "A kill -9 before any write or sync of a session, and of the next one, skips no number and reports no loss",
         arguments: [(Past.none, 1), (.none, 2), (.killed, 1), (.closedAndRebooted, 1)])
     func killedBeforeWrites(past: Past, kills: Int) throws {
         let death = scratch.path + "/death.so"
@@ -36,14 +36,14 @@ struct JournalTests {
                 shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path)")
             }
             let recovery = try scratch.journal().recover()
-            let owed = recovery.pending.values.first?.map(\.sequence.rawValue) ?? []
-            #expect(recovery.lost == nil && owed == Array(first..<recovery.next.rawValue), "before write \(writes)")
-            if owed.count == 3 * (past == .killed ? kills + 1 : kills) { return }
+            let pending = recovery.pending.values.first?.map(\.sequence.rawValue) ?? []
+            #expect(recovery.lost == nil && pending == Array(first..<recovery.next.rawValue), "before write \(writes)")
+            if pending.count == 3 * (past == .killed ? kills + 1 : kills) { return }
         }
         Issue.record("the journal is never whole")
     }
 
-    /// Returns the oldest number that is owed, or the first to come.
+    /// Returns the oldest pending number, or the next one.
     private func prepare(_ past: Past, _ scratch: Scratch) throws -> UInt64 {
         guard past != .none else { return 1 }
         shell("'\(try crasher())' \(scratch.path)")
@@ -56,7 +56,7 @@ struct JournalTests {
         return recovery.next.rawValue
     }
 
-    @Test("A life that may open no more files does not begin, so nobody is told that what the files hold is lost")
+    @Test("A start that may open no more files fails, instead of reporting the files' events as lost")
     func starved() throws {
         var journal: Journal? = try ready()
         for number in UInt64(1)...3 {
@@ -71,9 +71,9 @@ struct JournalTests {
     }
 
     @Test(
-        "The number of an event that is owed to nobody is not given out again, though its turn has others that are owed",
+        "The number of an event without handlers is not issued again, also when other events of its turn are pending",
         arguments: [true, false])
-    func noted(isClean: Bool) throws {
+    func withoutHandlers(isClean: Bool) throws {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), for: [a], durability: .run)
         journal?.recordIssued(Sequence(5), at: WallTime(microseconds: 5))
@@ -95,7 +95,9 @@ struct JournalTests {
         #expect(recovery.pending[b]?.map(\.sequence) == [Sequence(1)])
     }
 
-    @Test("A ram event lost in a crash makes the reservation's rest one hole; told and closed in order there is none")
+    @Test(
+        "A ram event lost in a crash makes the rest of the reservation one hole; reported and closed cleanly there is none"
+    )
     func ramHole() throws {
         var journal: Journal? = try ready()
         journal?.append(data([1]), as: Sequence(1), for: [a], durability: .ram)
@@ -109,7 +111,7 @@ struct JournalTests {
         #expect(try scratch.journal().recover().lost == nil)
     }
 
-    @Test("A full file system degrades to memory, loses nothing and heals when there is room")
+    @Test("On a full file system the journal keeps events in memory, loses none and heals when there is room")
     func fullDisk() throws {
         guard shell("mount -t tmpfs -o size=300k none \(scratch.path) 2>/dev/null") == 0 else {
             print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
@@ -137,7 +139,7 @@ struct JournalTests {
         #expect(recovery.next == Sequence(2_001))
     }
 
-    @Test("A file of a newer schema is refused, not touched")
+    @Test("A file of a newer schema is refused and not changed")
     func newerSchema() throws {
         _ = try ready()
         let check = CRC32.standard.check(fields: ["schema", "99"])
@@ -148,7 +150,7 @@ struct JournalTests {
         }
     }
 
-    @Test("A migration keeps the rows of the version before, and a step that fails leaves the file as it was")
+    @Test("A migration keeps the rows of the previous version, and a step that fails leaves the file as it was")
     func migration() throws {
         let database = try Database(path: scratch.path + "/old.sqlite", strength: .normal)
         _ = try Schema.migrate(database)
@@ -160,7 +162,7 @@ struct JournalTests {
         #expect(try database.integer("SELECT more FROM handlers WHERE name='a'") == 5)
     }
 
-    @Test("Rows that a version without advertisements wrote are read as they were meant")
+    @Test("Rows of a version without advertisements are read correctly")
     func olderRows() throws {
         _ = try scratch.ready()
         let rows = [
@@ -171,13 +173,13 @@ struct JournalTests {
         ]
         try scratch.tamper(scratch.run, "INSERT INTO events VALUES" + rows.joined(separator: ","))
         let journal = try scratch.journal()
-        let owed = journal.recover().pending[a] ?? []
+        let pending = journal.recover().pending[a] ?? []
         let heartRate = Channel.characteristic(BluetoothUUID(short: 0x2a37))
-        #expect(owed.map(\.content) == [.connected, .data(heartRate), .data(.serial), .data(.input)])
+        #expect(pending.map(\.content) == [.connected, .data(heartRate), .data(.serial), .data(.input)])
         #expect(journal.event(Sequence(2))?.kind == .data(heartRate, [0x10, 0x49]))
     }
 
-    @Test("An advertisement comes back as one, and is the first data to make room")
+    @Test("An advertisement is read back as one, and is the first data to make room")
     func advertisement() throws {
         var journal: Journal? = try ready()
         var event = data([])
@@ -197,7 +199,7 @@ struct JournalTests {
         #expect(later.oldestData(freeing: 1 << 20)[a]?.count == 3)
     }
 
-    @Test("A piece of a stream comes back as one, with why it is none of its messages")
+    @Test("A stream's fragment is read back with the reason why it is no message")
     func fragments() throws {
         var journal: Journal? = try ready()
         var event = data([])
@@ -215,7 +217,7 @@ struct JournalTests {
         }
     }
 
-    @Test("The files belong to their owner alone")
+    @Test("Only their owner may read the files")
     func fileMode() throws {
         let journal = try ready()
         _ = journal.commit()
@@ -260,7 +262,7 @@ struct JournalTests {
     }
 
     @Test(
-        "What was given back was not in flight when the bridge died; its count is that of its deliveries, and its wait goes on",
+        "An event given back before a crash is not in flight; its attempts and its hold survive",
         arguments: [Durability.run, .disk])
     func givenBack(durability: Durability) throws {
         var journal: Journal? = try ready()
@@ -271,10 +273,10 @@ struct JournalTests {
         journal?.giveBack(Sequence(2), by: a, attempts: 1, charges: 0, heldUntil: until)
         _ = journal?.commit()
         journal = nil
-        let owed = try scratch.journal().recover().pending[a] ?? []
-        #expect(owed.map(\.wasDelivered) == [true, false, true])
-        #expect(owed.map(\.attempts) == [0, 1, 0], "without the delivery that the death cut short")
-        #expect(owed.map(\.heldUntil) == [nil, until, nil])
+        let pending = try scratch.journal().recover().pending[a] ?? []
+        #expect(pending.map(\.wasDelivered) == [true, false, true])
+        #expect(pending.map(\.attempts) == [0, 1, 0], "without the delivery that the crash interrupted")
+        #expect(pending.map(\.heldUntil) == [nil, until, nil])
     }
 
     @Test("Counts that a version without the wait of a nack wrote are read as they were meant")
@@ -284,11 +286,11 @@ struct JournalTests {
         try database.execute("INSERT INTO events VALUES(4,1,1,6,3,4,5,1,2549018332,x'0102')")
         let check = CRC32.standard.check(numbers: [1, 4, 3, 2])
         try database.execute("INSERT INTO attempts VALUES(1,4,3,2,\(check))")
-        let owed = try scratch.journal().recover().pending[a]?.first
-        #expect(owed?.attempts == 3 && owed?.charges == 2 && owed?.heldUntil == nil)
+        let pending = try scratch.journal().recover().pending[a]?.first
+        #expect(pending?.attempts == 3 && pending?.charges == 2 && pending?.heldUntil == nil)
     }
 
-    @Test("Whom the journal knew is told apart from who is new, but not where damage leaves it in doubt")
+    @Test("The journal knows earlier handlers from new ones, except where damage leaves that in doubt")
     func known() throws {
         #expect(try scratch.journal().recover().handlers == [])
         _ = try ready()
