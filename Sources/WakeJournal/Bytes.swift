@@ -57,7 +57,6 @@ struct CRC32: Sendable {
     }
 }
 
-/// The bytes end too early, or hold a value that no version wrote.
 struct MalformedRecord: Error {}
 
 struct ByteReader {

@@ -88,7 +88,6 @@ final class Database {
         return try statement.step() ? statement.integer(0) : 0
     }
 
-    var changes: Int { Int(sqlite3_changes(connection)) }
     var isInTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
     /// Moves the WAL into the file and truncates it. Another reader may make that partial, which is no error.

@@ -137,7 +137,6 @@ enum Salvage {
         return names
     }
 
-    /// True when the end was reached.
     private static func copy(
         _ selection: String, into table: String, _ source: Database, _ fresh: Database, _ count: inout Int
     ) -> Bool {

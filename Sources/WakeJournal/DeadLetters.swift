@@ -22,7 +22,6 @@ extension Journal {
         return DeviceEvent(origin: device, kind: .gap(gap), stamp: stamp)
     }
 
-    /// The damaged row's device, where it is a known one.
     private func deviceOfDamaged(_ seq: Sequence) -> EventOrigin? {
         for store in stores {
             let found = (try? store.database?.integer("SELECT device FROM events WHERE seq=\(seq.rawValue)")) ?? 0
@@ -35,7 +34,6 @@ extension Journal {
     /// By number; also those that a full disk keeps in memory.
     public func deadLetters() -> [DeadLetter] { disk.deadLetters() }
 
-    /// How many were dropped.
     public func dropDeadLetters(matching matches: (DeadLetter) -> Bool) -> Int {
         let chosen = deadLetters().filter(matches)
         for letter in chosen { disk.perform(.removeDeadLetter(letter.seq, letter.handler)) }

@@ -55,7 +55,6 @@ struct EventRecord {
         buffer.append(marks)
     }
 
-    /// Nil when the row is not what was written.
     mutating func decodeProgress(_ row: Statement) -> ProgressRecord? {
         let seq = Sequence(UInt64(bitPattern: row.integer(4)))
         let progress = ProgressRecord(

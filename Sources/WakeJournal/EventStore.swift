@@ -17,7 +17,6 @@ enum JournalOp {
     case removeDeadLetter(Sequence, HandlerID)
 }
 
-/// What one turn asks for.
 struct OpenTurn {
     var ops: [JournalOp] = []
     var progress = ProgressRecords()
@@ -60,7 +59,6 @@ struct StoredEvents {
 
 /// What recovery must know about the file itself.
 struct FileCondition {
-    /// The file was there when this session began.
     var wasThere = true
     /// Its turn log, or SQLite's log, holds less than was committed to it. Valid only within the same boot.
     var isCut = false
@@ -76,7 +74,6 @@ final class EventStore {
     let which: Durability
     let path: String
     var database: Database?
-    /// Why the database cannot be written; nil while it can.
     private var fault: String?
     /// Set with the fault where the file itself is damaged.
     private var corruption: SQLiteFailure?
@@ -93,7 +90,6 @@ final class EventStore {
     /// What only memory has, since the fault.
     private(set) var unsaved = PendingWrites()
     private var log: TurnLog?
-    /// Bytes; 0 for a database without a log.
     private let logCapacity: Int
     /// The log has turns that the database has not.
     private var hasLogged = false
@@ -167,7 +163,6 @@ final class EventStore {
         )
     }
 
-    /// The damage was reported; the next start does not report it again.
     func clearDamage() {
         condition.wasDamaged = false
         unlink(DatabaseOpener.mark(of: path))
@@ -216,7 +211,6 @@ final class EventStore {
 
     func deferFact(_ name: String, _ value: String) { deferredFacts[name] = value }
 
-    /// For when the file is written in any case.
     func includeDeferredFacts() {
         for (name, value) in deferredFacts { perform(.fact(name, value)) }
         deferredFacts = [:]
@@ -265,7 +259,6 @@ final class EventStore {
         }
     }
 
-    /// Begins a transaction with what the log has.
     func begin(_ database: Database) throws(SQLiteFailure) {
         try database.statement(.begin).run()
         try write(logged, to: database)

@@ -2,9 +2,7 @@
 import Glibc
 import WakeModel
 
-/// How far numbers went.
 struct Numbers {
-    /// The newest number issued.
     var newest = Cursor.none
     var reserved = Sequence(0)
     /// The first number issued in this session; 0 while there is none.
@@ -41,9 +39,7 @@ public final class Journal {
     /// The batch last delivered to each handler, without the events it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
     var commitsSinceFault = 0
-    /// Events that could not be read; each is reported once.
     private var unreadable: Set<Sequence> = []
-    /// What the next commit reports.
     var unreported: [CommitOutcome] = []
 
     /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``

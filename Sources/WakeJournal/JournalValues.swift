@@ -93,10 +93,6 @@ public struct Recovery: Sendable {
 }
 
 public struct Compaction: Hashable, Sendable {
-    /// Events that all handlers had acknowledged, now erased.
-    public var orphans = 0
-    /// Bytes in use in both files.
-    public var bytes = 0
     /// Bytes in use beyond ``JournalSettings/maxBytes``: drop what ``Journal/oldestData(freeing:)`` returns.
     public var excess = 0
     public var outcomes: [CommitOutcome] = []

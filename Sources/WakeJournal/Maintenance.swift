@@ -18,14 +18,15 @@ extension Journal {
             replay.copy(to: disk)
         }
         compaction.outcomes += commit() + heal()
+        var bytes = 0
         for store in stores where !store.isDegraded {
             guard let database = store.database else { continue }
-            compaction.orphans += (try? eraseOrphans(in: database)) ?? 0
+            try? database.execute(Query.dropAllOrphans)
             try? shrink(database)
             try? database.checkpoint()
-            compaction.bytes += (try? bytesInUse(database)) ?? 0
+            bytes += (try? bytesInUse(database)) ?? 0
         }
-        compaction.excess = max(0, compaction.bytes - settings.maxBytes)
+        compaction.excess = max(0, bytes - settings.maxBytes)
         return compaction
     }
 
@@ -44,12 +45,6 @@ extension Journal {
         losses.areUnreported = false
         if !disk.isDegraded { losses.firstInHole = nil }
         setFact("untold", "")
-    }
-
-    private func eraseOrphans(in database: Database) throws(SQLiteFailure) -> Int {
-        try database.execute(
-            "DELETE FROM events WHERE seq>0 AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)")
-        return database.changes
     }
 
     /// Frees a file's room after a flood: on a tmpfs that is memory. Only while little stays, because that is copied.

@@ -1,40 +1,43 @@
 // One pass over the events of a database with their handlers, attempts and leases. Damaged rows are counted and left out.
 import WakeModel
 
-/// An event that a handler has not acknowledged.
 struct PendingDelivery: Hashable {
     var handler: HandlerID
     var seq: Sequence
 }
 
 struct PendingEventReader {
+    enum Kind: String, CaseIterable {
+        case events
+        case progress = "progress records"
+        case owners, attempts
+        case deadLetters = "dead letters"
+    }
+
     struct Outcome {
         var pending: [HandlerID: [RecoveredEvent]] = [:]
         var replayPosition: Recovery.ReplayPosition?
         var cursor = Cursor.none
-        /// The highest number of any event or progress record.
         var highest: UInt64 = 0
-        var damagedEvents = 0
-        var damagedProgress = 0
-        var damagedOwners = 0
-        var damagedAttempts = 0
-        var damagedDeadLetters = 0
+        var damaged: [Kind: Int] = [:]
         /// Statements that delete the damaged rows, so that they are reported once.
         var repairs: [String] = []
         var failure: SQLiteFailure?
 
         func sentence(about path: String) -> String? {
-            let counts = [
-                (damagedEvents, "events"), (damagedProgress, "progress records"), (damagedOwners, "owners"),
-                (damagedAttempts, "attempts"), (damagedDeadLetters, "dead letters"),
-            ].filter { $0.0 > 0 }
-            guard !counts.isEmpty else { return nil }
-            let words = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            guard !damaged.isEmpty else { return nil }
+            let words = Kind.allCases.compactMap { kind in damaged[kind].map { "\($0) \(kind.rawValue)" } }
+                .joined(separator: ", ")
             return "the journal \(path) has \(words) that are not what was written; they are left out, check its disk"
         }
 
         /// An unreadable row may be any event: not even its number can be trusted.
-        var mayMissEvents: Bool { failure != nil || damagedEvents + damagedProgress + damagedOwners > 0 }
+        var mayMissEvents: Bool { failure != nil || [.events, .progress, .owners].contains { damaged[$0] != nil } }
+
+        fileprivate mutating func addDamage(_ kind: Kind, _ repair: String) {
+            damaged[kind, default: 0] += 1
+            repairs.append(repair)
+        }
     }
 
     private let store: EventStore
@@ -42,11 +45,17 @@ struct PendingEventReader {
     /// Of events that are pending for several handlers.
     private var owners: [Sequence: [HandlerID]] = [:]
     private var delivered: [HandlerID: Set<Sequence>] = [:]
-    private(set) var outcome = Outcome()
+    private var outcome = Outcome()
 
-    init(_ store: EventStore) { self.store = store }
+    private init(_ store: EventStore) { self.store = store }
 
-    mutating func read() {
+    static func read(_ store: EventStore) -> Outcome {
+        var reader = PendingEventReader(store)
+        reader.read()
+        return reader.outcome
+    }
+
+    private mutating func read() {
         guard let database = store.database else { return }
         store.readFailure = nil
         readProgress()
@@ -58,8 +67,7 @@ struct PendingEventReader {
             try readEvents(database)
             store.contents.isRead = true
             for (seq, handler) in store.damagedDeadLetters() {
-                outcome.damagedDeadLetters += 1
-                outcome.repairs.append("DELETE FROM dead_letters WHERE seq=\(seq) AND handler=\(handler)")
+                outcome.addDamage(.deadLetters, "DELETE FROM dead_letters WHERE seq=\(seq) AND handler=\(handler)")
             }
             if let failure = store.readFailure { throw failure }
         } catch { outcome.failure = error }
@@ -67,7 +75,7 @@ struct PendingEventReader {
 
     private mutating func readProgress() {
         let stored = store.storedProgress()
-        outcome.damagedProgress = stored.damaged
+        if stored.damaged > 0 { outcome.damaged[.progress] = stored.damaged }
         for one in stored.sound {
             if one.cursor.seq > outcome.cursor.seq { outcome.cursor = one.cursor }
             if one.key == .replayPosition { outcome.replayPosition = Recovery.ReplayPosition(one.value) }
@@ -83,9 +91,8 @@ struct PendingEventReader {
             let numbers = (Int32(0)..<4).map { UInt64(bitPattern: rows.integer($0)) }
             let held = rows.integer(5)
             guard CRC32.standard.check(attempts: numbers, held: UInt64(bitPattern: held)) == rows.integer(4) else {
-                outcome.damagedAttempts += 1
-                outcome.repairs.append(
-                    "DELETE FROM attempts WHERE handler=\(rows.integer(0)) AND seq=\(rows.integer(1))")
+                outcome.addDamage(
+                    .attempts, "DELETE FROM attempts WHERE handler=\(rows.integer(0)) AND seq=\(rows.integer(1))")
                 continue
             }
             let key = PendingDelivery(handler: HandlerID(stored: rows.integer(0)), seq: Sequence(numbers[1]))
@@ -104,9 +111,8 @@ struct PendingEventReader {
             if CRC32.standard.check(numbers: [seq.rawValue, handler]) == rows.integer(2) {
                 owners[seq, default: []].append(HandlerID(stored: rows.integer(1)))
             } else {
-                outcome.damagedOwners += 1
-                outcome.repairs.append(
-                    "DELETE FROM owed WHERE seq=\(rows.integer(0)) AND handler=\(rows.integer(1))")
+                outcome.addDamage(
+                    .owners, "DELETE FROM owed WHERE seq=\(rows.integer(0)) AND handler=\(rows.integer(1))")
             }
         }
     }
@@ -116,8 +122,7 @@ struct PendingEventReader {
         let rows = try database.prepare("SELECT \(Query.eventColumns) FROM events WHERE seq>0 ORDER BY seq")
         while try rows.step() {
             guard let (seq, owner, event) = record.decode(rows) else {
-                outcome.damagedEvents += 1
-                outcome.repairs.append("DELETE FROM events WHERE seq=\(rows.integer(0))")
+                outcome.addDamage(.events, "DELETE FROM events WHERE seq=\(rows.integer(0))")
                 continue
             }
             outcome.highest = max(outcome.highest, seq.rawValue)

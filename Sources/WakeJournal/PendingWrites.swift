@@ -22,16 +22,19 @@ struct PendingWrites {
     mutating func add(_ op: JournalOp) {
         switch op {
         case .append(let seq, let event, let handlers): events.append(event, as: seq, for: handlers)
-        case .acknowledge(let range, let handler):
-            // A queue that is worked off leaves one range, not one a batch.
-            if case .acknowledge(let earlier, handler)? = backlog.last, earlier.upperBound.next == range.lowerBound {
-                backlog[backlog.count - 1] = .acknowledge(earlier.lowerBound...range.upperBound, handler)
-            } else {
-                backlog.append(op)
-            }
+        case .acknowledge(let range, let handler): addAcknowledgement(range, handler)
         case .update(let seq, let event): updates[seq] = event
         case .attempts, .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter:
             backlog.append(op)
+        }
+    }
+
+    /// A queue that is worked off leaves one range, not one a batch.
+    private mutating func addAcknowledgement(_ range: ClosedRange<Sequence>, _ handler: HandlerID) {
+        if case .acknowledge(let earlier, handler)? = backlog.last, earlier.upperBound.next == range.lowerBound {
+            backlog[backlog.count - 1] = .acknowledge(earlier.lowerBound...range.upperBound, handler)
+        } else {
+            backlog.append(.acknowledge(range, handler))
         }
     }
 }

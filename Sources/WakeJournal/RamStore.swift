@@ -43,7 +43,6 @@ struct RamStore {
         if let first = event.firstReported { oldestReported = min(first, oldestReported ?? first) }
     }
 
-    /// False when the event is not held here.
     mutating func update(_ event: DeviceEvent, as seq: Sequence) -> Bool {
         guard let place = place(of: seq) else { return false }
         includeReport(of: event)
@@ -113,7 +112,6 @@ private func firstPlace(in places: Range<Int>, where holds: (Int) -> Bool) -> In
 
 /// Events of a database that are in memory too.
 struct EventCache {
-    /// What came into the database last.
     var recent = RecentEvents(bound: 256 << 10)
     /// Cleared whenever the database changes.
     var fetched = FetchedEvents()
@@ -159,7 +157,6 @@ struct RecentEvents {
     }
 }
 
-/// What a database holds between two numbers.
 struct FetchedEvents {
     /// Bytes.
     static let limit = 64 << 10

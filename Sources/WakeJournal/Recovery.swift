@@ -80,7 +80,6 @@ extension Journal {
         return holes + [start.unreported].compactMap { $0 }
     }
 
-    /// No number above it was issued.
     private func upperBound(_ survey: Survey) -> UInt64 {
         if let closed = start.closed { return max(closed.newest, survey.highest) }
         // An unknown reservation is skipped by far more than one can be.
@@ -111,19 +110,17 @@ extension Journal {
     // MARK: Reading
 
     private struct Survey {
-        /// The highest number in either database.
         var highest: UInt64
-        /// The highest number in each database.
         var newest: [Durability: UInt64] = [:]
         /// Databases that may miss any event.
         var incomplete: Set<Durability> = []
     }
 
     private func read(_ store: EventStore, into recovery: inout Recovery, _ survey: inout Survey) {
-        var outcome = readPending(store)
+        var outcome = PendingEventReader.read(store)
         if let failure = outcome.failure, failure.isCorruption {
             store.rebuild(after: failure)
-            outcome = readPending(store)
+            outcome = PendingEventReader.read(store)
         }
         if let failure = outcome.failure, case .lost(let loss) = store.degrade(failure) { store.report(loss.sentence) }
         for (handler, events) in outcome.pending { recovery.pending[handler, default: []] += events }
@@ -137,7 +134,7 @@ extension Journal {
         if outcome.mayMissEvents { survey.incomplete.insert(store.which) }
         if let sentence = outcome.sentence(about: store.path) {
             store.report(sentence)
-            store.apply(outcome.repairs, rewritesProgress: outcome.damagedProgress > 0)
+            store.apply(outcome.repairs, rewritesProgress: outcome.damaged[.progress] != nil)
         }
     }
 
@@ -147,12 +144,6 @@ extension Journal {
         let earlier = recovery.replayPosition
         if let earlier, earlier.source == position.source, earlier.line >= position.line { return }
         recovery.replayPosition = position
-    }
-
-    private func readPending(_ store: EventStore) -> PendingEventReader.Outcome {
-        var reader = PendingEventReader(store)
-        reader.read()
-        return reader.outcome
     }
 
     // MARK: The end

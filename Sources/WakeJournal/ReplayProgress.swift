@@ -8,14 +8,12 @@ struct ReplayProgress {
     var source: String?
     /// The line that is being played; nil when it is done.
     var position: Recovery.ReplayPosition?
-    /// Has the line's events.
     private var target: EventStore?
     /// Has the replayed events of the open turn.
     private var events: EventStore?
     /// The last line that is done, and the last whose commit has begun.
     private var done: Recovery.ReplayPosition?
     private var committed: Recovery.ReplayPosition?
-    /// Where an earlier session was.
     var recovered: Recovery.ReplayPosition?
 
     func start(of source: String) -> Recovery.ReplayPosition {

@@ -94,7 +94,6 @@ enum Schema {
         return try? tables(of: fresh)
     }()
 
-    /// In the form of ``tables``.
     static func tables(of database: Database) throws(SQLiteFailure) -> [String] {
         let rows = try database.prepare(
             """
@@ -146,6 +145,9 @@ enum Query: Int, CaseIterable {
     /// As a row of events is decoded.
     static let eventColumns = "seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload"
 
+    private static let isOrphan = "owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
+    static let dropAllOrphans = "DELETE FROM events WHERE seq>0 AND \(isOrphan)"
+
     var sql: String {
         switch self {
         case .begin: "BEGIN IMMEDIATE"
@@ -155,8 +157,7 @@ enum Query: Int, CaseIterable {
         case .addOwner: "INSERT OR IGNORE INTO owed VALUES(?,?,?)"
         case .acknowledgeSole: "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=?"
         case .acknowledgeShared: "DELETE FROM owed WHERE seq BETWEEN ? AND ? AND handler=?"
-        case .dropOrphans:
-            "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
+        case .dropOrphans: "DELETE FROM events WHERE seq BETWEEN ? AND ? AND \(Self.isOrphan)"
         case .forgetAttempts: "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
         case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?,?)"
         case .find: "SELECT \(Self.eventColumns) FROM events WHERE seq=?"

@@ -6,7 +6,6 @@ import WakeModel
 /// Takes its room while there is room and is written in place, so a full file system cannot prevent a write.
 struct SequenceReservation {
     struct Contents: Equatable {
-        /// `j7`.
         var journal: String
         /// No number above it was issued; 0 where the databases know better.
         var reserved: UInt64 = 0
@@ -15,7 +14,6 @@ struct SequenceReservation {
     }
 
     private let path: String
-    /// What the file holds; nil where there is none.
     private(set) var contents: Contents?
 
     init(path: String) {

@@ -6,7 +6,6 @@ struct StartFacts {
     let disk: [String: String]
     var run: [String: String]
     let file: SequenceReservation.Contents?
-    /// Facts whose check fails.
     let damaged: Int
 
     init(disk: EventStore, run: EventStore?, file: SequenceReservation.Contents?) {

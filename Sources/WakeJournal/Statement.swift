@@ -2,11 +2,9 @@
 import CSQLite
 import Glibc
 
-/// SQLite's result code and message.
 struct SQLiteFailure: Error {
     var code: Int32
     var message: String
-    /// The system's error, where a system call failed.
     var errno: Int32 = 0
 
     static let corrupt = SQLITE_CORRUPT
@@ -15,7 +13,6 @@ struct SQLiteFailure: Error {
         (self.code, self.message, self.errno) = (code, message, errno)
     }
 
-    /// The last failure of the connection.
     init(_ code: Int32, of connection: OpaquePointer?) {
         self.init(
             code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))

@@ -25,7 +25,6 @@ final class TurnLog {
     private static let magic = Array("WkBrTrn1".utf8)
     private static let pieceSize = 64 << 10
 
-    /// Of a half.
     let capacity: Int
     private let descriptor: Int32
     /// What an earlier session left, perhaps with another capacity.

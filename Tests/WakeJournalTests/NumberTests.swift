@@ -59,10 +59,9 @@ struct NumberTests {
         try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq=5")
         journal = try scratch.journal()
         let disk = try #require(journal?.disk)
-        var reader = PendingEventReader(disk)
-        reader.read()
-        #expect(reader.outcome.repairs.count == 1)
-        disk.apply(reader.outcome.repairs, rewritesProgress: false)
+        let repairs = PendingEventReader.read(disk).repairs
+        #expect(repairs.count == 1)
+        disk.apply(repairs, rewritesProgress: false)
         disk.close()
         journal = nil
         let lost = try #require(try scratch.journal().recover().lost)
