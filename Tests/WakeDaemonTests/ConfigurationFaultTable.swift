@@ -1,4 +1,4 @@
-// Malformed manifests, settings and profiles, each with the exact sentence that a person gets to read.
+// Malformed manifests, settings and profiles, each with the exact sentence that you get.
 
 /// One file that must be refused.
 struct ConfigurationFault: Sendable, CustomStringConvertible {
@@ -13,12 +13,12 @@ private func manifest(_ text: String, _ sentence: String) -> ConfigurationFault 
     ConfigurationFault(kind: .manifest, text: text, sentence: "handlers.d/hr.json5: \(sentence)")
 }
 
-/// A manifest that is whole but for `extra`.
+/// A manifest that is valid but for `extra`.
 private func manifest(with extra: String, _ sentence: String) -> ConfigurationFault {
     manifest("{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [], \(extra)}", sentence)
 }
 
-/// A manifest that is whole but for one subscription.
+/// A manifest that is valid but for one subscription.
 private func manifest(watching watch: String, _ sentence: String) -> ConfigurationFault {
     manifest("{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [\(watch)]}", sentence)
 }
@@ -31,7 +31,7 @@ private func profile(_ text: String, _ sentence: String) -> ConfigurationFault {
     ConfigurationFault(kind: .profile, text: text, sentence: "Devices/p/profile.json5: \(sentence)")
 }
 
-/// A profile that is whole but for its field list.
+/// A profile that is valid but for its field list.
 private func profile(fields: String, _ sentence: String) -> ConfigurationFault {
     profile(
         """
