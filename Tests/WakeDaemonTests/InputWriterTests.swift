@@ -14,7 +14,7 @@ import WakeSystem
         private let loop: EventLoop
         private let readEnd: FileDescriptor
         private let writeEnd: Int32
-        private(set) var told: [UInt64] = []
+        private(set) var reported: [UInt64] = []
 
         init(on loop: EventLoop) throws {
             let ends = try Pipe(ours: .both).releaseEnds()
@@ -27,15 +27,15 @@ import WakeSystem
 
         func deliver(_ last: UInt64) throws {
             try writer.trackDelivery(Sequence(last), .seconds(1)) { () throws(SystemError) in
-                try loop.timer(on: .monotonic, of: self) { $0.tell($0.writer.checkForFirstRead()) }
+                try loop.timer(on: .monotonic, of: self) { $0.report($0.writer.checkForFirstRead()) }
             }
             writer.append { $0.string("line") }
-            if case .written(let last) = writer.write() { tell(last) }
+            if case .written(let last) = writer.write() { report(last) }
         }
 
         /// The process exits with status 0.
-        func end() { tell(writer.recordExit(.exited(code: 0))) }
-        private func tell(_ last: Sequence?) { if let last { told.append(last.rawValue) } }
+        func end() { report(writer.recordExit(.exited(code: 0))) }
+        private func report(_ last: Sequence?) { if let last { reported.append(last.rawValue) } }
 
         /// Reads what was written.
         func read() throws {
@@ -51,30 +51,30 @@ import WakeSystem
     }
 
     @Test("a delivery is reported by its last event, once it is fully written and the program has begun to read")
-    func tellsWhichWasWritten() throws {
+    func reportsWhatWasWritten() throws {
         let loop = try EventLoop()
         let handler = try Handler(on: loop)
         try handler.deliver(5)
-        #expect(handler.told.isEmpty)
+        #expect(handler.reported.isEmpty)
         try handler.read()
         _ = try loop.runOnce(timeout: .seconds(1))
         try handler.deliver(7)
-        #expect(handler.told == [5, 7])
+        #expect(handler.reported == [5, 7])
         handler.fill()
         try handler.deliver(9)
-        #expect(handler.told == [5, 7])
+        #expect(handler.reported == [5, 7])
     }
 
     @Test(
         "a handler that exits with 0 before its first read got what was written, and not what waits behind that"
     )
-    func tellsAtTheEnd() throws {
+    func reportsAtTheEnd() throws {
         let handler = try Handler(on: EventLoop())
         try handler.deliver(5)
         handler.fill()
         try handler.deliver(7)
         handler.end()
-        #expect(handler.told == [5])
+        #expect(handler.reported == [5])
     }
 
     @Test("a line reuses the memory of the line before it, however long the first one was")

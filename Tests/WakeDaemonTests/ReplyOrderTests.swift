@@ -101,7 +101,8 @@ private final class Speaker: EffectExecutor {
         writeEnd = isOpen ? FileDescriptor(owning: ends.writeEnd) : nil
         if !isOpen { close(ends.writeEnd) }
         reader = ReplyReader(
-            PipeEnd(FileDescriptor(owning: ends.readEnd)), space: ReadSpace(), ProcessErrorLog(log: Log("test"), pid: 0))
+            PipeEnd(FileDescriptor(owning: ends.readEnd)), space: ReadSpace(), ProcessErrorLog(log: Log("test"), pid: 0)
+        )
     }
 
     func count() {
