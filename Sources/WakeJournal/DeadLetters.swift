@@ -50,17 +50,13 @@ extension Journal {
 
 extension EventStore {
     func write(_ letter: DeadLetter, to database: Database) throws(SQLiteFailure) {
-        let check = record.encode(
+        record.encode(
             letter.event, seq: letter.seq.rawValue, owner: letter.handler.rawValue,
             suffix: DeadLetter.suffix(letter.reason, letter.at))
-        let statement = try database.statement(.addDeadLetter)
-        statement.bind(1, letter.seq.stored)
-        statement.bindBody(
-            owner: letter.handler.rawValue, device: letter.event.origin, stamp: letter.event.stamp,
-            marks: letter.event.marks, kind: record.kind, check: check)
-        statement.bind(11, letter.reason)
-        statement.bind(12, letter.at.microseconds)
-        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
+        let insertion = try database.statement(.addDeadLetter)
+        insertion.bind(11, letter.reason)
+        insertion.bind(12, letter.at.microseconds)
+        try record.run(insertion)
     }
 
     /// Those in the file, and those that this turn or a full disk still keeps in memory, by number.

@@ -22,37 +22,66 @@ import WakeModel
 /// The check is CRC-32 (polynomial 0xEDB88320) over seq, owner, device, kind, the stamps, the marks and the payload, in that order.
 struct EventRecord {
     /// Bytes before the payload in ``buffer``: what the check covers beside the payload.
-    static let headerSize = 42
+    private static let headerSize = 42
 
     /// Header and payload of the event encoded last; reused, so that the hot path allocates nothing.
-    private(set) var buffer: [UInt8] = []
-    private(set) var kind: UInt8 = 0
+    private var buffer: [UInt8] = []
+    private var row = Row(seq: 0)
     private let checker = CRC32.standard
 
+    private struct Row {
+        var seq: UInt64
+        var owner: UInt32 = 0
+        var device: UInt32 = 0
+        var kind: UInt8 = 0
+        var marks: UInt8 = 0
+        var stamp = Cursor.none.stamp
+        var check: UInt32 = 0
+    }
+
     /// Returns the check, over `suffix` too.
+    @discardableResult
     mutating func encode(_ event: DeviceEvent, seq: UInt64, owner: UInt32, suffix: [UInt8] = []) -> UInt32 {
-        kind = event.kind.code
-        begin(seq, owner, event.origin.rawValue, event.stamp, event.marks)
+        begin(
+            Row(
+                seq: seq, owner: owner, device: event.origin.rawValue, kind: event.kind.code, marks: event.marks,
+                stamp: event.stamp))
         buffer.appendPayload(of: event.kind)
-        guard !suffix.isEmpty else { return checker.check(buffer) }
-        return checker.check(buffer + suffix)
+        row.check = suffix.isEmpty ? checker.check(buffer) : checker.check(buffer + suffix)
+        return row.check
     }
 
+    @discardableResult
     mutating func encode(_ progress: ProgressRecord) -> UInt32 {
-        kind = 0
-        begin(UInt64(bitPattern: progress.key.rawValue), 0, 0, progress.stamp, 0)
+        begin(Row(seq: UInt64(bitPattern: progress.key.rawValue), stamp: progress.cursor.stamp))
         buffer.append(contentsOf: progress.value)
-        return checker.check(buffer)
+        row.check = checker.check(buffer)
+        return row.check
     }
 
-    private mutating func begin(_ seq: UInt64, _ owner: UInt32, _ device: UInt32, _ stamp: Stamp, _ marks: UInt8) {
+    private mutating func begin(_ row: Row) {
+        self.row = row
         buffer.removeAll(keepingCapacity: true)
-        buffer.appendLittleEndian(seq)
-        buffer.appendLittleEndian(owner)
-        buffer.appendLittleEndian(device)
-        buffer.append(kind)
-        buffer.append(stamp)
-        buffer.append(marks)
+        buffer.appendLittleEndian(row.seq)
+        buffer.appendLittleEndian(row.owner)
+        buffer.appendLittleEndian(row.device)
+        buffer.append(row.kind)
+        buffer.append(row.stamp)
+        buffer.append(row.marks)
+    }
+
+    /// Runs an insertion of the row encoded last into a table whose columns 1 to 10 are those of events.
+    func run(_ insertion: Statement) throws(SQLiteFailure) {
+        insertion.bind(1, row.seq)
+        insertion.bind(2, Int64(row.owner))
+        insertion.bind(3, Int64(row.device))
+        insertion.bind(4, Int64(row.kind))
+        insertion.bind(5, row.stamp.moment.monotonic.nanoseconds)
+        insertion.bind(6, row.stamp.moment.boottime.nanoseconds)
+        insertion.bind(7, row.stamp.wall.microseconds)
+        insertion.bind(8, Int64(row.marks))
+        insertion.bind(9, Int64(row.check))
+        try insertion.run(blob: buffer, from: Self.headerSize, at: 10)
     }
 
     mutating func decodeProgress(_ row: Statement) -> ProgressRecord? {

@@ -38,22 +38,13 @@ extension EventStore {
     private func insertRow(
         _ event: DeviceEvent, as seq: Sequence, owner: UInt32, in database: Database
     ) throws(SQLiteFailure) {
-        let check = record.encode(event, seq: seq.rawValue, owner: owner)
-        let statement = try database.statement(.append)
-        statement.bind(1, seq.stored)
-        statement.bindBody(
-            owner: owner, device: event.origin, stamp: event.stamp, marks: event.marks, kind: record.kind, check: check)
-        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
+        record.encode(event, seq: seq.rawValue, owner: owner)
+        try record.run(try database.statement(.append))
     }
 
     func write(_ key: ProgressRecord.Key, _ value: [UInt8], to database: Database) throws(SQLiteFailure) {
-        let progress = ProgressRecord(key: key, cursor: cursor, value: value)
-        let check = record.encode(progress)
-        let statement = try database.statement(.append)
-        statement.bind(1, key.rawValue)
-        statement.bindBody(
-            owner: 0, device: EventOrigin(rawValue: 0), stamp: progress.stamp, marks: 0, kind: 0, check: check)
-        try statement.run(blob: value, at: 10)
+        record.encode(ProgressRecord(key: key, cursor: cursor, value: value))
+        try record.run(try database.statement(.append))
     }
 
     private func erase(
@@ -174,18 +165,4 @@ extension HandlerID {
     var stored: Int64 { Int64(rawValue) }
     var number: UInt64 { UInt64(rawValue) }
     init(stored: Int64) { self.init(rawValue: UInt32(truncatingIfNeeded: stored)) }
-}
-
-extension Statement {
-    /// Columns 2 to 9 of the tables that hold events.
-    func bindBody(owner: UInt32, device: EventOrigin, stamp: Stamp, marks: UInt8, kind: UInt8, check: UInt32) {
-        bind(2, Int64(owner))
-        bind(3, Int64(device.rawValue))
-        bind(4, Int64(kind))
-        bind(5, stamp.moment.monotonic.nanoseconds)
-        bind(6, stamp.moment.boottime.nanoseconds)
-        bind(7, stamp.wall.microseconds)
-        bind(8, Int64(marks))
-        bind(9, Int64(check))
-    }
 }

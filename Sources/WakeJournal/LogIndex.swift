@@ -8,15 +8,18 @@ enum LogIndex {
     /// would drop SQLite's locks on it.
     static func frames(of path: String) -> UInt32? {
         guard let bytes = bytes(of: path + "-shm", 2 * headerSize) else { return nil }
-        let (first, second) = (bytes[..<headerSize], bytes[headerSize...])
-        guard first.elementsEqual(second), first[initializedPlace] == 1 else { return nil }
-        return integer(first[framesPlace..<framesPlace + 4])
+        guard bytes[..<headerSize].elementsEqual(bytes[headerSize...]), bytes[initializedPlace] == 1 else { return nil }
+        var reader = ByteReader(bytes: bytes, from: framesPlace)
+        return try? reader.integer()
     }
 
     /// The same, saved beside the database before SQLite opens the log. SQLite then shortens the index to the log, so a start
     /// that crashes there would hide a cut.
     static func witness(of path: String) -> UInt32? {
-        if let earlier = bytes(of: path + witnessSuffix, 4) { return integer(earlier[...]) }
+        if let earlier = bytes(of: path + witnessSuffix, 4) {
+            var reader = ByteReader(bytes: earlier)
+            return try? reader.integer()
+        }
         guard let frames = frames(of: path) else { return nil }
         let descriptor = open(path + witnessSuffix, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -39,10 +42,6 @@ enum LogIndex {
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: count)
         return read(descriptor, &bytes, count) == count ? bytes : nil
-    }
-
-    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// The header is there twice, so that half a change shows; see walformat.html of SQLite. In the machine's byte order, which is

@@ -8,6 +8,12 @@ struct Cursor: Hashable {
 
     var seq: Sequence
     var wall: WallTime
+
+    /// In the columns of an event.
+    var stamp: Stamp {
+        let moment = Moment(monotonic: Instant(nanoseconds: seq.stored), boottime: .zero)
+        return Stamp(moment: moment, wall: wall, isClockSynchronized: false)
+    }
 }
 
 /// Each record carries the cursor of its commit, so that the cursor needs no statement of its own.
@@ -28,12 +34,6 @@ struct ProgressRecord {
     var key: Key
     var cursor: Cursor
     var value: [UInt8]
-
-    /// The cursor in the columns of an event.
-    var stamp: Stamp {
-        let moment = Moment(monotonic: Instant(nanoseconds: Int64(bitPattern: cursor.seq.rawValue)), boottime: .zero)
-        return Stamp(moment: moment, wall: cursor.wall, isClockSynchronized: false)
-    }
 }
 
 /// The records of one turn: a later one replaces an earlier one.

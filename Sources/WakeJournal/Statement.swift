@@ -53,7 +53,7 @@ final class Statement {
     func run() throws(SQLiteFailure) { try check(stepAndReset()) }
 
     /// Binds `bytes[from...]` at `index` without a copy, and runs.
-    func run(blob bytes: [UInt8], from: Int = 0, at index: Int32) throws(SQLiteFailure) {
+    func run(blob bytes: [UInt8], from: Int, at index: Int32) throws(SQLiteFailure) {
         let code = bytes.withUnsafeBytes { memory -> Int32 in
             bindInPlace(memory, from, index)
             return stepAndReset()
