@@ -1,5 +1,4 @@
 // Whether a bond proved a device's identity: kept with each event and each device, also in journals of older versions.
-import TestBench
 import Testing
 import WakeModel
 

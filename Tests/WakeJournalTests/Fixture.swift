@@ -1,5 +1,6 @@
 // What the tests of the journal share: a directory on tmpfs, events, and files to damage or lock.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 
@@ -37,6 +38,26 @@ final class Scratch {
     }
 
     func reboot() { shell("rm -f \(run)*") }
+
+    /// Makes the directory a file system of that size; false where that needs root.
+    func limit(to size: String) -> Bool {
+        if shell("mount -t tmpfs -o size=\(size) none \(path) 2>/dev/null") == 0 { return true }
+        print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
+        return false
+    }
+
+    func fill() { shell("dd if=/dev/zero of=\(path)/filler bs=4k 2>/dev/null") }
+
+    /// Kills a program that preloads it before a given write.
+    func crashLibrary() throws -> String {
+        let library = path + "/death.so"
+        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: library))
+        return library
+    }
+
+    func crash(before write: Int, _ library: String, turns: Int? = nil) throws {
+        shell("DEATH_AFTER=\(write) LD_PRELOAD=\(library) '\(try crasher())' \(path) \(turns.map(String.init) ?? "")")
+    }
 
     /// Changes what a file holds, as a bad sector would.
     func tamper(_ path: String, _ sql: String) throws {

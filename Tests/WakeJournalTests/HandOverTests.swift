@@ -1,6 +1,5 @@
 // One half of the turn log hands over to the other: pending events survive any kind of end and any damage.
 import Glibc
-import TestBench
 import Testing
 import WakeModel
 
@@ -60,11 +59,10 @@ struct HandOverTests {
 
     @Test("A kill -9 before any write or sync, also during a hand-over, loses no event and repeats none")
     func killedBeforeWrites() throws {
-        let death = scratch.path + "/death.so"
-        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
+        let library = try scratch.crashLibrary()
         for writes in 0..<400 {
             let scratch = Scratch()
-            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path) 40")
+            try scratch.crash(before: writes, library, turns: 40)
             scratch.logBytes = 2_048
             let recovery = try scratch.journal().recover()
             let pending = recovery.pending.values.first?.map(\.sequence.rawValue) ?? []
@@ -237,8 +235,7 @@ struct HandOverTests {
 
     @Test("A start with halves of another size that is killed before any write loses nothing and reports nothing")
     func otherSizeKilled() throws {
-        let death = scratch.path + "/death.so"
-        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
+        let library = try scratch.crashLibrary()
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 600) }
         var last = UInt64(1_800)
@@ -252,7 +249,7 @@ struct HandOverTests {
         for writes in 0..<200 {
             let copy = Scratch()
             shell("cp -a \(scratch.path)/. \(copy.path)")
-            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(copy.path) 1")
+            try copy.crash(before: writes, library, turns: 1)
             copy.logBytes = 2_048
             let recovery = try copy.journal().recover()
             #expect(numbers(recovery) == Array((last - 11)...last) && recovery.lost == nil, "before write \(writes)")

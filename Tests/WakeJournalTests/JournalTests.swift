@@ -1,6 +1,5 @@
 // What the journal guarantees across crashes, damage and full disks, shown with real files.
 import Glibc
-import TestBench
 import Testing
 import WakeModel
 
@@ -27,13 +26,12 @@ struct JournalTests {
         "A kill -9 before any write or sync of a session, and of the next one, skips no number and reports no loss",
         arguments: [(Past.none, 1), (.none, 2), (.killed, 1), (.closedAndRebooted, 1)])
     func killedBeforeWrites(past: Past, kills: Int) throws {
-        let death = scratch.path + "/death.so"
-        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
+        let library = try scratch.crashLibrary()
         for writes in 0..<400 {
             let scratch = Scratch()
             let first = try prepare(past, scratch)
             for _ in 0..<kills {
-                shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path)")
+                try scratch.crash(before: writes, library)
             }
             let recovery = try scratch.journal().recover()
             let pending = recovery.pending.values.first?.map(\.sequence.rawValue) ?? []
@@ -113,10 +111,7 @@ struct JournalTests {
 
     @Test("On a full file system the journal keeps events in memory, loses none and heals when there is room")
     func fullDisk() throws {
-        guard shell("mount -t tmpfs -o size=300k none \(scratch.path) 2>/dev/null") == 0 else {
-            print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
-            return
-        }
+        guard scratch.limit(to: "300k") else { return }
         var journal: Journal? = try ready()
         var losses = 0
         for number in 1...2_000 {

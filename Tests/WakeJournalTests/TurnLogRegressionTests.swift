@@ -94,11 +94,9 @@ struct TurnLogRegressionTests {
 
     @Test("A start on a full file system reads more than SQLite's cache holds")
     func fullStart() throws {
-        guard shell("mount -t tmpfs -o size=4m none \(scratch.path) 2>/dev/null") == 0 else {
-            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
-        }
+        guard scratch.limit(to: "4m") else { return }
         var journal: Journal? = try scratch.ready()
-        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        scratch.fill()
         for number in UInt64(1)...400 {
             let event = data(Array(repeating: UInt8(truncatingIfNeeded: number), count: 500))
             journal?.append(event, as: Sequence(number), for: [a], durability: .run)
@@ -113,9 +111,7 @@ struct TurnLogRegressionTests {
 
     @Test("Events acknowledged before a start on a full file system are not pending again once there is room")
     func fullStartForgets() throws {
-        guard shell("mount -t tmpfs -o size=4m none \(scratch.path) 2>/dev/null") == 0 else {
-            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
-        }
+        guard scratch.limit(to: "4m") else { return }
         var journal: Journal? = try scratch.ready()
         journal?.append(data([1]), as: Sequence(1), for: [a, b], durability: .run)
         _ = journal?.compact()
@@ -124,7 +120,7 @@ struct TurnLogRegressionTests {
         // As after a kill, SQLite's files stay as they are.
         let other = try Database(path: scratch.run, strength: .normal)
         #expect(try other.integer("SELECT count(*) FROM owed") == 2)
-        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        scratch.fill()
         journal = nil
         journal = try scratch.journal()
         #expect(journal?.recover().pending.isEmpty == true)
