@@ -19,15 +19,24 @@ enum JournalOp {
 
 struct OpenTurn {
     var ops: [JournalOp] = []
-    var progress = ProgressRecords()
+    private(set) var progress: [(key: ProgressRecord.Key, value: [UInt8])] = []
     /// The database must learn how far numbers went, although no row of this turn shows it.
     var writesCursor = false
 
-    var isEmpty: Bool { ops.isEmpty && progress.entries.isEmpty && !writesCursor }
+    var isEmpty: Bool { ops.isEmpty && progress.isEmpty && !writesCursor }
+
+    /// A later record replaces an earlier one.
+    mutating func record(_ key: ProgressRecord.Key, _ value: [UInt8]) {
+        if let place = progress.firstIndex(where: { $0.key == key }) {
+            progress[place].value = value
+        } else {
+            progress.append((key, value))
+        }
+    }
 
     mutating func removeAll() {
         ops.removeAll(keepingCapacity: true)
-        progress.removeAll()
+        progress.removeAll(keepingCapacity: true)
         writesCursor = false
     }
 }
@@ -195,7 +204,7 @@ final class EventStore {
     }
 
     func record(_ key: ProgressRecord.Key, _ value: [UInt8]) {
-        if isDegraded { unsaved.progress[key] = value } else { turn.progress.set(key, to: value) }
+        if isDegraded { unsaved.progress[key] = value } else { turn.record(key, value) }
     }
 
     /// A number was issued that no event of this file shows.
@@ -235,9 +244,9 @@ final class EventStore {
         if !database.isInTransaction { try begin(database) }
         try write(unsaved, to: database)
         for op in turn.ops { try write(op, to: database) }
-        for (key, value) in turn.progress.entries { try write(key, value, to: database) }
+        for (key, value) in turn.progress { try write(key, value, to: database) }
         cache.fetched = FetchedEvents()
-        let hasProgress = !turn.progress.entries.isEmpty
+        let hasProgress = !turn.progress.isEmpty
         let writesCursor = turn.writesCursor || hasLogged || hasProgress || !unsaved.isEmpty
         if writesCursor { try write(.cursor, [], to: database) }
         let generation = log.map { $0.newest &+ 1 }
@@ -313,7 +322,7 @@ final class EventStore {
 
     private func keepTurn() {
         for op in turn.ops { keep(op) }
-        for (key, value) in turn.progress.entries { logged.progress[key] = value }
+        for (key, value) in turn.progress { logged.progress[key] = value }
         hasLogged = true
         turn.removeAll()
     }
@@ -418,7 +427,7 @@ final class EventStore {
             : error.isFull ? "make room on its file system" : "check its directory and file system"
         let sentence = "cannot write the journal \(path): \(error.message); its events are kept in memory, \(remedy)"
         (fault, corruption) = (sentence, error.isCorruption ? error : nil)
-        for (key, value) in turn.progress.entries { unsaved.progress[key] = value }
+        for (key, value) in turn.progress { unsaved.progress[key] = value }
         let ops = turn.ops
         turn.removeAll()
         turn.writesCursor = true

@@ -49,7 +49,7 @@ struct TurnBuffer {
 
     private mutating func encodeRest(_ turn: OpenTurn, of generation: UInt64) -> Bool {
         for op in turn.ops { guard encode(op) else { return false } }
-        for (key, value) in turn.progress.entries {
+        for (key, value) in turn.progress {
             bytes.append(6)
             bytes.appendLittleEndian(key.rawValue)
             append(value)

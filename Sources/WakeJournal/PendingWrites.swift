@@ -8,8 +8,6 @@ struct PendingWrites {
     private(set) var backlog: [JournalOp] = []
     var progress: [ProgressRecord.Key: [UInt8]] = [:]
 
-    init(events: RamStore = RamStore()) { self.events = events }
-
     var isEmpty: Bool { events.isEmpty && updates.isEmpty && backlog.isEmpty && progress.isEmpty }
 
     /// A dead letter's event is erased where it was pending, so the letter may be its only copy.

@@ -36,21 +36,6 @@ struct ProgressRecord {
     var value: [UInt8]
 }
 
-/// The records of one turn: a later one replaces an earlier one.
-struct ProgressRecords {
-    private(set) var entries: [(key: ProgressRecord.Key, value: [UInt8])] = []
-
-    mutating func set(_ key: ProgressRecord.Key, to value: [UInt8]) {
-        if let place = entries.firstIndex(where: { $0.key == key }) {
-            entries[place].value = value
-        } else {
-            entries.append((key, value))
-        }
-    }
-
-    mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
-}
-
 extension Recovery.ReplayPosition {
     var bytes: [UInt8] {
         var bytes: [UInt8] = []

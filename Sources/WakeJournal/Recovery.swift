@@ -124,7 +124,9 @@ extension Journal {
         }
         if let failure = outcome.failure, case .lost(let loss) = store.degrade(failure) { store.report(loss.sentence) }
         for (handler, events) in outcome.pending { recovery.pending[handler, default: []] += events }
-        if let position = outcome.replayPosition { adopt(position, into: &recovery) }
+        if let position = outcome.replayPosition, isNewer(position, than: recovery.replayPosition) {
+            recovery.replayPosition = position
+        }
         if outcome.cursor.seq > newest.seq { numbers.newest = outcome.cursor }
         survey.highest = max(survey.highest, outcome.highest)
         survey.newest[store.which] = outcome.highest
@@ -140,10 +142,8 @@ extension Journal {
 
     /// Of one trace the later line counts: it is in the database that has the last events. Where the databases name two traces, the
     /// run database is read last and counts.
-    private func adopt(_ position: Recovery.ReplayPosition, into recovery: inout Recovery) {
-        let earlier = recovery.replayPosition
-        if let earlier, earlier.source == position.source, earlier.line >= position.line { return }
-        recovery.replayPosition = position
+    private func isNewer(_ position: Recovery.ReplayPosition, than earlier: Recovery.ReplayPosition?) -> Bool {
+        earlier.map { $0.source != position.source || $0.line < position.line } ?? true
     }
 
     // MARK: The end

@@ -9,15 +9,6 @@ struct SQLiteFailure: Error {
 
     static let corrupt = SQLITE_CORRUPT
 
-    init(code: Int32, message: String, errno: Int32 = 0) {
-        (self.code, self.message, self.errno) = (code, message, errno)
-    }
-
-    init(_ code: Int32, of connection: OpaquePointer?) {
-        self.init(
-            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
-    }
-
     /// A file beside SQLite's that the system did not open.
     static func notOpened(errno: Int32) -> SQLiteFailure {
         SQLiteFailure(code: SQLITE_CANTOPEN, message: String(cString: strerror(errno)), errno: errno)
@@ -28,6 +19,14 @@ struct SQLiteFailure: Error {
     /// No file at all can be opened at present.
     var isLackOfDescriptors: Bool { code & 0xff == SQLITE_CANTOPEN && (errno == EMFILE || errno == ENFILE) }
     var isFull: Bool { code & 0xff == SQLITE_FULL }
+}
+
+extension SQLiteFailure {
+    /// The connection's last one.
+    init(_ code: Int32, of connection: OpaquePointer?) {
+        self.init(
+            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
+    }
 }
 
 final class Statement {
