@@ -16,7 +16,7 @@ struct CRC32: Sendable {
         return table
     }()
 
-    /// Over the fields of a row, each closed by a byte that UTF-8 does not know.
+    /// Over the fields of a row, each closed by a byte that UTF-8 never has.
     func check(fields: [String]) -> Int64 {
         var bytes: [UInt8] = []
         for field in fields {
@@ -32,7 +32,7 @@ struct CRC32: Sendable {
         return Int64(check(bytes))
     }
 
-    /// A row that nothing holds back is checked as it was before rows could say so.
+    /// Rows from before there was a hold have the check without one.
     func check(attempts: [UInt64], held: UInt64) -> Int64 {
         check(numbers: held == 0 ? attempts : attempts + [held])
     }
@@ -57,6 +57,8 @@ struct CRC32: Sendable {
     }
 }
 
+struct MalformedRecord: Error {}
+
 struct ByteReader {
     let bytes: [UInt8]
     private var position = 0
@@ -64,30 +66,34 @@ struct ByteReader {
     init(bytes: [UInt8], from position: Int = 0) { (self.bytes, self.position) = (bytes, position) }
 
     var isAtEnd: Bool { position >= bytes.count }
-
     var rest: [UInt8] { Array(bytes[position...]) }
     var restText: String { String(decoding: bytes[position...], as: UTF8.self) }
 
-    mutating func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+    mutating func integer<Number: FixedWidthInteger>() throws(MalformedRecord) -> Number {
         let size = Number.bitWidth / 8
-        guard bytes.count - position >= size else { return nil }
+        guard bytes.count - position >= size else { throw MalformedRecord() }
         var value: Number = 0
         for offset in 0..<size { value |= Number(truncatingIfNeeded: bytes[position + offset]) << Number(offset * 8) }
         position += size
         return value
     }
 
-    /// Bytes after their number, a u32.
-    mutating func sized() -> [UInt8]? {
-        guard let count = integer(UInt32.self), bytes.count - position >= Int(count) else { return nil }
-        defer { position += Int(count) }
-        return Array(bytes[position..<(position + Int(count))])
+    /// Bytes behind their count, a u32.
+    mutating func sized() throws(MalformedRecord) -> [UInt8] {
+        let count: UInt32 = try integer()
+        return Array(try next(Int(count)))
     }
 
-    mutating func text(_ length: Int) -> String? {
-        guard bytes.count - position >= length else { return nil }
-        defer { position += length }
-        return String(decoding: bytes[position..<(position + length)], as: UTF8.self)
+    /// A text behind its count of bytes, a u8.
+    mutating func word() throws(MalformedRecord) -> String {
+        let count: UInt8 = try integer()
+        return String(decoding: try next(Int(count)), as: UTF8.self)
+    }
+
+    private mutating func next(_ count: Int) throws(MalformedRecord) -> ArraySlice<UInt8> {
+        guard bytes.count - position >= count else { throw MalformedRecord() }
+        defer { position += count }
+        return bytes[position..<(position + count)]
     }
 }
 

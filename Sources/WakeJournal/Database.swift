@@ -1,4 +1,4 @@
-// One connection: opening with the bridge's pragmas, transactions, and the cache of prepared statements.
+// One connection: opening with the journal's pragmas, transactions, and the cache of prepared statements.
 import CSQLite
 import Glibc
 
@@ -13,7 +13,7 @@ final class Database {
     /// By the number of their ``Query``.
     private var statements: [Statement?]
 
-    /// `path` may be `:memory:`. A new file belongs to its owner alone: it tells of people's health.
+    /// `path` may be `:memory:`. Only its owner may read a new file, because it may hold health data.
     init(path: String, strength: Strength) throws(SQLiteFailure) {
         _ = countsNoMemory
         if path != ":memory:" { try Database.makePrivate(path) }
@@ -21,14 +21,13 @@ final class Database {
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
         guard let opened, code == SQLITE_OK else {
             defer { sqlite3_close_v2(opened) }
-            throw SQLiteFailure(
-                code: code, message: String(cString: sqlite3_errstr(code)),
-                errno: opened.map { sqlite3_system_errno($0) } ?? 0)
+            let errno = opened.map { sqlite3_system_errno($0) } ?? 0
+            throw SQLiteFailure(code: code, message: String(cString: sqlite3_errstr(code)), errno: errno)
         }
         self.path = path
         connection = opened
         statements = Array(repeating: nil, count: Query.allCases.count)
-        // Before anything is allocated from the slots that it replaces: half of what SQLite takes unasked.
+        // Before anything is allocated from the slots that it replaces. Half of SQLite's default.
         wake_set_lookaside(connection, 512, 48)
         sqlite3_extended_result_codes(connection, 1)
         wake_be_defensive(connection)
@@ -50,9 +49,8 @@ final class Database {
     }
 
     private func setUp(_ strength: Strength) throws(SQLiteFailure) {
-        // The WAL is emptied by compact() while nobody is awake; the 4 MiB limit only keeps an endless flood from filling
-        // the disk. 128 pages hold all that a bridge touches that is not behind with its events; a
-        // transaction that needs more takes memory, so that only its commit asks the file system for room.
+        // compact() empties the WAL while all handlers are frozen. The 4 MiB limit only keeps an endless flood from filling the
+        // disk. 128 pages suffice while handlers keep up. A larger transaction takes memory, so that only its commit needs room.
         try execute(
             """
             PRAGMA page_size=1024; PRAGMA journal_mode=WAL; PRAGMA synchronous=\(strength.rawValue);
@@ -61,7 +59,7 @@ final class Database {
             """)
     }
 
-    /// How long who finds the file locked waits for it. The bridge's one thread waits too.
+    /// How long to wait for a locked file. The daemon's only thread waits with it.
     func wait(milliseconds: Int32) { sqlite3_busy_timeout(connection, milliseconds) }
     static let usualWait: Int32 = 50
 
@@ -70,7 +68,7 @@ final class Database {
         guard code == SQLITE_OK else { throw lastFailure(code) }
     }
 
-    /// For statements used once; what runs often is a ``Query``.
+    /// For statements used once; frequent ones are a ``Query``.
     func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v2(connection, sql, -1, &handle, nil)
@@ -90,10 +88,9 @@ final class Database {
         return try statement.step() ? statement.integer(0) : 0
     }
 
-    var changes: Int { Int(sqlite3_changes(connection)) }
     var isInTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
-    /// Moves what the WAL holds into the file and cuts the WAL to nothing. A reader beside us may make it partial; that is no error.
+    /// Moves the WAL into the file and truncates it. Another reader may make that partial, which is no error.
     func checkpoint() throws(SQLiteFailure) {
         let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         guard code == SQLITE_OK || code & 0xff == SQLITE_BUSY || code & 0xff == SQLITE_LOCKED else {
@@ -101,17 +98,14 @@ final class Database {
         }
     }
 
-    /// Frames that SQLite has found in the write-ahead log; nil where that cannot be known. What they hold moves into the file.
+    /// Moves the WAL into the file. Returns how many frames SQLite found in it; nil where that fails.
     func framesInLog() -> UInt32? {
         var frames: Int32 = -1
         let code = sqlite3_wal_checkpoint_v2(connection, nil, SQLITE_CHECKPOINT_PASSIVE, &frames, nil)
         return code == SQLITE_OK ? UInt32(exactly: frames) : nil
     }
 
-    private func lastFailure(_ code: Int32) -> SQLiteFailure {
-        SQLiteFailure(
-            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
-    }
+    private func lastFailure(_ code: Int32) -> SQLiteFailure { SQLiteFailure(code, of: connection) }
 }
 
 /// Once for the process, before its first connection.

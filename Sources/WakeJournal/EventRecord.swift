@@ -12,71 +12,96 @@ import WakeModel
 /// | 5 report | number u8, bytes |
 /// | 7 gap | flags u8 (1 count, 2 first, 4 last), count, first, last, from, to: u64 each, cause in UTF-8 |
 /// | 8 attention | length u8, kind in UTF-8, detail in UTF-8 |
+/// | 10 fragment, 11 stream | length u8, name in UTF-8, bytes |
 ///
-/// A row whose number is not above 0 is no event but a ``Note`` of the journal's own, of kind 0: so it shares the page,
-/// and the cost, of the events that are written with it.
+/// A row whose number is not above 0 is a ``ProgressRecord``, of kind 0. So it shares the page, and the cost, of the events
+/// that are written with it.
 ///
 /// The `synced` column holds ``DeviceEvent/marks``.
 ///
-/// The check is CRC-32 (polynomial 0xEDB88320) over seq, owner, device, kind, the stamps and the payload, in that order.
+/// The check is CRC-32 (polynomial 0xEDB88320) over seq, owner, device, kind, the stamps, the marks and the payload, in that order.
 struct EventRecord {
     /// Bytes before the payload in ``buffer``: what the check covers beside the payload.
-    static let headerSize = 42
+    private static let headerSize = 42
 
     /// Header and payload of the event encoded last; reused, so that the hot path allocates nothing.
-    private(set) var buffer: [UInt8] = []
-    private(set) var kind: UInt8 = 0
+    private var buffer: [UInt8] = []
+    private var row = Row(seq: 0)
     private let checker = CRC32.standard
 
+    private struct Row {
+        var seq: UInt64
+        var owner: UInt32 = 0
+        var device: UInt32 = 0
+        var kind: UInt8 = 0
+        var marks: UInt8 = 0
+        var stamp = Cursor.none.stamp
+        var check: UInt32 = 0
+    }
+
     /// Returns the check, over `suffix` too.
+    @discardableResult
     mutating func encode(_ event: DeviceEvent, seq: UInt64, owner: UInt32, suffix: [UInt8] = []) -> UInt32 {
-        kind = event.kind.code
-        begin(seq, owner, event.origin.rawValue, event.stamp, event.marks)
+        begin(
+            Row(
+                seq: seq, owner: owner, device: event.origin.rawValue, kind: event.kind.code, marks: event.marks,
+                stamp: event.stamp))
         buffer.appendPayload(of: event.kind)
-        guard !suffix.isEmpty else { return checker.check(buffer) }
-        return checker.check(buffer + suffix)
+        row.check = suffix.isEmpty ? checker.check(buffer) : checker.check(buffer + suffix)
+        return row.check
     }
 
-    mutating func encode(_ note: Note) -> UInt32 {
-        kind = 0
-        begin(UInt64(bitPattern: note.key.rawValue), 0, 0, note.stamp, 0)
-        buffer.append(contentsOf: note.value)
-        return checker.check(buffer)
+    @discardableResult
+    mutating func encode(_ progress: ProgressRecord) -> UInt32 {
+        begin(Row(seq: UInt64(bitPattern: progress.key.rawValue), stamp: progress.cursor.stamp))
+        buffer.append(contentsOf: progress.value)
+        row.check = checker.check(buffer)
+        return row.check
     }
 
-    private mutating func begin(_ seq: UInt64, _ owner: UInt32, _ device: UInt32, _ stamp: Stamp, _ marks: UInt8) {
+    private mutating func begin(_ row: Row) {
+        self.row = row
         buffer.removeAll(keepingCapacity: true)
-        buffer.appendLittleEndian(seq)
-        buffer.appendLittleEndian(owner)
-        buffer.appendLittleEndian(device)
-        buffer.append(kind)
-        buffer.appendLittleEndian(stamp.moment.monotonic.nanoseconds)
-        buffer.appendLittleEndian(stamp.moment.boottime.nanoseconds)
-        buffer.appendLittleEndian(stamp.wall.microseconds)
-        buffer.append(marks)
+        buffer.appendLittleEndian(row.seq)
+        buffer.appendLittleEndian(row.owner)
+        buffer.appendLittleEndian(row.device)
+        buffer.append(row.kind)
+        buffer.append(row.stamp)
+        buffer.append(row.marks)
     }
 
-    /// Nil when the note is not what was written.
-    mutating func decodeNote(_ row: Statement) -> Note? {
-        let cursor = Cursor(
-            seq: Sequence(UInt64(bitPattern: row.integer(4))), wall: WallTime(microseconds: row.integer(6)))
-        let note = Note(key: Note.Key(rawValue: row.integer(0)), cursor: cursor, value: row.blob(9))
-        return Int64(encode(note)) == row.integer(8) ? note : nil
+    /// Runs an insertion of the row encoded last into a table whose columns 1 to 10 are those of events.
+    func run(_ insertion: Statement) throws(SQLiteFailure) {
+        insertion.bind(1, row.seq)
+        insertion.bind(2, Int64(row.owner))
+        insertion.bind(3, Int64(row.device))
+        insertion.bind(4, Int64(row.kind))
+        insertion.bind(5, row.stamp.moment.monotonic.nanoseconds)
+        insertion.bind(6, row.stamp.moment.boottime.nanoseconds)
+        insertion.bind(7, row.stamp.wall.microseconds)
+        insertion.bind(8, Int64(row.marks))
+        insertion.bind(9, Int64(row.check))
+        try insertion.run(blob: buffer, from: Self.headerSize, at: 10)
     }
 
-    /// Nil when the record is not what was written, `suffix` included.
+    mutating func decodeProgress(_ row: Statement) -> ProgressRecord? {
+        let seq = Sequence(UInt64(bitPattern: row.integer(4)))
+        let progress = ProgressRecord(
+            key: ProgressRecord.Key(rawValue: row.integer(0)),
+            cursor: Cursor(seq: seq, wall: WallTime(microseconds: row.integer(6))), value: row.blob(9))
+        return Int64(encode(progress)) == row.integer(8) ? progress : nil
+    }
+
+    /// Nil when the row is not what was written, `suffix` included.
     mutating func decode(
         _ row: Statement, suffix: [UInt8] = []
     ) -> (seq: Sequence, owner: UInt32, event: DeviceEvent)? {
         guard let owner = UInt32(exactly: row.integer(1)), let device = UInt32(exactly: row.integer(2)),
-            let kind = DeviceEvent.Kind(code: row.integer(3), payload: row.blob(9)),
+            let kind = try? DeviceEvent.Kind(code: row.integer(3), payload: row.blob(9)),
             let marks = UInt8(exactly: row.integer(7))
         else { return nil }
-        let moment = Moment(
-            monotonic: Instant(nanoseconds: row.integer(4)), boottime: Instant(nanoseconds: row.integer(5)))
         let event = DeviceEvent(
-            origin: EventOrigin(rawValue: device), kind: kind, at: moment, WallTime(microseconds: row.integer(6)),
-            marks: marks)
+            origin: device, kind, monotonic: row.integer(4), boottime: row.integer(5), wall: row.integer(6), marks)
         let seq = UInt64(bitPattern: row.integer(0))
         // Encoding is a bijection, so the decoded event must give the stored check again.
         guard Int64(encode(event, seq: seq, owner: owner, suffix: suffix)) == row.integer(8) else { return nil }
@@ -88,10 +113,15 @@ extension DeviceEvent {
     /// What is true of an event beside its kind: 1 the clock was synchronized, 2 the device was bonded.
     var marks: UInt8 { (stamp.isClockSynchronized ? 1 : 0) | (isAuthenticated ? 2 : 0) }
 
-    init(origin: EventOrigin, kind: Kind, at moment: Moment, _ wall: WallTime, marks: UInt8) {
+    /// Of a gap, the first sequence that it reports.
+    var firstReported: Sequence? { if case .gap(let gap) = kind { gap.first } else { nil } }
+
+    init(origin: UInt32, _ kind: Kind, monotonic: Int64, boottime: Int64, wall: Int64, _ marks: UInt8) {
+        let moment = Moment(monotonic: Instant(nanoseconds: monotonic), boottime: Instant(nanoseconds: boottime))
         self.init(
-            origin: origin, kind: kind,
-            stamp: Stamp(moment: moment, wall: wall, isClockSynchronized: marks & 1 != 0),
+            origin: EventOrigin(rawValue: origin), kind: kind,
+            stamp: Stamp(
+                moment: moment, wall: WallTime(microseconds: wall), isClockSynchronized: marks & 1 != 0),
             isAuthenticated: marks & 2 != 0)
     }
 }
@@ -113,60 +143,58 @@ extension DeviceEvent.Kind {
         }
     }
 
-    init?(code: Int64, payload: [UInt8]) {
+    init(code: Int64, payload: [UInt8]) throws(MalformedRecord) {
         var reader = ByteReader(bytes: payload)
         switch code {
-        case 1:
-            guard let folded = reader.integer(UInt32.self) else { return nil }
-            self = .connected(folded: folded)
+        case 1: self = .connected(folded: try reader.integer())
         case 2:
-            guard let folded = reader.integer(UInt32.self) else { return nil }
+            let folded: UInt32 = try reader.integer()
             self = .disconnected(reason: reader.restText, folded: folded)
         case 3:
-            guard let high = reader.integer(UInt64.self), let low = reader.integer(UInt64.self) else { return nil }
-            self = .data(.characteristic(BluetoothUUID(high: high, low: low)), reader.rest)
+            let uuid = BluetoothUUID(high: try reader.integer(), low: try reader.integer())
+            self = .data(.characteristic(uuid), reader.rest)
         case 4: self = .data(.serial, payload)
         case 5:
-            guard let number = reader.integer(UInt8.self) else { return nil }
+            let number: UInt8 = try reader.integer()
             self = .data(.report(number), reader.rest)
         case 6: self = .data(.input, payload)
-        case 7:
-            guard let gap = Gap(&reader) else { return nil }
-            self = .gap(gap)
+        case 7: self = .gap(try Gap(&reader))
         case 8:
-            guard let length = reader.integer(UInt8.self), let word = reader.text(Int(length)),
-                let attention = Attention(rawValue: word)
-            else { return nil }
+            guard let attention = Attention(rawValue: try reader.word()) else { throw MalformedRecord() }
             self = .attention(attention, detail: reader.restText)
         case 9: self = .data(.advertisement, payload)
         case 10:
-            guard let length = reader.integer(UInt8.self), let word = reader.text(Int(length)),
-                let fragment = Fragment(rawValue: word)
-            else { return nil }
+            guard let fragment = Fragment(rawValue: try reader.word()) else { throw MalformedRecord() }
             self = .data(.fragment(fragment), reader.rest)
         case 11:
-            guard let length = reader.integer(UInt8.self), let name = reader.text(Int(length)) else { return nil }
+            let name = try reader.word()
             self = .data(.stream(name), reader.rest)
-        default: return nil
+        default: throw MalformedRecord()
         }
     }
 }
 
 extension Gap {
-    fileprivate init?(_ reader: inout ByteReader) {
-        guard let flags = reader.integer(UInt8.self), let count = reader.integer(UInt64.self),
-            let first = reader.integer(UInt64.self), let last = reader.integer(UInt64.self),
-            let from = reader.integer(Int64.self), let to = reader.integer(Int64.self),
-            let cause = GapCause(rawValue: reader.restText)
-        else { return nil }
+    fileprivate init(_ reader: inout ByteReader) throws(MalformedRecord) {
+        let flags: UInt8 = try reader.integer()
+        let count: UInt64 = try reader.integer()
+        let (first, last) = (Sequence(try reader.integer()), Sequence(try reader.integer()))
+        let from = WallTime(microseconds: try reader.integer())
+        let to = WallTime(microseconds: try reader.integer())
+        guard let cause = GapCause(rawValue: reader.restText) else { throw MalformedRecord() }
         self.init(
-            cause: cause, count: flags & 1 != 0 ? count : nil, first: flags & 2 != 0 ? Sequence(first) : nil,
-            last: flags & 4 != 0 ? Sequence(last) : nil, from: WallTime(microseconds: from),
-            to: WallTime(microseconds: to))
+            cause: cause, count: flags & 1 != 0 ? count : nil, first: flags & 2 != 0 ? first : nil,
+            last: flags & 4 != 0 ? last : nil, from: from, to: to)
     }
 }
 
 extension [UInt8] {
+    mutating func append(_ stamp: Stamp) {
+        appendLittleEndian(stamp.moment.monotonic.nanoseconds)
+        appendLittleEndian(stamp.moment.boottime.nanoseconds)
+        appendLittleEndian(stamp.wall.microseconds)
+    }
+
     mutating func appendPayload(of kind: DeviceEvent.Kind) {
         switch kind {
         case .connected(let folded): appendLittleEndian(folded)
@@ -179,8 +207,7 @@ extension [UInt8] {
                 appendLittleEndian(uuid.high)
                 appendLittleEndian(uuid.low)
             case .report(let number): append(number)
-            case .fragment(let fragment):
-                appendWord(fragment.rawValue)
+            case .fragment(let fragment): appendWord(fragment.rawValue)
             case .serial, .input, .advertisement: break
             case .stream(let name): appendWord(name)
             }

@@ -1,66 +1,62 @@
-// How events, notes, owners, attempts and dead letters are written to one database and read again.
+// How events, progress, pending deliveries and attempts are written to one database and read again.
 import WakeModel
 
 extension EventStore {
-    func write(_ verb: Verb, to database: Database) throws(SQLiteFailure) {
-        switch verb {
-        case .append(let seq, let event, let owners): try insert(event, as: seq, owedTo: owners, in: database)
+    func write(_ op: JournalOp, to database: Database) throws(SQLiteFailure) {
+        switch op {
+        case .append(let seq, let event, let handlers): try insert(event, as: seq, for: handlers, in: database)
         case .update(let seq, let event):
             if case .found(let owner, _) = find(seq) { try insertRow(event, as: seq, owner: owner, in: database) }
         case .acknowledge(let range, let handler): try erase(range, by: handler, in: database)
         case .attempts(let seq, let handler, let attempts, let charges, let heldUntil):
-            try run(.setAttempts, attemptRow(handler, seq, attempts, charges, heldUntil), in: database)
+            let numbers = [handler.number, seq.rawValue, UInt64(clamping: attempts), UInt64(clamping: charges)]
+            let held = heldUntil?.microseconds ?? 0
+            let check = CRC32.standard.check(attempts: numbers, held: UInt64(bitPattern: held))
+            try run(.setAttempts, numbers.map { Int64(bitPattern: $0) } + [check, held], in: database)
         case .fact(let name, let value): try writeFact(name, value, to: database)
         case .device(let id, let device): try write(device, as: id, to: database)
         case .handler(let id, let row): try write(row, as: id, to: database)
         case .clearIdentities: try database.execute("DELETE FROM devices; DELETE FROM handlers")
-        case .bury(let letter): try bury(letter, in: database)
-        case .unbury(let seq, let handler):
-            try run(.unbury, [Int64(bitPattern: seq.rawValue), Int64(handler.rawValue)], in: database)
+        case .addDeadLetter(let letter): try write(letter, to: database)
+        case .removeDeadLetter(let seq, let handler):
+            try run(.removeDeadLetter, [seq.stored, handler.stored], in: database)
         }
     }
 
     private func insert(
-        _ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID], in database: Database
+        _ event: DeviceEvent, as seq: Sequence, for handlers: [HandlerID], in database: Database
     ) throws(SQLiteFailure) {
-        guard let first = owners.first else { return }
-        try insertRow(event, as: seq, owner: owners.count == 1 ? first.rawValue : 0, in: database)
-        guard owners.count > 1 else { return }
-        for owner in owners {
-            let check = CRC32.standard.check(numbers: [seq.rawValue, UInt64(owner.rawValue)])
-            try run(.owe, [Int64(bitPattern: seq.rawValue), Int64(owner.rawValue), check], in: database)
+        guard let first = handlers.first else { return }
+        try insertRow(event, as: seq, owner: handlers.count == 1 ? first.rawValue : 0, in: database)
+        guard handlers.count > 1 else { return }
+        for handler in handlers {
+            let check = CRC32.standard.check(numbers: [seq.rawValue, handler.number])
+            try run(.addOwner, [seq.stored, handler.stored, check], in: database)
         }
     }
 
     private func insertRow(
         _ event: DeviceEvent, as seq: Sequence, owner: UInt32, in database: Database
     ) throws(SQLiteFailure) {
-        let check = record.encode(event, seq: seq.rawValue, owner: owner)
-        let statement = try database.statement(.append)
-        statement.bind(1, seq.rawValue)
-        statement.bindBody(
-            owner: owner, device: event.origin, stamp: event.stamp, marks: event.marks, kind: record.kind, check: check)
-        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
+        record.encode(event, seq: seq.rawValue, owner: owner)
+        try record.run(try database.statement(.append))
     }
 
-    func write(_ key: Note.Key, _ value: [UInt8], to database: Database) throws(SQLiteFailure) {
-        let note = Note(key: key, cursor: cursor, value: value)
-        let check = record.encode(note)
-        let statement = try database.statement(.append)
-        statement.bind(1, key.rawValue)
-        statement.bindBody(
-            owner: 0, device: EventOrigin(rawValue: 0), stamp: note.stamp, marks: 0, kind: 0, check: check)
-        try statement.run(blob: value, at: 10)
+    func write(_ key: ProgressRecord.Key, _ value: [UInt8], to database: Database) throws(SQLiteFailure) {
+        record.encode(ProgressRecord(key: key, cursor: cursor, value: value))
+        try record.run(try database.statement(.append))
     }
 
-    func erase(_ range: ClosedRange<Sequence>, by handler: HandlerID, in database: Database) throws(SQLiteFailure) {
-        let (first, last) = (Int64(bitPattern: range.lowerBound.rawValue), Int64(bitPattern: range.upperBound.rawValue))
-        try run(.acknowledgeSole, [first, last, Int64(handler.rawValue)], in: database)
-        if mayShare(range) {
-            try run(.acknowledgeShared, [first, last, Int64(handler.rawValue)], in: database)
-            try run(.dropOrphans, [first, last], in: database)
+    private func erase(
+        _ range: ClosedRange<Sequence>, by handler: HandlerID, in database: Database
+    ) throws(SQLiteFailure) {
+        let values = [range.lowerBound.stored, range.upperBound.stored, handler.stored]
+        try run(.acknowledgeSole, values, in: database)
+        if contents.mayShare(range) {
+            try run(.acknowledgeShared, values, in: database)
+            try run(.dropOrphans, [values[0], values[1]], in: database)
         }
-        if mayHoldAttempts { try run(.forgetAttempts, [first, last, Int64(handler.rawValue)], in: database) }
+        if contents.mayHaveAttempts { try run(.forgetAttempts, values, in: database) }
     }
 
     private func run(_ query: Query, _ values: [Int64], in database: Database) throws(SQLiteFailure) {
@@ -69,30 +65,21 @@ extension EventStore {
         try statement.run()
     }
 
-    private func attemptRow(
-        _ handler: HandlerID, _ seq: Sequence, _ attempts: Int, _ charges: Int, _ heldUntil: WallTime?
-    ) -> [Int64] {
-        let numbers = [UInt64(handler.rawValue), seq.rawValue, UInt64(clamping: attempts), UInt64(clamping: charges)]
-        let held = heldUntil?.microseconds ?? 0
-        let check = CRC32.standard.check(attempts: numbers, held: UInt64(bitPattern: held))
-        return numbers.map { Int64(bitPattern: $0) } + [check, held]
-    }
-
     // MARK: Reading
 
     enum Found {
         case absent
         case found(owner: UInt32, DeviceEvent)
-        /// `failure` is nil where SQLite is content and the record is not what was written.
+        /// `failure` is nil where SQLite reads the row and its check fails.
         case damaged(failure: SQLiteFailure?)
     }
 
     /// What the file and this turn's own appends hold under the number.
-    func find(_ seq: Sequence) -> Found {
-        guard let database, !isRead || span?.contains(seq) == true else { return .absent }
+    private func find(_ seq: Sequence) -> Found {
+        guard let database, !contents.isRead || contents.span?.contains(seq) == true else { return .absent }
         do {
             let statement = try database.statement(.find)
-            statement.bind(1, seq.rawValue)
+            statement.bind(1, seq.stored)
             defer { statement.reset() }
             guard try statement.step() else { return .absent }
             guard let found = record.decode(statement) else { return .damaged(failure: nil) }
@@ -100,20 +87,21 @@ extension EventStore {
         } catch { return .damaged(failure: error) }
     }
 
-    /// Like ``find(_:)``, for one of a batch: those behind it, up to `last`, are read with it, because each question by itself
-    /// costs SQLite's locks.
+    /// Reads an event of a batch, and with it those behind it up to `last`, because each query costs SQLite's locks.
     func find(_ seq: Sequence, before last: Sequence) -> Found {
-        if fetched.range?.contains(seq) != true, seq < last, span?.contains(seq) == true { fetch(seq...last) }
-        guard fetched.range?.contains(seq) == true else { return find(seq) }
-        return fetched.events[seq].map { .found(owner: 0, $0) } ?? .absent
+        if cache.fetched.range?.contains(seq) != true, seq < last, contents.span?.contains(seq) == true {
+            fetch(seq...last)
+        }
+        guard cache.fetched.range?.contains(seq) == true else { return find(seq) }
+        return cache.fetched.events[seq].map { .found(owner: 0, $0) } ?? .absent
     }
 
-    /// Nothing where any of them is not what was written: which one that is shows when it is asked for by itself.
+    /// Fetches nothing where an event is damaged. A query for each one then shows which it is.
     private func fetch(_ range: ClosedRange<Sequence>) {
-        fetched = FetchedEvents()
+        cache.fetched = FetchedEvents()
         guard let statement = try? database?.statement(.fetch) else { return }
-        statement.bind(1, range.lowerBound.rawValue)
-        statement.bind(2, range.upperBound.rawValue)
+        statement.bind(1, range.lowerBound.stored)
+        statement.bind(2, range.upperBound.stored)
         defer { statement.reset() }
         var events = RecentEvents(bound: .max)
         var end = range.upperBound
@@ -122,96 +110,44 @@ extension EventStore {
                 guard let found = record.decode(statement) else { return }
                 events.append(found.event, as: found.seq)
                 end = found.seq
-                if events.bytes > Self.fetchedBytes { break }
+                if events.bytes > FetchedEvents.limit { break }
             }
         } catch { return }
-        fetched = FetchedEvents(range: range.lowerBound...end, events: events)
+        cache.fetched = FetchedEvents(range: range.lowerBound...end, events: events)
     }
-
-    private static let fetchedBytes = 64 << 10
 
     /// An event that is not in the database yet, or came there last.
-    func inMemory(_ seq: Sequence) -> DeviceEvent? {
-        for verb in turn.reversed() {
-            if case .append(seq, let event, _) = verb { return event }
-            if case .update(seq, let event) = verb { return event }
+    func cachedEvent(_ seq: Sequence) -> DeviceEvent? {
+        for op in turn.ops.reversed() {
+            if case .append(seq, let event, _) = op { return event }
+            if case .update(seq, let event) = op { return event }
         }
-        return held[seq] ?? logged[seq] ?? recent[seq]
+        return unsaved[seq] ?? logged[seq] ?? cache.recent[seq]
     }
 
-    /// The oldest number that anybody may be owed here, in the file, in this turn or in memory; `none` where nobody is
-    /// owed anything, nil where it cannot be known.
+    /// The oldest number that may be pending here, in the file, in this turn or in memory. `none` where nothing is pending, nil
+    /// where the file cannot be read.
     func oldest(orElse none: UInt64) -> UInt64? {
         guard let database, let first = try? database.integer("SELECT coalesce(min(seq),0) FROM events WHERE seq>0")
-        else {
-            return nil
-        }
-        let appended = turn.lazy.compactMap { verb in
-            if case .append(let seq, _, _) = verb { seq.rawValue } else { nil }
-        }
-        let waiting = [held.events.oldest, logged.events.oldest].map { $0?.rawValue }
-        let owed = (waiting + [first > 0 ? UInt64(first) : nil, appended.first]).compactMap { $0 }.min()
-        guard let owed else {
-            oldestTold = nil
+        else { return nil }
+        let appended = turn.ops.lazy.compactMap { op in if case .append(let seq, _, _) = op { seq } else { nil } }
+        let candidates = [unsaved.events.oldest, logged.events.oldest, appended.first].map { $0?.rawValue }
+        let pending = (candidates + [first > 0 ? UInt64(first) : nil]).compactMap { $0 }.min()
+        guard let pending else {
+            contents.oldestReported = nil
             return none
         }
-        return min(owed, oldestTold?.rawValue ?? owed)
+        return min(pending, contents.oldestReported?.rawValue ?? pending)
     }
 
-    func owners(of seq: Sequence, _ owner: Int64) -> [HandlerID] {
-        guard owner == 0 else { return [HandlerID(rawValue: UInt32(truncatingIfNeeded: owner))] }
+    func handlers(of seq: Sequence, owner: Int64) -> [HandlerID] {
+        guard owner == 0 else { return [HandlerID(stored: owner)] }
         var found: [HandlerID] = []
-        each("SELECT handler FROM owed WHERE seq=\(seq.rawValue)") {
-            found.append(HandlerID(rawValue: UInt32(truncatingIfNeeded: $0.integer(0))))
-        }
+        each("SELECT handler FROM owed WHERE seq=\(seq.rawValue)") { found.append(HandlerID(stored: $0.integer(0))) }
         return found
     }
 
-    // MARK: Dead letters
-
-    private func bury(_ letter: DeadLetter, in database: Database) throws(SQLiteFailure) {
-        let check = record.encode(
-            letter.event, seq: letter.seq.rawValue, owner: letter.handler.rawValue, suffix: letter.suffix)
-        let statement = try database.statement(.bury)
-        statement.bind(1, letter.seq.rawValue)
-        statement.bindBody(
-            owner: letter.handler.rawValue, device: letter.event.origin, stamp: letter.event.stamp,
-            marks: letter.event.marks, kind: record.kind, check: check)
-        statement.bind(11, letter.reason)
-        statement.bind(12, letter.at.microseconds)
-        try statement.run(blob: record.buffer, from: EventRecord.headerSize, at: 10)
-    }
-
-    private struct Grave: Hashable {
-        var seq: Sequence
-        var handler: HandlerID
-    }
-
-    /// Those in the file, and what this turn or a full disk still keeps in memory, by number.
-    func deadLetters() -> [DeadLetter] {
-        var found: [Grave: DeadLetter] = [:]
-        each("SELECT * FROM dead_letters") { row in
-            guard let letter = DeadLetter(row, with: &record) else { return }
-            found[Grave(seq: letter.seq, handler: letter.handler)] = letter
-        }
-        for verb in held.backlog + turn {
-            if case .bury(let letter) = verb { found[Grave(seq: letter.seq, handler: letter.handler)] = letter }
-            if case .unbury(let seq, let handler) = verb { found[Grave(seq: seq, handler: handler)] = nil }
-        }
-        return found.values.sorted { ($0.seq, $0.handler) < ($1.seq, $1.handler) }
-    }
-
-    /// The keys of those in the file that are not what was written.
-    func damagedLetters() -> [(seq: Int64, handler: Int64)] {
-        var found: [(seq: Int64, handler: Int64)] = []
-        each("SELECT * FROM dead_letters") { row in
-            if DeadLetter(row, with: &record) == nil { found.append((row.integer(0), row.integer(1))) }
-        }
-        return found
-    }
-
-    /// Rows until the end or until the file cannot be read further, which ``readFailure`` then says; what was read is what
-    /// there is.
+    /// Reads rows until the end, or until the file cannot be read further: then ``readFailure`` says why.
     func each(_ sql: String, _ body: (Statement) -> Void) {
         do throws(SQLiteFailure) {
             guard let rows = try database?.prepare(sql) else { return }
@@ -220,35 +156,13 @@ extension EventStore {
     }
 }
 
-extension DeadLetter {
-    /// What the check covers beside the event.
-    fileprivate var suffix: [UInt8] {
-        var bytes = Array(reason.utf8)
-        bytes.appendLittleEndian(at.microseconds)
-        return bytes
-    }
-
-    init?(_ row: Statement, with record: inout EventRecord) {
-        let (reason, at) = (row.text(10), WallTime(microseconds: row.integer(11)))
-        var suffix = Array(reason.utf8)
-        suffix.appendLittleEndian(at.microseconds)
-        guard let (seq, owner, event) = record.decode(row, suffix: suffix) else { return nil }
-        self.init(seq: seq, handler: HandlerID(rawValue: owner), event: event, reason: reason, at: at)
-    }
+extension Sequence {
+    var stored: Int64 { Int64(bitPattern: rawValue) }
+    init(stored: Int64) { self.init(UInt64(bitPattern: stored)) }
 }
 
-extension Statement {
-    /// Columns 2 to 9 of the tables that hold events.
-    fileprivate func bindBody(
-        owner: UInt32, device: EventOrigin, stamp: Stamp, marks: UInt8, kind: UInt8, check: UInt32
-    ) {
-        bind(2, Int64(owner))
-        bind(3, Int64(device.rawValue))
-        bind(4, Int64(kind))
-        bind(5, stamp.moment.monotonic.nanoseconds)
-        bind(6, stamp.moment.boottime.nanoseconds)
-        bind(7, stamp.wall.microseconds)
-        bind(8, Int64(marks))
-        bind(9, Int64(check))
-    }
+extension HandlerID {
+    var stored: Int64 { Int64(rawValue) }
+    var number: UInt64 { UInt64(rawValue) }
+    init(stored: Int64) { self.init(rawValue: UInt32(truncatingIfNeeded: stored)) }
 }

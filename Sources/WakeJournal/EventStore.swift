@@ -1,13 +1,9 @@
-// One database and what stands in for it while it cannot write: what a turn asks for is written at its commit or, degraded, kept in memory.
+// One database of events. Writes what a turn asks for at its commit, and keeps it in memory while the database cannot be written.
 import Glibc
 import WakeModel
 
-extension DeviceEvent {
-    /// Of a gap, the first number that it tells of.
-    var firstTold: Sequence? { if case .gap(let gap) = kind { gap.first } else { nil } }
-}
-
-enum Verb {
+/// What a turn asks a database to write.
+enum JournalOp {
     case append(Sequence, DeviceEvent, [HandlerID])
     case update(Sequence, DeviceEvent)
     case acknowledge(ClosedRange<Sequence>, HandlerID)
@@ -15,280 +11,483 @@ enum Verb {
     case fact(String, String)
     case device(EventOrigin, Device)
     case handler(HandlerID, HandlerRow)
-    /// Before they are all written again, where some were damaged.
+    /// Where some were damaged, before all are written again.
     case clearIdentities
-    case bury(DeadLetter)
-    case unbury(Sequence, HandlerID)
+    case addDeadLetter(DeadLetter)
+    case removeDeadLetter(Sequence, HandlerID)
+}
+
+struct OpenTurn {
+    var ops: [JournalOp] = []
+    private(set) var progress: [(key: ProgressRecord.Key, value: [UInt8])] = []
+    /// The database must learn how far numbers went, although no row of this turn shows it.
+    var writesCursor = false
+
+    var isEmpty: Bool { ops.isEmpty && progress.isEmpty && !writesCursor }
+
+    /// A later record replaces an earlier one.
+    mutating func record(_ key: ProgressRecord.Key, _ value: [UInt8]) {
+        if let place = progress.firstIndex(where: { $0.key == key }) {
+            progress[place].value = value
+        } else {
+            progress.append((key, value))
+        }
+    }
+
+    mutating func removeAll() {
+        ops.removeAll(keepingCapacity: true)
+        progress.removeAll(keepingCapacity: true)
+        writesCursor = false
+    }
+}
+
+/// What the file may hold. Spares statements that would find nothing.
+struct StoredEvents {
+    /// The file was read; until then it may hold anything.
+    var isRead = false
+    var mayHaveAttempts = true
+    private(set) var span: ClosedRange<Sequence>?
+    /// Numbers that may be pending for two or more handlers.
+    private var shared: ClosedRange<Sequence>?
+    /// The first sequence that a gap of this file reports; nil while nothing is pending here.
+    var oldestReported: Sequence?
+
+    mutating func include(_ seq: Sequence, _ event: DeviceEvent, isShared: Bool) {
+        span = span.map { min($0.lowerBound, seq)...max($0.upperBound, seq) } ?? seq...seq
+        if isShared { shared = shared.map { min($0.lowerBound, seq)...max($0.upperBound, seq) } ?? seq...seq }
+        includeReport(of: event)
+    }
+
+    /// A gap that is lost must be reported again with all that it reported.
+    mutating func includeReport(of event: DeviceEvent) {
+        if let first = event.firstReported { oldestReported = min(first, oldestReported ?? first) }
+    }
+
+    func mayShare(_ range: ClosedRange<Sequence>) -> Bool { !isRead || shared?.overlaps(range) == true }
+}
+
+/// What recovery must know about the file itself.
+struct FileCondition {
+    var wasThere = true
+    /// Its turn log, or SQLite's log, holds less than was committed to it. Valid only within the same boot.
+    var isCut = false
+    /// The oldest number that an unreadable log may have held.
+    var firstUnreadable: UInt64?
+    /// The file is not the one that was written, so all it should hold counts as lost.
+    var wasDamaged = false
+    /// Damage that no caller has seen yet.
+    var unreported: [String] = []
 }
 
 final class EventStore {
     let which: Durability
     let path: String
-    let strength: Database.Strength
     var database: Database?
-    /// Why nothing is written at present; nil while all is well.
-    var fault: String?
+    private var fault: String?
     /// Set with the fault where the file itself is damaged.
-    var corruption: SQLiteFailure?
+    private var corruption: SQLiteFailure?
+    var condition = FileCondition()
+    var contents = StoredEvents()
     var record = EventRecord()
 
-    /// What this turn asks for; written in one go, so that a failed commit loses none of it.
-    private(set) var turn: [Verb] = []
-    private(set) var notes = NoteBook()
-    /// Facts that go with the next commit and are no reason for one.
-    private var carried: [String: String] = [:]
+    private(set) var turn = OpenTurn()
+    /// Facts that go with the next commit but do not cause one.
+    private var deferredFacts: [String: String] = [:]
 
-    /// What the log of turns has and the database has not.
-    var logged = Unwritten()
-    /// What only memory has, since there is a fault.
-    var held = Unwritten()
-    var log: TurnLog?
-    /// Bytes; 0 for a database without a log.
-    let logCapacity: Int
+    /// What the turn log has and the database has not.
+    private(set) var logged = PendingWrites()
+    /// What only memory has, since the fault.
+    private(set) var unsaved = PendingWrites()
+    private var log: TurnLog?
+    private let logCapacity: Int
     /// The log has turns that the database has not.
-    var hasLogged = false
-    var buffer = TurnBuffer()
-    /// What came into the database last, for delivery without a read.
-    private(set) var recent = RecentEvents(bound: 256 << 10)
-    /// Forgotten whenever the database changes.
-    var fetched = FetchedEvents()
+    private var hasLogged = false
+    private var buffer = TurnBuffer()
+    var cache = EventCache()
 
-    /// The newest number given to an event of this file, as far as this turn.
-    var cursor = Cursor.none
-    /// The newest number that a note in the file knows; an event that still stands there is its own witness.
-    var stated = Sequence(0)
-    var mustState = false
-    /// Numbers this file may hold for two or more handlers, and those it may hold attempts for; they spare the hot path statements.
-    private var shared: ClosedRange<Sequence>?
-    var mayHoldAttempts = true
-    /// What the file holds was read; until then it may be anything.
-    var isRead = false
-    /// The oldest number that a gap of this file tells of; forgotten when nothing is owed here.
-    var oldestTold: Sequence?
-    /// Numbers of events that this file may hold; nil when it holds none.
-    private(set) var span: ClosedRange<Sequence>?
-    /// The file was there when this life began.
-    var wasThere = true
-    /// Its log, or SQLite's, holds less than was committed to it, if this is still the same boot.
-    var isCut = false
-    /// The oldest number that a log may have held which cannot be read from its beginning.
-    var firstCarried: UInt64?
-    /// The file is not the one that was written: what it should hold is told as lost.
-    private(set) var wasDamaged = false
-    /// Why rows that were asked for by ``each(_:_:)`` may be missing.
+    /// The newest number issued to an event of this file, this turn included.
+    private(set) var cursor = Cursor.none
+    /// The newest number that a progress record in the file holds. A row that is still there proves its own number.
+    private var writtenCursor = Sequence(0)
+    /// Why ``each(_:_:)`` may have missed rows.
     var readFailure: SQLiteFailure?
-    /// Damage met and not told yet.
-    var untold: [String] = []
 
     init(_ which: Durability, path: String, logCapacity: Int = 0) throws(JournalError) {
         self.which = which
         self.path = path
         self.logCapacity = path == ":memory:" ? 0 : logCapacity
-        strength = which == .disk ? .full : .normal
+        try open()
+        condition.wasThere = database != nil
+    }
+
+    private var strength: Database.Strength { which == .disk ? .full : .normal }
+    var isDegraded: Bool { fault != nil }
+    var health: StoreHealth { fault.map(StoreHealth.degraded) ?? .ok }
+
+    func mayHold(_ range: ClosedRange<Sequence>) -> Bool { isDegraded || contents.span?.overlaps(range) == true }
+    func mayHold(_ seq: Sequence) -> Bool { mayHold(seq...seq) }
+
+    // MARK: Opening and closing
+
+    private func open() throws(JournalError) {
         try reopen()
-        try takeUpTurns()
-        wasThere = database != nil
+        try loadLoggedTurns()
     }
 
-    func reopen() throws(JournalError) {
+    private func reopen() throws(JournalError) {
         database = nil
-        take(try Opening.open(path, strength: strength))
+        adopt(try DatabaseOpener.open(path, strength: strength))
     }
 
-    func take(_ opened: Opening.Outcome) {
+    private func adopt(_ opened: DatabaseOpener.Outcome) {
         database = opened.database
         corruption = nil
         if opened.database == nil { fault = opened.loss }
-        if let loss = opened.loss { untold.append(loss) }
-        if opened.wasDamaged || access(Opening.mark(of: path), F_OK) == 0 { wasDamaged = true }
-        isCut = opened.isCut
+        if let loss = opened.loss { report(loss) }
+        if opened.wasDamaged || access(DatabaseOpener.mark(of: path), F_OK) == 0 { condition.wasDamaged = true }
+        condition.isCut = opened.isCut
     }
 
-    /// The files are another journal's: they are moved out of the way, and new ones begun. Returns where they are now.
+    /// Moves the files of another journal away and begins new ones. Returns where they are now.
     func setAside() -> String {
-        (database, log, logged, hasLogged, cursor) = (nil, nil, Unwritten(), false, .none)
-        let aside = Opening.free(path)
-        // The log first: without its database it is nobody's, the database without its log would be told as cut.
+        (database, log, logged, hasLogged, cursor) = (nil, nil, PendingWrites(), false, .none)
+        let aside = DatabaseOpener.unusedName(beside: path)
+        // The log first: a crash in between then leaves no database whose log looks cut.
         TurnLog.move(from: path, to: aside)
-        Opening.move(path, to: aside)
-        do {
-            try reopen()
-            try takeUpTurns()
-        } catch { (fault, database) = (error.description, nil) }
+        DatabaseOpener.move(path, to: aside)
+        do { try open() } catch { (fault, database) = (error.description, nil) }
         return aside
     }
 
-    func shut() { (database, log) = (nil, nil) }
+    func close() {
+        // Syncs the file, for a runtime directory that outlives a reboot.
+        try? database?.checkpoint()
+        (database, log) = (nil, nil)
+    }
 
-    /// The file was begun anew although there was one.
-    func noteMissing() {
-        wasDamaged = true
-        tell(
-            "the journal \(path) is not the one that was written; it was begun anew, check who removed it, and its disk"
+    func reportMissing() {
+        condition.wasDamaged = true
+        report(
+            "the journal \(path) is not the one that was written; a new one was begun, check who removed it, and its disk"
         )
     }
 
-    func acceptDamage() {
-        wasDamaged = false
-        unlink(Opening.mark(of: path))
-        LogIndex.dismissWitness(of: path)
+    func clearDamage() {
+        condition.wasDamaged = false
+        unlink(DatabaseOpener.mark(of: path))
+        LogIndex.removeWitness(of: path)
     }
 
-    func tell(_ sentence: String) { untold.append(sentence) }
-    func takeUntold() -> [DurabilityLoss] {
-        guard !untold.isEmpty else { return [] }
-        defer { untold = [] }
-        return untold.map { DurabilityLoss(which: which, sentence: $0) }
+    func report(_ sentence: String) { condition.unreported.append(sentence) }
+
+    func removeReports() -> [DurabilityLoss] {
+        defer { condition.unreported = [] }
+        return condition.unreported.map { DurabilityLoss(which: which, sentence: $0) }
     }
 
     // MARK: The turn
 
-    func perform(_ verb: Verb) {
-        guard fault == nil else { return keep(verb) }
-        switch verb {
-        case .append(let seq, let event, let owners):
-            noteHeld(seq, isShared: owners.count > 1)
-            noteTold(event)
+    func perform(_ op: JournalOp) {
+        guard !isDegraded else { return keep(op) }
+        switch op {
+        case .append(let seq, let event, let handlers):
+            contents.include(seq, event, isShared: handlers.count > 1)
             cursor = Cursor(seq: seq, wall: event.stamp.wall)
-        case .acknowledge(let range, _): if range.upperBound > stated { mustState = true }
-        case .attempts: mayHoldAttempts = true
+        case .acknowledge(let range, _): if range.upperBound > writtenCursor { turn.writesCursor = true }
+        case .attempts: contents.mayHaveAttempts = true
         case .update(let seq, let event):
-            noteTold(event)
-            recent.update(event, as: seq)
-        case .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
+            contents.includeReport(of: event)
+            cache.recent.update(event, as: seq)
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: break
         }
-        turn.append(verb)
+        turn.ops.append(op)
     }
 
-    /// Who loses a gap loses what it tells of.
-    func noteTold(_ event: DeviceEvent) {
-        if let first = event.firstTold { oldestTold = min(first, oldestTold ?? first) }
+    func record(_ key: ProgressRecord.Key, _ value: [UInt8]) {
+        if isDegraded { unsaved.progress[key] = value } else { turn.record(key, value) }
     }
 
-    func note(_ key: Note.Key, _ value: [UInt8]) {
-        if fault == nil { notes.set(key, to: value) } else { held.set(key, to: value) }
-    }
-
-    /// A number was given that no event of this file shows.
-    func state(_ newest: Cursor) {
+    /// A number was issued that no event of this file shows.
+    func writeCursor(_ newest: Cursor) {
         cursor = newest
-        mustState = true
+        turn.writesCursor = true
     }
 
-    func carry(_ name: String, _ value: String) { carried[name] = value }
-
-    /// Whatever is carried is asked for now: the file is about to be written in any case.
-    func takeCarried() {
-        for (name, value) in carried { perform(.fact(name, value)) }
-        carried = [:]
+    func adoptCursor(_ stored: Cursor) {
+        writtenCursor = max(writtenCursor, stored.seq)
+        if stored.seq > cursor.seq { cursor = stored }
     }
 
-    var isDirty: Bool { !turn.isEmpty || !notes.entries.isEmpty || mustState }
+    func deferFact(_ name: String, _ value: String) { deferredFacts[name] = value }
+
+    func includeDeferredFacts() {
+        for (name, value) in deferredFacts { perform(.fact(name, value)) }
+        deferredFacts = [:]
+    }
 
     /// Commits what this turn holds. Nil when there was nothing.
     func commit() -> CommitOutcome? {
-        guard fault == nil, isDirty else { return nil }
-        if !carried.isEmpty { takeCarried() }
+        guard !isDegraded, !turn.isEmpty else { return nil }
+        if !deferredFacts.isEmpty { includeDeferredFacts() }
         return commitToLog() ?? commitToDatabase()
     }
 
-    func commitToDatabase() -> CommitOutcome {
+    private func commitToDatabase() -> CommitOutcome {
         do {
-            if let database { try writeAll(to: database) } else { endTurn() }
+            if let database { try writeAll(to: database) } else { turn.removeAll() }
             return .committed
         } catch { return degrade(error) }
     }
 
-    /// Everything that the database has not been told yet, and which generation of the log goes on from there.
-    func writeAll(to database: Database) throws(SQLiteFailure) {
+    /// Everything the database has not yet, and which generation of the log continues from there.
+    private func writeAll(to database: Database) throws(SQLiteFailure) {
         if !database.isInTransaction { try begin(database) }
-        try write(held, to: database)
-        for verb in turn { try write(verb, to: database) }
-        for (key, value) in notes.entries { try write(key, value, to: database) }
-        fetched = FetchedEvents()
-        let isStated = mustState || hasLogged || !notes.entries.isEmpty || !held.isEmpty
-        if isStated { try write(.cursor, [], to: database) }
+        try write(unsaved, to: database)
+        for op in turn.ops { try write(op, to: database) }
+        for (key, value) in turn.progress { try write(key, value, to: database) }
+        cache.fetched = FetchedEvents()
+        let hasProgress = !turn.progress.isEmpty
+        let writesCursor = turn.writesCursor || hasLogged || hasProgress || !unsaved.isEmpty
+        if writesCursor { try write(.cursor, [], to: database) }
         let generation = log.map { $0.newest &+ 1 }
-        if logCapacity > 0 { try writeFact(Self.logName, generation.map(String.init) ?? "", to: database) }
+        if logCapacity > 0 { try writeFact(Self.logFact, generation.map(String.init) ?? "", to: database) }
         try database.statement(.commit).run()
-        if isStated { stated = cursor.seq }
-        remember()
-        endTurn()
-        if hasLogged { (logged, hasLogged) = (Unwritten(), false) }
-        // Not begun, it is of an earlier generation than the one that the database names: nobody takes it up.
+        if writesCursor { writtenCursor = cursor.seq }
+        cacheRecentEvents()
+        turn.removeAll()
+        if hasLogged { (logged, hasLogged) = (PendingWrites(), false) }
+        // A log that cannot begin keeps an older generation than the database names, so no start loads it.
         if let generation, log?.begin(generation) != true { log = nil }
     }
 
-    private func remember() {
-        for one in logged.events.events { recent.append(one.event, as: one.seq) }
-        for verb in turn {
-            if case .append(let seq, let event, _) = verb { recent.append(event, as: seq) }
-            if case .update(let seq, let event) = verb { recent.update(event, as: seq) }
+    private func cacheRecentEvents() {
+        for one in logged.events.events { cache.recent.append(one.event, as: one.seq) }
+        for op in turn.ops {
+            if case .append(let seq, let event, _) = op { cache.recent.append(event, as: seq) }
+            if case .update(let seq, let event) = op { cache.recent.update(event, as: seq) }
         }
     }
 
-    /// The fact that says which generation of the log goes on from the database, and with which number it begins where it took
-    /// that over from the one before it.
-    static let logName = "turns"
-
-    /// Begins a transaction with what the log has.
     func begin(_ database: Database) throws(SQLiteFailure) {
         try database.statement(.begin).run()
         try write(logged, to: database)
         if hasLogged { try write(.cursor, [], to: database) }
     }
 
-    private func write(_ unwritten: Unwritten, to database: Database) throws(SQLiteFailure) {
-        try writeAllButEvents(of: unwritten, to: database)
-        for one in unwritten.events.events { try write(.append(one.seq, one.event, one.owners), to: database) }
+    private func write(_ pending: PendingWrites, to database: Database) throws(SQLiteFailure) {
+        try writeAllButEvents(of: pending, to: database)
+        for one in pending.events.events { try write(.append(one.seq, one.event, one.handlers), to: database) }
     }
 
-    func writeAllButEvents(of unwritten: Unwritten, to database: Database) throws(SQLiteFailure) {
-        for (seq, event) in unwritten.updates { try write(.update(seq, event), to: database) }
-        for verb in unwritten.backlog { try write(verb, to: database) }
-        for (key, value) in unwritten.notes { try write(key, value, to: database) }
+    private func writeAllButEvents(of pending: PendingWrites, to database: Database) throws(SQLiteFailure) {
+        for (seq, event) in pending.updates { try write(.update(seq, event), to: database) }
+        for op in pending.backlog { try write(op, to: database) }
+        for (key, value) in pending.progress { try write(key, value, to: database) }
     }
 
-    func endTurn() {
-        turn.removeAll(keepingCapacity: true)
-        notes.removeAll()
-        mustState = false
-    }
-
-    /// Beside the database, in the log or, with a fault, in memory.
-    func keep(_ verb: Verb) {
-        switch verb {
+    /// Keeps it for the database: beside the log or, with a fault, in memory.
+    private func keep(_ op: JournalOp) {
+        switch op {
         case .append(let seq, let event, _):
-            // A later number may have been given in the same turn.
+            // A later number may have been issued in the same turn.
             if seq > cursor.seq { cursor = Cursor(seq: seq, wall: event.stamp.wall) }
         case .update(let seq, let event):
-            recent.update(event, as: seq)
-            if held.events.update(event, as: seq) || logged.events.update(event, as: seq) { return }
+            cache.recent.update(event, as: seq)
+            if unsaved.events.update(event, as: seq) || logged.events.update(event, as: seq) { return }
         case .acknowledge(let range, let handler):
-            let count = logged.events.acknowledge(range, by: handler) + held.events.acknowledge(range, by: handler)
-            if count > range.upperBound.rawValue - range.lowerBound.rawValue, !mayHoldAttempts { return }
-        case .attempts: mayHoldAttempts = true
-        case .fact, .device, .handler, .clearIdentities, .bury, .unbury: break
+            let count = logged.events.acknowledge(range, by: handler) + unsaved.events.acknowledge(range, by: handler)
+            if count > range.upperBound.rawValue - range.lowerBound.rawValue, !contents.mayHaveAttempts { return }
+        case .attempts: contents.mayHaveAttempts = true
+        case .fact, .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: break
         }
-        if fault == nil { logged.add(verb) } else { held.add(verb) }
+        if isDegraded { unsaved.add(op) } else { logged.add(op) }
     }
 
-    // MARK: What it may hold
+    // MARK: The turn log
 
-    func noteHeld(_ seq: Sequence, isShared: Bool) {
-        span = span.map { min($0.lowerBound, seq)...max($0.upperBound, seq) } ?? seq...seq
-        if isShared { shared = shared.map { min($0.lowerBound, seq)...max($0.upperBound, seq) } ?? seq...seq }
+    /// Says which generation of the log continues from the database. One that took events over also names the first number.
+    private static let logFact = "turns"
+
+    /// Nil where no log takes the turn, so the database must.
+    private func commitToLog() -> CommitOutcome? {
+        guard let log, log.isBegun, buffer.encode(turn, at: cursor, of: log.generation) else { return nil }
+        switch log.append(buffer.bytes) {
+        case .failed: return nil
+        case .full: return handOver(log)
+        case .done:
+            keepTurn()
+            return .committed
+        }
     }
 
-    func mayShare(_ range: ClosedRange<Sequence>) -> Bool { !isRead || shared?.overlaps(range) == true }
-
-    /// What recovery found in the notes of the file.
-    func noteStated(_ found: Cursor) {
-        stated = max(stated, found.seq)
-        if found.seq > cursor.seq { cursor = found }
+    private func keepTurn() {
+        for op in turn.ops { keep(op) }
+        for (key, value) in turn.progress { logged.progress[key] = value }
+        hasLogged = true
+        turn.removeAll()
     }
 
-    func mayHold(_ seq: Sequence) -> Bool { mayHold(seq...seq) }
-    func mayHold(_ range: ClosedRange<Sequence>) -> Bool { fault != nil || span?.overlaps(range) == true }
-    var health: StoreHealth { fault.map(StoreHealth.degraded) ?? .ok }
+    /// Moves what is pending from a full half of the log to the other half, with the turn behind it. The database gets the rest.
+    /// Otherwise each event for a slow handler would become a row. Nil where too much is pending.
+    private func handOver(_ log: TurnLog) -> CommitOutcome? {
+        guard let database else { return nil }
+        let next = log.newest &+ 1
+        var record = TurnBuffer()
+        let isEncoded = record.encode(logged.events, limit: log.capacity / 2, before: turn, at: cursor, of: next)
+        guard isEncoded, log.prepare(next, record.bytes) else { return nil }
+        do throws(SQLiteFailure) {
+            try database.statement(.begin).run()
+            try writeAllButEvents(of: logged, to: database)
+            try write(.cursor, [], to: database)
+            try writeFact(Self.logFact, "\(next) \(oldestOnlyLogged.rawValue)", to: database)
+            try database.statement(.commit).run()
+        } catch { return degrade(error) }
+        log.handOver()
+        (writtenCursor, cache.fetched) = (cursor.seq, FetchedEvents())
+        logged = PendingWrites(events: logged.events)
+        keepTurn()
+        return .committed
+    }
+
+    /// The oldest number that is lost with the log: neither its pending events nor this turn are in the database.
+    private var oldestOnlyLogged: Sequence {
+        var oldest = logged.events.oldest ?? cursor.seq.next
+        for case .append(let seq, let event, _) in turn.ops { oldest = min(oldest, seq, event.firstReported ?? seq) }
+        return oldest
+    }
+
+    /// Moves the log into the database, so that the log can begin again. Nil when there was nothing.
+    func flushLog() -> CommitOutcome? {
+        guard !isDegraded, logCapacity > 0 else { return nil }
+        if log == nil { log = try? TurnLog.open(path, capacity: logCapacity) }
+        guard hasLogged || log?.isBegun == false else { return nil }
+        let outcome = commitToDatabase()
+        if outcome == .committed, contents.mayHaveAttempts,
+            let count = try? database?.integer("SELECT count(*) FROM attempts")
+        {
+            contents.mayHaveAttempts = count > 0
+        }
+        return outcome
+    }
+
+    /// Writes what an earlier session left in the log, in a transaction that stays open until recovery commits its findings.
+    /// Until then the files stay as evidence.
+    private func loadLoggedTurns() throws(JournalError) {
+        guard logCapacity > 0, let database else { return }
+        do { log = try TurnLog.open(path, capacity: logCapacity) } catch {
+            if error.isLackOfDescriptors { throw .noDescriptors(path: TurnLog.path(beside: path)) }
+        }
+        guard let value = facts().values[Self.logFact] else {
+            // The log may continue from this database or not, and may have taken over any event.
+            let content = log.flatMap { $0.content(of: $0.newest) }
+            if let content, !content.isWhole || !content.turns.isEmpty { markUnreadable(from: 1) }
+            return
+        }
+        let numbers = value.split(separator: " ").compactMap { UInt64($0) }
+        guard let named = numbers.first else { return }
+        let first = numbers.count > 1 ? numbers[1] : nil
+        let content = log?.content(of: named)
+        // A log that took nothing over begins after the database named it. A crash in between leaves the generation below.
+        if !(content?.isWhole ?? (first == nil && log?.newest == named &- 1)) { condition.isCut = true }
+        guard let turns = content?.turns, !turns.isEmpty else {
+            // A log that took events over was never empty.
+            if let first { markUnreadable(from: first) }
+            return
+        }
+        for turn in turns {
+            cursor = turn.cursor
+            for op in turn.ops { keep(op) }
+            for (key, value) in turn.progress { logged.progress[key] = value }
+            hasLogged = true
+        }
+        try beginWithLoggedTurns(database)
+    }
+
+    private func markUnreadable(from first: UInt64) { (condition.isCut, condition.firstUnreadable) = (true, first) }
+
+    /// A session that began without the turns would report all that they hold as lost.
+    private func beginWithLoggedTurns(_ database: Database) throws(JournalError) {
+        database.wait(milliseconds: 5_000)
+        defer { database.wait(milliseconds: Database.usualWait) }
+        do { try begin(database) } catch {
+            guard error.isCorruption else { throw .notTakenUp(path: path, reason: error.message) }
+            rebuild(after: error)
+            if self.database == nil { (logged, hasLogged) = (PendingWrites(), false) }
+        }
+    }
+
+    // MARK: Degrading and healing
+
+    /// Rolls back and keeps the whole turn in memory: a failed commit delays durability and never loses an event.
+    func degrade(_ error: SQLiteFailure) -> CommitOutcome {
+        rollBack()
+        let remedy =
+            error.isCorruption
+            ? "the file will be set aside and a new one begun"
+            : error.isFull ? "make room on its file system" : "check its directory and file system"
+        let sentence = "cannot write the journal \(path): \(error.message); its events are kept in memory, \(remedy)"
+        (fault, corruption) = (sentence, error.isCorruption ? error : nil)
+        for (key, value) in turn.progress { unsaved.progress[key] = value }
+        let ops = turn.ops
+        turn.removeAll()
+        turn.writesCursor = true
+        for op in ops { keep(op) }
+        return .lost(DurabilityLoss(which: which, sentence: sentence))
+    }
+
+    /// SQLite may have rolled back already. A start reads within the transaction that loads the log. Without it the file holds
+    /// more again than was read.
+    private func rollBack() {
+        if database?.isInTransaction == true { try? database?.statement(.rollback).run() }
+        (contents.isRead, contents.mayHaveAttempts) = (false, true)
+    }
+
+    /// Tries to write what memory holds; true when the database is complete again.
+    /// - Parameter objection: says why a file that came back must not be written, as one that another session left.
+    func heal(unless objection: (EventStore) -> String?) -> Bool {
+        guard isDegraded else { return false }
+        do {
+            try reopenAfterFault()
+            guard let database else { return false }
+            if let refusal = objection(self) {
+                refuse(refusal)
+                return false
+            }
+            // Cuts the WAL first: on a full file system it may hold the only room.
+            try? database.checkpoint()
+            for one in unsaved.events.events { contents.include(one.seq, one.event, isShared: true) }
+            for event in unsaved.updates.values { contents.includeReport(of: event) }
+            try writeAll(to: database)
+        } catch {
+            rollBack()
+            if let error = error as? SQLiteFailure, error.isCorruption { corruption = error }
+            return false
+        }
+        // The fault already reported a cut log.
+        LogIndex.removeWitness(of: path)
+        (fault, unsaved, condition.wasThere) = (nil, PendingWrites(), true)
+        return true
+    }
+
+    private func reopenAfterFault() throws(JournalError) {
+        if let corruption { return rebuild(after: corruption) }
+        guard database == nil else { return }
+        let known = condition.unreported
+        try reopen()
+        // The first attempt reported the same.
+        if database == nil { condition.unreported = known }
+    }
+
+    private func refuse(_ refusal: String) {
+        rollBack()
+        (fault, database) = (refusal, nil)
+    }
+
+    /// Sets the file aside and copies what is readable of it into a new one.
+    func rebuild(after failure: SQLiteFailure) {
+        database = nil
+        adopt(DatabaseOpener.replace(path, strength, failure))
+        guard hasLogged, let database else { return }
+        do { try begin(database) } catch { refuse("cannot write the journal \(path): \(error.message)") }
+    }
 }

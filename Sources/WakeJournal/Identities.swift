@@ -1,4 +1,4 @@
-// Devices and handlers by number: given once, for as long as the journal lives, and kept in both databases.
+// Numbers of devices and handlers: issued once, valid as long as the journal exists, and kept in both databases.
 import WakeModel
 
 struct Identities {
@@ -6,10 +6,10 @@ struct Identities {
     private(set) var origins: [String: EventOrigin] = [:]
     private(set) var handlers: [HandlerID: HandlerRow] = [:]
     private(set) var handlerIDs: [String: HandlerID] = [:]
-    /// No number up to these is given again: rows that said whose they were are damaged.
+    /// No number up to these is issued again: the rows that named them are damaged.
     var floor = (handler: UInt32(0), device: UInt32(0))
-    /// False where rows, or the file that held them, were not what was written.
-    var areWhole = true
+    /// False where rows, or the file that held them, were damaged.
+    var isComplete = true
 
     mutating func set(_ id: EventOrigin, _ device: Device) { (devices[id], origins[device.uri]) = (device, id) }
     mutating func set(_ id: HandlerID, _ row: HandlerRow) { (handlers[id], handlerIDs[row.name]) = (row, id) }
@@ -17,8 +17,8 @@ struct Identities {
     var nextDevice: EventOrigin { EventOrigin(rawValue: max(floor.device, devices.keys.max()?.rawValue ?? 0) + 1) }
     var nextHandler: HandlerID { HandlerID(rawValue: max(floor.handler, handlers.keys.max()?.rawValue ?? 0) + 1) }
 
-    /// Every number both know means the same to both.
-    func agrees(with store: EventStore) -> Bool {
+    /// Each number that both know means the same to both.
+    func agree(with store: EventStore) -> Bool {
         store.devices().sound.allSatisfy { id, device in
             (devices[id].map { $0.uri == device.uri } ?? true) && (origins[device.uri] ?? id) == id
         }
@@ -26,10 +26,15 @@ struct Identities {
                 (handlers[id]?.name ?? row.name) == row.name && (handlerIDs[row.name] ?? id) == id
             }
     }
+
+    func write(to store: EventStore) {
+        for (id, device) in devices { store.perform(.device(id, device)) }
+        for (id, row) in handlers { store.perform(.handler(id, row)) }
+    }
 }
 
 extension Journal {
-    /// The device's number; a new alias or profile of a known source is written down.
+    /// The device's number. Stores a new alias or profile of a known device.
     public func origin(of device: Device) -> EventOrigin {
         let id = identities.origins[device.uri] ?? identities.nextDevice
         if identities.devices[id] != device { store(device, as: id) }
@@ -70,40 +75,39 @@ extension Journal {
 
     // MARK: At the start
 
-    /// The disk's identities count; those of the run database stand in for what the disk lost.
+    /// The disk's identities count. Those of the run database replace what the disk lost.
     func adoptIdentities() {
         let (devices, handlers) = (disk.devices(), disk.handlers())
         for (id, device) in devices.sound { identities.set(id, device) }
         for (id, row) in handlers.sound { identities.set(id, row) }
-        if let run, isForeign(run) { setAside(run) }
-        adoptFromRun(wasStopped: handlers.damaged > 0)
-        if devices.damaged + handlers.damaged > 0 { tellDamaged(devices.damaged, handlers.damaged) }
-        let isSound = devices.damaged + handlers.damaged == 0 && !stores.contains(where: \.wasDamaged)
-        identities.areWhole = isSound && disk.database != nil
+        if let run {
+            if isForeign(run) { setAside(run) }
+            adoptIdentities(of: run, isStopped: handlers.damaged > 0)
+        }
+        if devices.damaged + handlers.damaged > 0 { repairIdentities(devices.damaged, handlers.damaged) }
+        let isSound = devices.damaged + handlers.damaged == 0 && !stores.contains(where: \.condition.wasDamaged)
+        identities.isComplete = isSound && disk.database != nil
         if !isSound { raiseFloor() }
     }
 
-    /// A row of the disk that is damaged might have said that its handler is stopped, so it is.
-    private func adoptFromRun(wasStopped: Bool) {
-        guard let run else { return }
+    /// - Parameter isStopped: a damaged row of the disk may have said that its handler is stopped, so it counts as stopped.
+    private func adoptIdentities(of run: EventStore, isStopped: Bool) {
         for (id, device) in run.devices().sound where identities.devices[id] == nil { store(device, as: id) }
         for (id, row) in run.handlers().sound where identities.handlers[id] == nil {
-            let row = HandlerRow(name: row.name, isStopped: wasStopped)
+            let row = HandlerRow(name: row.name, isStopped: isStopped)
             identities.set(id, row)
             disk.perform(.handler(id, row))
         }
-        for (id, device) in identities.devices { run.perform(.device(id, device)) }
-        for (id, row) in identities.handlers { run.perform(.handler(id, row)) }
+        identities.write(to: run)
     }
 
-    private func tellDamaged(_ devices: Int, _ handlers: Int) {
-        disk.tell(
+    private func repairIdentities(_ devices: Int, _ handlers: Int) {
+        disk.report(
             "the journal \(disk.path) has \(devices) devices and \(handlers) handlers that are not what was written; "
                 + "their checkpoints are gone and handlers whose stopped flag is in doubt stay stopped until 'wakebridge start'"
         )
         disk.perform(.clearIdentities)
-        for (id, device) in identities.devices { disk.perform(.device(id, device)) }
-        for (id, row) in identities.handlers { disk.perform(.handler(id, row)) }
+        identities.write(to: disk)
     }
 
     private func raiseFloor() {
@@ -115,12 +119,12 @@ extension Journal {
 
     private func isForeign(_ run: EventStore) -> Bool {
         if let ours = start.disk["origin"], let other = start.run["origin"], ours != other { return true }
-        return !identities.agrees(with: run)
+        return !identities.agree(with: run)
     }
 
     private func setAside(_ run: EventStore) {
         let aside = run.setAside()
-        run.tell("the journal \(run.path) belongs to another state directory; it was set aside as \(aside)")
+        run.report("the journal \(run.path) belongs to another state directory; it was set aside as \(aside)")
         start.run = [:]
     }
 }

@@ -1,7 +1,7 @@
-// How devices, handlers and the journal's own facts are written and read; a row that is not what was written is told, never believed.
+// How devices, handlers and the journal's facts are written and read. A row whose check fails is counted and not believed.
 import WakeModel
 
-/// What stands about a handler. The run database knows its name only.
+/// What the disk knows of a handler. The run database knows its name only.
 struct HandlerRow: Hashable {
     var name: String
     var isStopped = false
@@ -12,9 +12,9 @@ struct HandlerRow: Hashable {
     }
 }
 
-/// Rows by number, and how many were not what was written.
-struct Rows<ID: Hashable, Row> {
-    var sound: [(id: ID, row: Row)] = []
+/// Rows that are what was written, and how many are not.
+struct Rows<Row> {
+    var sound: [Row] = []
     var damaged = 0
 }
 
@@ -42,7 +42,7 @@ extension EventStore {
     func write(_ row: HandlerRow, as id: HandlerID, to database: Database) throws(SQLiteFailure) {
         let row = which == .disk ? row : HandlerRow(name: row.name)
         let statement = try database.statement(.setHandler)
-        statement.bind(1, Int64(id.rawValue))
+        statement.bind(1, id.stored)
         statement.bind(2, row.name)
         statement.bind(3, Int64(row.isStopped ? 1 : 0))
         if let checkpoint = row.checkpoint { statement.bind(4, checkpoint) } else { statement.bindNull(4) }
@@ -53,61 +53,44 @@ extension EventStore {
     // MARK: Reading
 
     func facts() -> (values: [String: String], damaged: Int) {
-        var found: [String: String] = [:]
-        var damaged = 0
-        each("SELECT name,value,crc FROM facts") { row in
+        let found = rows("SELECT name,value,crc FROM facts") { row in
             let (name, value) = (row.text(0), row.text(1))
-            if CRC32.standard.check(fields: [name, value]) == row.integer(2) {
-                found[name] = value
-            } else {
-                damaged += 1
-            }
+            return CRC32.standard.check(fields: [name, value]) == row.integer(2) ? (name, value) : nil
         }
-        return (found, damaged)
+        return (Dictionary(found.sound, uniquingKeysWith: { $1 }), found.damaged)
     }
 
-    func devices() -> Rows<EventOrigin, Device> {
-        var found = Rows<EventOrigin, Device>()
-        each("SELECT id,source,alias,profile,mode,crc,bonded FROM devices ORDER BY id") { row in
-            guard let id = UInt32(exactly: row.integer(0)).map(EventOrigin.init) else {
-                found.damaged += 1
-                return
-            }
+    func devices() -> Rows<(id: EventOrigin, row: Device)> {
+        rows("SELECT id,source,alias,profile,mode,crc,bonded FROM devices ORDER BY id") { row in
+            guard let id = UInt32(exactly: row.integer(0)).map(EventOrigin.init) else { return nil }
             let device = Device(
                 uri: row.text(1), alias: row.text(2), profile: row.isNull(3) ? nil : row.text(3),
-                kind: .kept(row.text(4)),
-                isBonded: row.integer(6) != 0)
-            if device.check(id) == row.integer(5) { found.sound.append((id, device)) } else { found.damaged += 1 }
+                kind: .kept(row.text(4)), isBonded: row.integer(6) != 0)
+            return device.check(id) == row.integer(5) ? (id, device) : nil
         }
-        return found
     }
 
-    func handlers() -> Rows<HandlerID, HandlerRow> {
-        var found = Rows<HandlerID, HandlerRow>()
-        each("SELECT id,name,stopped,checkpoint,crc FROM handlers ORDER BY id") { read in
-            guard let id = UInt32(exactly: read.integer(0)).map(HandlerID.init) else {
-                found.damaged += 1
-                return
-            }
-            let row = HandlerRow(
-                name: read.text(1), isStopped: read.integer(2) != 0, checkpoint: read.isNull(3) ? nil : read.text(3))
-            if row.check(id) == read.integer(4) { found.sound.append((id, row)) } else { found.damaged += 1 }
+    func handlers() -> Rows<(id: HandlerID, row: HandlerRow)> {
+        rows("SELECT id,name,stopped,checkpoint,crc FROM handlers ORDER BY id") { row in
+            guard let id = UInt32(exactly: row.integer(0)).map(HandlerID.init) else { return nil }
+            let handler = HandlerRow(
+                name: row.text(1), isStopped: row.integer(2) != 0, checkpoint: row.isNull(3) ? nil : row.text(3))
+            return handler.check(id) == row.integer(4) ? (id, handler) : nil
         }
-        return found
     }
 
-    func storedNotes() -> (sound: [Note], damaged: Int) {
-        var found: [Note] = []
-        var damaged = 0
+    func storedProgress() -> Rows<ProgressRecord> {
         var record = EventRecord()
-        each("SELECT \(Query.eventColumns) FROM events WHERE seq<=0") {
-            row in
-            if let note = record.decodeNote(row) { found.append(note) } else { damaged += 1 }
-        }
-        return (found, damaged)
+        return rows("SELECT \(Query.eventColumns) FROM events WHERE seq<=0") { record.decodeProgress($0) }
     }
 
-    /// The highest numbers of handlers and devices that any event speaks of, so that no number is given to another.
+    private func rows<Row>(_ sql: String, _ decode: (Statement) -> Row?) -> Rows<Row> {
+        var found = Rows<Row>()
+        each(sql) { if let row = decode($0) { found.sound.append(row) } else { found.damaged += 1 } }
+        return found
+    }
+
+    /// The highest numbers of handlers and devices in any event, so that no number is issued twice.
     func highestNumbers() -> (handler: UInt32, device: UInt32) {
         func highest(_ sql: String) -> UInt32 { UInt32(clamping: (try? database?.integer(sql)) ?? 0) }
         return (
@@ -120,7 +103,7 @@ extension EventStore {
 extension Device {
     fileprivate func check(_ id: EventOrigin) -> Int64 {
         let fields = ["\(id.rawValue)", uri, alias, profile ?? "", kind.rawValue]
-        // Rows that were written before there was a bond to speak of keep their check.
+        // Rows from before there were bonds have the check without one.
         return CRC32.standard.check(fields: isBonded ? fields + ["bonded"] : fields)
     }
 }

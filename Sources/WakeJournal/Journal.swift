@@ -1,109 +1,110 @@
-// The bridge's journal: every event with who is still owed it; owns the two databases and what only memory has.
+// The daemon's journal: every event with the handlers that have not acknowledged it. Owns the two databases and what only memory has.
 import Glibc
 import WakeModel
 
-/// Used from the bridge's one thread. Verbs gather in one transaction a database, which ``commit()`` writes; nothing may be
-/// delivered before it returned.
+struct Numbers {
+    var newest = Cursor.none
+    var reserved = Sequence(0)
+    /// The first number issued in this session; 0 while there is none.
+    var firstIssued = Sequence(0)
+}
+
+/// Used from the daemon's only thread. Operations gather in one transaction a database, which ``commit()`` writes. Deliver
+/// nothing before it returns.
 public final class Journal {
-    /// `j7`: grows with every new journal, so that event ids stay unique when numbers begin again.
+    /// `j7`: grows with each new journal, so that event ids stay unique when numbers begin again.
     public private(set) var id = "j1"
+    /// Drawn at random when a journal begins, and stored in both databases, to detect a database of another journal.
+    private(set) var origin = ""
 
     let settings: JournalSettings
     let bootID: String
     let disk: EventStore
     let run: EventStore?
+    /// Disk first: see ``commit()``.
+    let stores: [EventStore]
     var ram = RamStore()
     var identities = Identities()
-    /// By source.
+    /// By the device's URI.
     var listening: [String: Listening] = [:]
-    var newest = Cursor.none
     var start: StartFacts
-    /// A hole was found at the start and is kept until everybody was told.
-    var hasUntold = false
-    private(set) var reserved = Sequence(0)
-    /// The first number of this life; 0 while there is none.
-    private(set) var firstGiven = Sequence(0)
-    /// Drawn when a journal begins, and in both databases, so that one of another journal is known for what it is.
-    private(set) var origin = ""
-    /// From which number on only memory may have an event, as the databases were told; nil while they have all.
-    var notedInMemory: UInt64?
-    var numberFile: NumberFile?
-    /// Where the hole begins that was found at the start, until the disk has what tells of it.
-    var holeBegin: UInt64?
-    /// ``recover(at:noting:)`` has said which numbers are used up.
+    var reservationFile: SequenceReservation?
+
+    var numbers = Numbers()
+    var newest: Cursor { numbers.newest }
+    var losses = KnownLosses()
+    /// ``recover(at:recording:)`` has found which numbers are used up.
     var isRecovered = false
-    /// The batch last delivered to each handler, but for what it gave back.
+    var replay = ReplayProgress()
+    /// The batch last delivered to each handler, without the events it gave back.
     private var leased: [HandlerID: [Sequence]] = [:]
     var commitsSinceFault = 0
-    var replay = ReplayProgress()
-    /// Events that could not be read, each told once, and what is to be told at the next commit.
     private var unreadable: Set<Sequence> = []
-    var untold: [CommitOutcome] = []
+    var unreported: [CommitOutcome] = []
 
-    /// Never fails for a full disk, a damaged file or a missing directory: it degrades, and ``recover(at:noting:)`` tells of it.
-    /// Fails only on a schema newer than ours. `bootID` is the kernel's.
+    /// Never fails for a full disk, a damaged file or a missing directory: the journal degrades, and ``recover(at:recording:)``
+    /// reports it. `bootID` is the kernel's.
     public init(opening settings: JournalSettings, bootID: String) throws(JournalError) {
         self.settings = settings
         self.bootID = bootID
         disk = try EventStore(.disk, path: settings.stateDirectory.map { $0 + "/journal.sqlite" } ?? ":memory:")
         if let directory = settings.runtimeDirectory {
-            run = try EventStore(.run, path: directory + "/run.sqlite", logCapacity: settings.turnLogBytes)
+            let run = try EventStore(.run, path: directory + "/run.sqlite", logCapacity: settings.turnLogBytes)
+            (self.run, stores) = (run, [disk, run])
         } else {
-            run = nil
+            (run, stores) = (nil, [disk])
         }
-        numberFile = settings.stateDirectory.map { NumberFile(path: $0 + "/journal.number") }
-        start = StartFacts(disk: disk, run: run, file: numberFile?.contents)
+        reservationFile = settings.stateDirectory.map { SequenceReservation(path: $0 + "/journal.number") }
+        start = StartFacts(disk: disk, run: run, file: reservationFile?.contents)
         adoptIdentities()
-        tellDamagedFacts()
-        if disk.database != nil, start.disk["origin"] == nil, start.run["origin"] != nil { disk.noteMissing() }
+        if start.damaged > 0 {
+            disk.report(
+                "\(start.damaged) facts of the journal in \(disk.path) or beside it are not what was written; they are not believed, check its disk"
+            )
+        }
+        if disk.database != nil, start.disk["origin"] == nil, start.run["origin"] != nil { disk.reportMissing() }
         listening = start.listening
-        id = numberJournal()
+        id = chooseID()
         origin = start.disk["origin"] ?? start.run["origin"] ?? String(UInt64.random(in: 1 ... .max), radix: 16)
-        reserved = Sequence(start.reserved ?? 0)
-        state("origin", origin)
-        state("journal", id)
-        // With the first word of it: a journal that names no reservation is taken for one that lost it.
-        if start.isFirstLife { state("reserved", "0") }
+        numbers.reserved = Sequence(start.reserved ?? 0)
+        setFact("origin", origin)
+        setFact("journal", id)
+        // With the first fact: a journal without a reservation counts as one that lost it.
+        if start.isFirstSession { setFact("reserved", "0") }
         run?.perform(.fact("boot", bootID))
-        state("closed", "")
-        if start.file?.firstUnkept ?? 0 == 0 { numberFile?.write(NumberFile.Contents(journal: id)) }
-        // Not committed yet: what the last life left is evidence until ``recover(at:noting:)`` has written what it proves.
-    }
-
-    private func tellDamagedFacts() {
-        guard start.damaged > 0 else { return }
-        disk.tell(
-            "\(start.damaged) facts of the journal in \(disk.path) or beside it are not what was written; they are not believed, check its disk"
-        )
+        setFact("closed", "")
+        if start.file?.firstInMemory ?? 0 == 0 { reservationFile?.write(SequenceReservation.Contents(journal: id)) }
+        // Not committed yet: the files stay as evidence until ``recover(at:recording:)`` has written its findings.
     }
 
     // MARK: Events
 
-    /// `seq` must be above every number before it.
+    /// `seq` must be above every number before it. The event stays until each of the handlers has acknowledged it.
     public func append(
-        _ event: DeviceEvent, as seq: Sequence, owedTo owners: [HandlerID], durability: Durability
+        _ event: DeviceEvent, as seq: Sequence, for handlers: [HandlerID], durability: Durability
     ) {
-        give(seq, at: event.stamp.wall, in: store(for: durability) ?? run ?? disk)
-        if let store = store(for: durability) {
-            store.perform(.append(seq, event, owners))
+        let store = store(for: durability)
+        issue(seq, at: event.stamp.wall, in: store ?? run ?? disk)
+        if let store {
+            store.perform(.append(seq, event, handlers))
         } else {
-            ram.append(event, as: seq, owedTo: owners)
-            noteRam(from: seq)
+            ram.append(event, as: seq, for: handlers)
+            recordMemoryUse(from: seq)
         }
     }
 
-    /// The number went to what nobody is owed, such as an event that a policy let go. Nothing is kept of that but the
-    /// number, so that no later life gives it out again.
-    public func noteGiven(_ seq: Sequence, at time: WallTime) {
-        give(seq, at: time, in: run ?? disk)
-        if let run { run.state(newest) } else { noteRam(from: seq) }
+    /// The number went to an event that is pending for no handler, such as one that a policy dropped. Only the number is kept, so
+    /// that no later session issues it again.
+    public func recordIssued(_ seq: Sequence, at time: WallTime) {
+        issue(seq, at: time, in: run ?? disk)
+        if let run { run.writeCursor(newest) } else { recordMemoryUse(from: seq) }
     }
 
-    private func give(_ seq: Sequence, at time: WallTime, in store: EventStore) {
-        if firstGiven.rawValue == 0 { firstGiven = seq }
+    private func issue(_ seq: Sequence, at time: WallTime, in store: EventStore) {
+        if numbers.firstIssued.rawValue == 0 { numbers.firstIssued = seq }
         // Before it is the newest: what is lost from then on may begin with it.
-        if seq > reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
-        newest = Cursor(seq: seq, wall: time)
+        if seq > numbers.reserved { reserve(upTo: Sequence(seq.rawValue + UInt64(settings.reservation))) }
+        numbers.newest = Cursor(seq: seq, wall: time)
         if replay.mustCommit(before: store) { commitEarly() }
     }
 
@@ -113,20 +114,20 @@ public final class Journal {
         for store in stores where store.mayHold(seq) { store.perform(.update(seq, event)) }
     }
 
-    /// Remembers the batch last delivered to the handler; it replaces the one before.
+    /// Records the batch last delivered to the handler; it replaces the one before.
     public func lease(_ seqs: [Sequence], to handler: HandlerID) {
-        // Events in memory only are forgotten with the batch they were in: nobody would read this again.
+        // A batch that only memory has is lost together with its lease, so there is nothing to record.
         guard seqs.contains(where: { seq in stores.contains { $0.mayHold(seq) } }) else { return }
         leased[handler] = seqs
-        noteLease(seqs, of: handler, with: seqs)
+        recordLease(seqs, of: handler, changed: seqs)
     }
 
-    private func noteLease(_ seqs: [Sequence], of handler: HandlerID, with concerned: [Sequence]) {
+    private func recordLease(_ seqs: [Sequence], of handler: HandlerID, changed: [Sequence]) {
         let packed = [UInt8](packing: seqs)
-        (run ?? disk).note(.lease(handler), packed)
-        // A batch with `disk` events is remembered beside them, for the power loss that the runtime directory does not survive.
-        guard run != nil, let span = disk.span, concerned.contains(where: span.contains) else { return }
-        disk.note(.lease(handler), packed)
+        (run ?? disk).record(.lease(handler), packed)
+        // A lease of `disk` events is on the disk too, because a power loss erases the runtime directory.
+        guard run != nil, let span = disk.contents.span, changed.contains(where: span.contains) else { return }
+        disk.record(.lease(handler), packed)
     }
 
     public func acknowledge(_ seqs: [Sequence], by handler: HandlerID) {
@@ -148,8 +149,8 @@ public final class Journal {
         for store in stores where store.mayHold(range) { store.perform(.acknowledge(range, handler)) }
     }
 
-    /// The event went back to the queue after a nack or a death, and is in flight no more. Counts are totals, not additions;
-    /// a nack says until when it holds the event back.
+    /// Puts the event back into the queue after a nack or a crash, so it is no longer in flight. Counts are totals. A nack says
+    /// until when it holds the event back.
     public func giveBack(
         _ seq: Sequence, by handler: HandlerID, attempts: Int, charges: Int, heldUntil: WallTime? = nil
     ) {
@@ -159,131 +160,122 @@ public final class Journal {
         guard let place = leased[handler]?.firstIndex(of: seq) else { return }
         leased[handler]?.remove(at: place)
         let rest = leased[handler] ?? []
-        noteLease(rest, of: handler, with: rest + [seq])
+        recordLease(rest, of: handler, changed: rest + [seq])
     }
 
-    /// The event as it was appended. Nil when nobody owes it any more, or when its record is damaged, which the next
-    /// ``commit()`` tells once. Of a batch `last` is the last that is asked for.
+    /// The event as it was appended. Nil once all handlers acknowledged it, or when its record is damaged, which the next
+    /// ``commit()`` reports once. Of a batch, `last` is the last event to be asked for.
     public func event(_ seq: Sequence, before last: Sequence = Sequence(0)) -> DeviceEvent? {
         if let event = ram[seq] { return event }
         for store in stores {
-            if let event = store.inMemory(seq) { return event }
+            if let event = store.cachedEvent(seq) { return event }
             switch store.find(seq, before: last) {
             case .absent: continue
             case .found(_, let event): return event
-            case .damaged(let failure): noteUnreadable(seq, in: store, failure)
+            case .damaged(let failure): reportUnreadable(seq, in: store, failure)
             }
         }
         return nil
     }
 
-    private func noteUnreadable(_ seq: Sequence, in store: EventStore, _ failure: SQLiteFailure?) {
-        if let failure, failure.isCorruption, store.fault == nil { untold.append(store.degrade(failure)) }
+    private func reportUnreadable(_ seq: Sequence, in store: EventStore, _ failure: SQLiteFailure?) {
+        if let failure, failure.isCorruption, !store.isDegraded { unreported.append(store.degrade(failure)) }
         guard unreadable.insert(seq).inserted else { return }
         let why = failure?.message ?? "it is not what was written"
         let sentence =
             "cannot read event \(seq.rawValue) from the journal \(store.path): \(why); it is lost, check its disk"
-        untold.append(.lost(DurabilityLoss(which: store.which, sentence: sentence)))
+        unreported.append(.lost(DurabilityLoss(which: store.which, sentence: sentence)))
     }
 
     // MARK: Progress
 
-    /// Call before the events that the line brings: the position is in the commit of the last of them, in their database.
-    /// The disk gets a copy whenever numbers are reserved, at ``compact()`` when it is written anyway, and at an end in
-    /// order. After a reboot a replay goes on at that copy: what was played since is played again under new numbers, and
-    /// what was pending is told in ``Recovery/lost``; nothing is passed over.
+    /// Call it before the events that the line brings. The position is in the commit of the last of them, in their database.
+    ///
+    /// The disk gets a copy when numbers are reserved, at ``compact()`` when it is written anyway, and at a clean end. After a
+    /// reboot a replay continues from that copy. Events played since then get new numbers, and ``Recovery/lost`` reports those
+    /// that were pending, so no event is skipped.
     public func setReplayPosition(source: String, line: Int) {
         replay.close(orElse: run ?? disk)
         if replay.source != source { beginReplay(of: source) }
         replay.position = Recovery.ReplayPosition(source: source, line: line)
     }
 
-    /// What the line brought is appended.
+    /// Call it when all events of the line are appended.
     public func closeReplayStep() { replay.close(orElse: run ?? disk) }
 
-    /// No database may go on naming a trace that was played before: which of two is newer could not be known.
+    /// Overwrites an earlier trace in both databases: which of two is newer would be unknown.
     private func beginReplay(of source: String) {
         let start = replay.start(of: source)
-        for store in stores { store.note(.replayPosition, start.bytes) }
+        for store in stores { store.record(.replayPosition, start.bytes) }
         commitEarly()
         replay.source = source
     }
 
-    func keepPosition() { replay.copy(to: disk) }
-
-    /// True when so few reserved numbers are left that the host should call ``reserve(upTo:)`` before the next event needs one.
+    /// True when few reserved numbers are left: call ``reserve(upTo:)`` before the next event needs one.
     public func needsReservation(next: Sequence) -> Bool {
-        next.rawValue + UInt64(settings.reservation / 4) > reserved.rawValue
+        next.rawValue + UInt64(settings.reservation / 4) > numbers.reserved.rawValue
     }
 
-    /// After a loss numbering goes on above `seq`; part of the next commit to disk.
+    /// After a loss numbering continues above `seq`. Part of the next commit to disk.
     public func reserve(upTo seq: Sequence) {
-        guard seq > reserved else { return }
-        reserved = seq
-        state("reserved", String(seq.rawValue))
-        stateOldest()
-        keepPosition()
+        guard seq > numbers.reserved else { return }
+        numbers.reserved = seq
+        setFact("reserved", String(seq.rawValue))
+        recordOldestPending()
+        replay.copy(to: disk)
     }
 
-    /// A fact goes into both databases: one that is lost or full takes none with it.
-    func state(_ name: String, _ value: String) { for store in stores { store.perform(.fact(name, value)) } }
+    /// Writes it into both databases, so that losing one, or one that is full, loses no fact.
+    func setFact(_ name: String, _ value: String) { for store in stores { store.perform(.fact(name, value)) } }
 
-    /// A loss then counts from the oldest that was owed, not from the beginning.
-    func stateOldest() {
+    /// A loss then begins at the oldest pending event, not at the first number.
+    func recordOldestPending() {
         let next = newest.seq.rawValue + 1
         for store in stores {
-            // Unknown at present: what was written down last stays true.
+            // Where the store cannot be read, the earlier value stays valid.
             guard let oldest = store.oldest(orElse: next) else { continue }
-            state(StartFacts.oldestName(store.which), String(oldest))
+            setFact(StartFacts.oldestName(store.which), String(oldest))
         }
-        if notedInMemory != nil { noteInMemory(oldestInMemory ?? next) }
-    }
-
-    var oldestInMemory: UInt64? {
-        ([ram.oldest] + stores.flatMap { [$0.held.events.oldest, $0.held.oldestBuried] }).compactMap { $0?.rawValue }
-            .min()
+        if losses.firstInMemory != nil { recordFirstInMemory(oldestInMemory ?? next) }
     }
 
     // MARK: The turn
 
-    /// Ends this turn's transactions: disk first, because a checkpoint may not be later than the acknowledgement after it.
-    /// Empty when there was nothing to commit; each loss is told once.
+    /// Ends this turn's transactions, the disk's first: a checkpoint must not be later than the acknowledgement after it.
+    /// Empty when there was nothing to commit; each loss is reported once.
     public func commit() -> [CommitOutcome] {
         replay.close(orElse: run ?? disk)
-        replay.noteCommit()
+        replay.beginCommit()
         var isCommitted = false
         for store in stores {
             guard let outcome = store.commit() else { continue }
-            if outcome == .committed { isCommitted = true } else { noteLoss(outcome, from: newest.seq.next) }
+            if outcome == .committed { isCommitted = true } else { recordLoss(outcome, from: newest.seq.next) }
         }
-        if untold.isEmpty, commitsSinceFault == 0, stores.allSatisfy({ $0.fault == nil }) {
+        if unreported.isEmpty, commitsSinceFault == 0, !stores.contains(where: \.isDegraded) {
             return isCommitted ? Self.committed : []
         }
-        return outcomesOfTrouble(isCommitted)
+        return outcomesWhileDegraded(isCommitted)
     }
 
-    /// Noted with what the other database has of this turn: that may erase what only memory has from here on, from `next`
-    /// where it has nothing yet.
-    private func noteLoss(_ outcome: CommitOutcome, from next: Sequence) {
-        untold.append(outcome)
-        if isRecovered { lowerMemory(to: oldestInMemory ?? next.rawValue) }
+    /// Goes into the other database with the rest of this turn, whose acknowledgements may erase what only memory has from `next`
+    /// on.
+    private func recordLoss(_ outcome: CommitOutcome, from next: Sequence) {
+        unreported.append(outcome)
+        if isRecovered { lowerFirstInMemory(to: oldestInMemory ?? next.rawValue) }
     }
 
-    /// Commits what there is so far; the turn's ``commit()`` tells what went wrong.
+    /// Commits what there is so far; the turn's ``commit()`` reports failures.
     private func commitEarly() {
-        replay.noteCommit()
+        replay.beginCommit()
         for store in stores {
-            if let outcome = store.commit(), outcome != .committed { noteLoss(outcome, from: newest.seq) }
+            if let outcome = store.commit(), outcome != .committed { recordLoss(outcome, from: newest.seq) }
         }
     }
 
-    /// One array for every commit that goes well.
+    /// One array for every commit that succeeds.
     static let committed = [CommitOutcome.committed]
 
     public var health: (run: StoreHealth, disk: StoreHealth) { (run?.health ?? .ok, disk.health) }
-
-    /// Disk first: see ``commit()``.
-    private(set) lazy var stores: [EventStore] = run.map { [disk, $0] } ?? [disk]
 
     private func store(for durability: Durability) -> EventStore? {
         switch durability {

@@ -1,4 +1,4 @@
-// What the journal is told and what it tells: settings, outcomes, recovered events, dead letters and errors.
+// Values of the journal's interface: settings, outcomes, recovery, dead letters and errors.
 import WakeModel
 
 public struct JournalSettings: Sendable {
@@ -8,8 +8,8 @@ public struct JournalSettings: Sendable {
     public var stateDirectory: String?
     /// Sequence numbers reserved at a time, at least 1.
     public var reservation = 4_096
-    /// Bytes of each half of the file that takes the turns of the run database before it does; 0 for none. Up to half of one
-    /// may be owed before what waits goes into the database, event by event: some 7,000 events of a few bytes.
+    /// Bytes of each half of the run database's turn log; 0 for none. Once more than half of one is pending, events become rows of
+    /// the database: at some 7,000 events of a few bytes.
     public var turnLogBytes = 1 << 20
     /// Bytes both files may have before there is ``Compaction/excess``.
     public var maxBytes = 256 << 20
@@ -32,7 +32,7 @@ public enum JournalError: Error, Hashable, Sendable, CustomStringConvertible {
                 + "install the newer wakebridged again or move the file away"
         case .notTakenUp(let path, let reason):
             "cannot open the journal \(path): what the log beside it holds cannot be added to it: \(reason); "
-                + "end whoever else writes to it, then start again"
+                + "stop any other program that writes to it, then start again"
         case .noDescriptors(let path):
             "cannot open the journal \(path): no more files may be opened; raise LimitNOFILE, then start again"
         }
@@ -47,9 +47,9 @@ public struct DurabilityLoss: Hashable, Sendable {
 
 public enum CommitOutcome: Hashable, Sendable {
     case committed
-    /// Told once: an event that cannot be read, or a database whose events are in memory only from here on.
+    /// Reported once: an event that cannot be read, or a database whose events are only in memory from here on.
     case lost(DurabilityLoss)
-    /// What memory held is in the database again.
+    /// The database has all its events again.
     case restored(Durability)
 }
 
@@ -67,7 +67,7 @@ public struct DeadLetter: Hashable, Sendable {
 }
 
 public struct Recovery: Sendable {
-    /// Numbers whose events may have existed and are gone: an upper bound.
+    /// An upper bound: numbers of events that may have existed.
     public struct Lost: Hashable, Sendable {
         public var first: Sequence
         public var last: Sequence
@@ -81,23 +81,19 @@ public struct Recovery: Sendable {
 
     /// The number the next event gets.
     public var next = Sequence(1)
-    /// In the order of their numbers.
-    public var owed: [HandlerID: [RecoveredEvent]] = [:]
+    /// Unacknowledged events, in the order of their numbers.
+    public var pending: [HandlerID: [RecoveredEvent]] = [:]
     public var lost: Lost?
     public var stopped: Set<HandlerID> = []
-    /// Whom the journal knew before, and so may have lost something; nil where damage leaves that in doubt.
+    /// The handlers that the journal knew before, which may have lost events; nil where damage leaves that in doubt.
     public var handlers: Set<HandlerID>?
     public var replayPosition: ReplayPosition?
-    /// Damage met on opening or reading, each to be told once.
+    /// Damage found on opening or reading, each to be reported once.
     public var losses: [DurabilityLoss] = []
 }
 
 public struct Compaction: Hashable, Sendable {
-    /// Events nobody owed any more, now erased.
-    public var orphans = 0
-    /// Bytes in use in both files.
-    public var bytes = 0
-    /// Bytes in use beyond ``JournalSettings/maxBytes``: the core should drop what ``Journal/oldestData(freeing:)`` names.
+    /// Bytes in use beyond ``JournalSettings/maxBytes``: drop what ``Journal/oldestData(freeing:)`` returns.
     public var excess = 0
     public var outcomes: [CommitOutcome] = []
 }

@@ -1,32 +1,32 @@
-// How far each device was listened to, kept over restarts: what it said unheard before one is told after it.
+// Until when each device was listened to, kept over restarts. What it sent unheard before that time is reported behind it.
 import WakeModel
 
 extension Journal {
-    /// By the device's source, which outlives the numbers that devices have here. Part of the next commit of the run
-    /// database; the disk, which waits for its medium, gets it with the next commit that it has anyway. Until then it was last
-    /// written before this happened, which tells as much.
-    public func note(_ listening: Listening, to source: String) {
-        guard self.listening[source] != listening else { return }
-        self.listening[source] = listening
-        guard let run else { return disk.perform(.fact(listening.name(of: source), listening.words)) }
-        run.perform(.fact(listening.name(of: source), listening.words))
-        disk.carry(listening.name(of: source), listening.words)
+    /// Keyed by the device's URI, which stays the same when its number changes. Goes with the next commit of the run database.
+    /// The disk gets it with the next commit that it has anyway, because a commit of its own would wait for the medium. Until then
+    /// the time of its last write serves as well.
+    public func record(_ listening: Listening, of uri: String) {
+        guard self.listening[uri] != listening else { return }
+        self.listening[uri] = listening
+        let (name, text) = (listening.name(of: uri), listening.text)
+        (run ?? disk).perform(.fact(name, text))
+        if run != nil { disk.deferFact(name, text) }
     }
 
-    /// Nil where that was never noted.
-    public func listening(to source: String) -> Listening? { listening[source] }
+    /// Nil where none was recorded.
+    public func listening(to uri: String) -> Listening? { listening[uri] }
 
-    func restateListening(in store: EventStore) {
-        for (source, listening) in listening { store.perform(.fact(listening.name(of: source), listening.words)) }
+    func rewriteListening(in store: EventStore) {
+        for (uri, listening) in listening { store.perform(.fact(listening.name(of: uri), listening.text)) }
     }
 }
 
 extension StartFacts {
-    /// By source, as the life before left it: the run database was told first.
+    /// By URI, as the session before left it: the run database was written first.
     var listening: [String: Listening] {
         var found: [String: Listening] = [:]
-        for (name, words) in disk.merging(run, uniquingKeysWith: { $1 }) where name.hasPrefix(Listening.prefix) {
-            found[String(name.dropFirst(Listening.prefix.count))] = Listening(words: words)
+        for (name, text) in disk.merging(run, uniquingKeysWith: { $1 }) where name.hasPrefix(Listening.prefix) {
+            found[String(name.dropFirst(Listening.prefix.count))] = Listening(text: text)
         }
         return found
     }
@@ -34,17 +34,17 @@ extension StartFacts {
 
 extension Listening {
     fileprivate static let prefix = "listening."
-    fileprivate func name(of source: String) -> String { Self.prefix + source }
+    fileprivate func name(of uri: String) -> String { Self.prefix + uri }
 
-    fileprivate var words: String {
+    fileprivate var text: String {
         switch self {
         case .until(let time): "until \(time.microseconds)"
         case .since(let time): "since \(time.microseconds)"
         }
     }
 
-    fileprivate init?(words: String) {
-        let pair = words.split(separator: " ")
+    fileprivate init?(text: String) {
+        let pair = text.split(separator: " ")
         guard pair.count == 2, let microseconds = Int64(pair[1]) else { return nil }
         switch pair[0] {
         case "until": self = .until(WallTime(microseconds: microseconds))

@@ -1,22 +1,25 @@
-// SQLite's index of a write-ahead log, which outlives a kill: a witness of how much the log held. A log that was cut or damaged
-// is to SQLite a shorter one and no error, so that without the witness what stood behind would be missing untold.
+// SQLite's index of a write-ahead log, which outlives a kill and shows how much the log held. To SQLite a cut or damaged log is only
+// a shorter one, so without this witness the loss would never be reported.
 import Glibc
 
 enum LogIndex {
-    /// Frames that were committed to the log of the database when the index was last written; nil where none can be read,
-    /// as before the first write, after an end in order, or where a kill met the index half written. Only for a database that
-    /// this process has not open: to close any descriptor of the index is to lose SQLite's locks on it.
+    /// Frames committed to the database's log when the index was last written. Nil before the first write, after a clean end, or
+    /// where a kill left the index half written. Only for a database that is not open here: closing any descriptor of the index
+    /// would drop SQLite's locks on it.
     static func frames(of path: String) -> UInt32? {
         guard let bytes = bytes(of: path + "-shm", 2 * headerSize) else { return nil }
-        let (first, second) = (bytes[..<headerSize], bytes[headerSize...])
-        guard first.elementsEqual(second), first[initializedPlace] == 1 else { return nil }
-        return integer(first[framesPlace..<framesPlace + 4])
+        guard bytes[..<headerSize].elementsEqual(bytes[headerSize...]), bytes[initializedPlace] == 1 else { return nil }
+        var reader = ByteReader(bytes: bytes, from: framesPlace)
+        return try? reader.integer()
     }
 
-    /// The same, put down beside the database before SQLite looks at the log, which brings the index in line with what it
-    /// finds: a start that dies then would leave no witness of a cut.
+    /// The same, saved beside the database before SQLite opens the log. SQLite then shortens the index to the log, so a start
+    /// that crashes there would hide a cut.
     static func witness(of path: String) -> UInt32? {
-        if let earlier = bytes(of: path + witnessSuffix, 4) { return integer(earlier[...]) }
+        if let earlier = bytes(of: path + witnessSuffix, 4) {
+            var reader = ByteReader(bytes: earlier)
+            return try? reader.integer()
+        }
         guard let frames = frames(of: path) else { return nil }
         let descriptor = open(path + witnessSuffix, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
@@ -28,8 +31,8 @@ enum LogIndex {
         return frames
     }
 
-    /// Nothing is missing, or what is has been told.
-    static func dismissWitness(of path: String) { unlink(path + witnessSuffix) }
+    /// Nothing is missing, or the loss was reported.
+    static func removeWitness(of path: String) { unlink(path + witnessSuffix) }
 
     private static let witnessSuffix = "-frames"
 
@@ -41,12 +44,8 @@ enum LogIndex {
         return read(descriptor, &bytes, count) == count ? bytes : nil
     }
 
-    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    /// The header stands there twice, so that half a change shows; see walformat.html of SQLite. The machine's own byte
-    /// order, which is little-endian wherever this runs.
+    /// The header is there twice, so that half a change shows; see walformat.html of SQLite. In the machine's byte order, which is
+    /// little-endian wherever this runs.
     private static let headerSize = 48
     private static let initializedPlace = 12
     private static let framesPlace = 16

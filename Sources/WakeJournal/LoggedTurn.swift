@@ -1,4 +1,4 @@
-// One turn as it stands in the log of turns: how far numbers went, what was asked for, what was noted, and the check over all of it.
+// One turn as it stands in the turn log: how far numbers went, what was asked for, which progress was recorded, and the check over it.
 import WakeModel
 
 /// Integers little-endian. A record is its size (u32, all that follows the check), the check (u32, CRC-32 of all that follows
@@ -6,12 +6,12 @@ import WakeModel
 ///
 /// | tag | item |
 /// |---|---|
-/// | 1 append | seq u64, owners u16, each u32, event |
+/// | 1 append | seq u64, handlers u16, each u32, event |
 /// | 2 update | seq u64, event |
 /// | 3 acknowledge | first u64, last u64, handler u32 |
 /// | 4 attempts | seq u64, handler u32, attempts i64, charges i64, held until i64 (0 for not) |
 /// | 5 fact | name, value: each u32 and UTF-8 |
-/// | 6 note | key i64, u32 and bytes |
+/// | 6 progress | key i64, u32 and bytes |
 ///
 /// An event is device u32, kind u8, monotonic i64, boottime i64, wall i64, marks u8, u32 and its payload; marks and
 /// payload are as ``EventRecord`` has them.
@@ -19,40 +19,40 @@ struct LoggedTurn {
     static let prefixSize = 8
 
     var cursor: Cursor
-    var verbs: [Verb]
-    var notes: [(key: Note.Key, value: [UInt8])]
+    var ops: [JournalOp] = []
+    var progress: [(key: ProgressRecord.Key, value: [UInt8])] = []
 }
 
 /// Keeps its room, so that the hot path allocates nothing.
 struct TurnBuffer {
     private(set) var bytes: [UInt8] = []
-    /// Where an event's payload goes, because its size stands before it.
+    /// An event's payload, because its size stands before it.
     private var payload: [UInt8] = []
 
-    /// False for what a log does not take: what is as rare as a new device belongs into the database at once.
-    mutating func encode(_ turn: [Verb], _ notes: NoteBook, at cursor: Cursor, of generation: UInt64) -> Bool {
+    /// False for operations that no log takes: those as rare as a new device go into the database at once.
+    mutating func encode(_ turn: OpenTurn, at cursor: Cursor, of generation: UInt64) -> Bool {
         begin(at: cursor)
-        return encodeRest(turn, notes, of: generation)
+        return encodeRest(turn, of: generation)
     }
 
-    /// The same, behind events as they are owed now: one record, so that none of it is read without the rest. False where the
-    /// events take more than `limit` bytes.
+    /// The same, behind pending events: one record, so that none of it is read without the rest. False where the events take
+    /// more than `limit` bytes.
     mutating func encode(
-        _ owed: RamStore, limit: Int, before turn: [Verb], _ notes: NoteBook, at cursor: Cursor, of generation: UInt64
+        _ pending: RamStore, limit: Int, before turn: OpenTurn, at cursor: Cursor, of generation: UInt64
     ) -> Bool {
         begin(at: cursor)
-        for one in owed.events {
-            guard encode(.append(one.seq, one.event, one.owners)), bytes.count <= limit else { return false }
+        for one in pending.events {
+            guard encode(.append(one.seq, one.event, one.handlers)), bytes.count <= limit else { return false }
         }
-        return encodeRest(turn, notes, of: generation)
+        return encodeRest(turn, of: generation)
     }
 
-    private mutating func encodeRest(_ turn: [Verb], _ notes: NoteBook, of generation: UInt64) -> Bool {
-        for verb in turn { guard encode(verb) else { return false } }
-        for note in notes.entries {
+    private mutating func encodeRest(_ turn: OpenTurn, of generation: UInt64) -> Bool {
+        for op in turn.ops { guard encode(op) else { return false } }
+        for (key, value) in turn.progress {
             bytes.append(6)
-            bytes.appendLittleEndian(note.key.rawValue)
-            append(note.value)
+            bytes.appendLittleEndian(key.rawValue)
+            append(value)
         }
         seal(generation)
         return true
@@ -75,15 +75,15 @@ struct TurnBuffer {
         }
     }
 
-    private mutating func encode(_ verb: Verb) -> Bool {
-        switch verb {
-        case .append(let seq, let event, let owners):
+    private mutating func encode(_ op: JournalOp) -> Bool {
+        switch op {
+        case .append(let seq, let event, let handlers):
             bytes.append(1)
             bytes.appendLittleEndian(seq.rawValue)
-            bytes.appendLittleEndian(UInt16(clamping: owners.count))
-            for owner in owners { bytes.appendLittleEndian(owner.rawValue) }
+            bytes.appendLittleEndian(UInt16(clamping: handlers.count))
+            for handler in handlers { bytes.appendLittleEndian(handler.rawValue) }
             append(event)
-            return owners.count <= Int(UInt16.max)
+            return handlers.count <= Int(UInt16.max)
         case .update(let seq, let event):
             bytes.append(2)
             bytes.appendLittleEndian(seq.rawValue)
@@ -104,7 +104,7 @@ struct TurnBuffer {
             bytes.append(5)
             append(Array(name.utf8))
             append(Array(value.utf8))
-        case .device, .handler, .clearIdentities, .bury, .unbury: return false
+        case .device, .handler, .clearIdentities, .addDeadLetter, .removeDeadLetter: return false
         }
         return true
     }
@@ -117,9 +117,7 @@ struct TurnBuffer {
     private mutating func append(_ event: DeviceEvent) {
         bytes.appendLittleEndian(event.origin.rawValue)
         bytes.append(event.kind.code)
-        bytes.appendLittleEndian(event.stamp.moment.monotonic.nanoseconds)
-        bytes.appendLittleEndian(event.stamp.moment.boottime.nanoseconds)
-        bytes.appendLittleEndian(event.stamp.wall.microseconds)
+        bytes.append(event.stamp)
         bytes.append(event.marks)
         payload.removeAll(keepingCapacity: true)
         payload.appendPayload(of: event.kind)
@@ -128,90 +126,85 @@ struct TurnBuffer {
 }
 
 extension LoggedTurn {
-    /// Something other than zeros says how long a record is.
+    /// The size of a record may stand there: not all zeros.
     static func begins(_ bytes: [UInt8], at place: Int) -> Bool {
         bytes[min(place, bytes.count)...].prefix(4).contains { $0 != 0 }
     }
 
-    /// The record that begins at `place` and where it ends; nil where none stands there that is what was written.
+    /// The record that begins at `place` and where it ends; nil where none was written, or not this one.
     static func read(_ bytes: [UInt8], at place: Int, of generation: UInt64) -> (turn: LoggedTurn, end: Int)? {
         var prefix = ByteReader(bytes: bytes, from: place)
-        guard let size = prefix.integer(UInt32.self), let check = prefix.integer(UInt32.self),
+        guard let size: UInt32 = try? prefix.integer(), let check: UInt32 = try? prefix.integer(),
             size > 0, bytes.count - place - prefixSize >= Int(size)
         else { return nil }
-        let content = Array(bytes[(place + prefixSize)..<(place + prefixSize + Int(size))])
+        let end = place + prefixSize + Int(size)
+        let content = Array(bytes[(place + prefixSize)..<end])
         guard CRC32.standard.check(content, seed: UInt32(truncatingIfNeeded: generation)) == check,
-            let turn = LoggedTurn(content)
+            let turn = try? LoggedTurn(content)
         else { return nil }
-        return (turn, place + prefixSize + Int(size))
+        return (turn, end)
     }
 
-    private init?(_ content: [UInt8]) {
+    private init(_ content: [UInt8]) throws(MalformedRecord) {
         var reader = ByteReader(bytes: content)
-        guard let seq = reader.integer(UInt64.self), seq < .max, let wall = reader.integer(Int64.self) else {
-            return nil
-        }
-        self.init(
-            cursor: Cursor(seq: Sequence(seq), wall: WallTime(microseconds: wall)), verbs: [], notes: [])
+        let seq = try Sequence(logged: &reader)
+        cursor = Cursor(seq: seq, wall: WallTime(microseconds: try reader.integer()))
         while !reader.isAtEnd {
-            guard let tag = reader.integer(UInt8.self) else { return nil }
+            let tag: UInt8 = try reader.integer()
             if tag == 6 {
-                guard let key = reader.integer(Int64.self), let value = reader.sized() else { return nil }
-                notes.append((Note.Key(rawValue: key), value))
+                let key: Int64 = try reader.integer()
+                progress.append((ProgressRecord.Key(rawValue: key), try reader.sized()))
             } else {
-                guard let verb = Verb(tag, &reader) else { return nil }
-                verbs.append(verb)
+                ops.append(try JournalOp(tag, &reader))
             }
         }
     }
 }
 
-extension Verb {
-    fileprivate init?(_ tag: UInt8, _ reader: inout ByteReader) {
+extension JournalOp {
+    fileprivate init(_ tag: UInt8, _ reader: inout ByteReader) throws(MalformedRecord) {
         switch tag {
         case 1:
-            guard let seq = reader.integer(UInt64.self), let count = reader.integer(UInt16.self) else { return nil }
-            let owners = (0..<count).compactMap { _ in reader.integer(UInt32.self).map(HandlerID.init) }
-            guard owners.count == Int(count), let event = DeviceEvent(&reader) else { return nil }
-            self = .append(Sequence(seq), event, owners)
-        case 2:
-            guard let seq = reader.integer(UInt64.self), let event = DeviceEvent(&reader) else { return nil }
-            self = .update(Sequence(seq), event)
+            let seq = Sequence(try reader.integer())
+            let count: UInt16 = try reader.integer()
+            var handlers: [HandlerID] = []
+            for _ in 0..<count { handlers.append(HandlerID(rawValue: try reader.integer())) }
+            self = .append(seq, try DeviceEvent(&reader), handlers)
+        case 2: self = .update(Sequence(try reader.integer()), try DeviceEvent(&reader))
         case 3:
-            guard let first = reader.integer(UInt64.self), let last = reader.integer(UInt64.self), first <= last,
-                last < .max,
-                let handler = reader.integer(UInt32.self)
-            else { return nil }
-            self = .acknowledge(Sequence(first)...Sequence(last), HandlerID(rawValue: handler))
-        case 4: self.init(attempts: &reader)
+            let first = Sequence(try reader.integer())
+            let last = try Sequence(logged: &reader)
+            guard first <= last else { throw MalformedRecord() }
+            self = .acknowledge(first...last, HandlerID(rawValue: try reader.integer()))
+        case 4:
+            let (seq, handler) = (Sequence(try reader.integer()), HandlerID(rawValue: try reader.integer()))
+            let (attempts, charges): (Int64, Int64) = (try reader.integer(), try reader.integer())
+            let held: Int64 = try reader.integer()
+            self = .attempts(
+                seq, handler, attempts: Int(attempts), charges: Int(charges),
+                heldUntil: held == 0 ? nil : WallTime(microseconds: held))
         case 5:
-            guard let name = reader.sized(), let value = reader.sized() else { return nil }
+            let (name, value) = (try reader.sized(), try reader.sized())
             self = .fact(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
-        default: return nil
+        default: throw MalformedRecord()
         }
     }
+}
 
-    private init?(attempts reader: inout ByteReader) {
-        guard let seq = reader.integer(UInt64.self), let handler = reader.integer(UInt32.self),
-            let attempts = reader.integer(Int64.self), let charges = reader.integer(Int64.self),
-            let held = reader.integer(Int64.self)
-        else { return nil }
-        self = .attempts(
-            Sequence(seq), HandlerID(rawValue: handler), attempts: Int(attempts), charges: Int(charges),
-            heldUntil: held == 0 ? nil : WallTime(microseconds: held))
+extension Sequence {
+    /// One that has a next one.
+    fileprivate init(logged reader: inout ByteReader) throws(MalformedRecord) {
+        self.init(try reader.integer())
+        if rawValue == .max { throw MalformedRecord() }
     }
 }
 
 extension DeviceEvent {
-    fileprivate init?(_ reader: inout ByteReader) {
-        guard let device = reader.integer(UInt32.self), let code = reader.integer(UInt8.self),
-            let monotonic = reader.integer(Int64.self), let boottime = reader.integer(Int64.self),
-            let wall = reader.integer(Int64.self), let marks = reader.integer(UInt8.self),
-            let payload = reader.sized(), let kind = Kind(code: Int64(code), payload: payload)
-        else { return nil }
-        let moment = Moment(
-            monotonic: Instant(nanoseconds: monotonic), boottime: Instant(nanoseconds: boottime))
-        self.init(
-            origin: EventOrigin(rawValue: device), kind: kind, at: moment, WallTime(microseconds: wall), marks: marks)
+    fileprivate init(_ reader: inout ByteReader) throws(MalformedRecord) {
+        let (origin, code): (UInt32, UInt8) = (try reader.integer(), try reader.integer())
+        let (monotonic, boottime): (Int64, Int64) = (try reader.integer(), try reader.integer())
+        let (wall, marks): (Int64, UInt8) = (try reader.integer(), try reader.integer())
+        let kind = try Kind(code: Int64(code), payload: try reader.sized())
+        self.init(origin: origin, kind, monotonic: monotonic, boottime: boottime, wall: wall, marks)
     }
 }

@@ -1,4 +1,4 @@
-// The tables, the steps from each version of them to the next, and how the version of a file is known although bits may flip.
+// The tables, the steps from each version to the next, and how the version of a file is known although bits may flip.
 
 enum Schema {
     /// `PRAGMA user_version` and the fact `schema` count the steps a file has taken. A step, once released, never changes,
@@ -24,52 +24,55 @@ enum Schema {
         """,
         // Until when a nack holds the event back, in microseconds of the wall clock.
         "ALTER TABLE attempts ADD COLUMN held INTEGER NOT NULL DEFAULT 0",
-        // The fact `turns` may name a log that goes on from this database: who does not know it must not pass it over.
+        // The fact `turns` may name a log that continues from this database. A version that does not know the log must not skip it.
         "DELETE FROM facts WHERE name='turns'",
-        // It may also say with which number that log begins: who cannot read that must not pass the log over.
+        // It may also say with which number that log begins. A version that cannot read that must not skip the log.
         "UPDATE facts SET value=value WHERE name='turns'",
-        // Whether a bond proves who the device is. Events say it in `synced`, and who cannot read that would take them for damaged.
+        // Whether a bond proves the device's identity. Events say it in `synced`, which a version that cannot read it calls damaged.
         "ALTER TABLE devices ADD COLUMN bonded INTEGER NOT NULL DEFAULT 0",
     ]
-    /// Those that stay small: read at every start, so checked at every start.
+    /// Read at every start, so checked at every start.
     static let smallTables = ["facts", "devices", "handlers", "attempts"]
-    /// "WkBr" in the header, so that file(1) knows whose the file is.
+    /// "WkBr" in the header, for file(1).
     static let application: Int64 = 0x576B_4272
 
     enum Failure: Error {
         case newer(found: Int)
         case database(SQLiteFailure)
+
+        init(_ error: any Error) {
+            self =
+                switch error {
+                case let failure as Failure: failure
+                case let failure as SQLiteFailure: .database(failure)
+                default: .database(SQLiteFailure(code: 1, message: "\(error)"))
+                }
+        }
     }
 
     /// Brings the file to the newest version in one transaction: a step that fails leaves it as it was.
-    /// True when the header disagreed with the fact, which prevails because a check guards it, and was mended.
+    /// True when the header disagreed with the fact and was repaired: the fact counts, because a check guards it.
     static func migrate(_ database: Database, steps: [String] = Schema.steps) throws(Failure) -> Bool {
         do {
             let header = Int(try database.integer("PRAGMA user_version"))
             let isFresh = try database.integer("SELECT count(*) FROM sqlite_master") == 0
             let found = isFresh ? 0 : try version(of: database)
             guard found <= steps.count else { throw Failure.newer(found: found) }
-            if found < steps.count { try climb(steps[found...], to: steps.count, database) }
+            if found < steps.count { try run(steps[found...], to: steps.count, database) }
             if !isFresh, found == steps.count, header != found { try database.execute("PRAGMA user_version=\(found)") }
             return !isFresh && header != found
-        } catch let failure as SQLiteFailure {
-            throw .database(failure)
-        } catch let failure as Failure {
-            throw failure
-        } catch {
-            throw .database(SQLiteFailure(code: 1, message: "\(error)"))
-        }
+        } catch { throw Failure(error) }
     }
 
-    /// A bit that flips in the words that made a table gives it another column, and SQLite finds nothing wrong with that.
+    /// A flipped bit in a table's own description renames a column, and SQLite accepts that.
     static func verify(_ database: Database) throws(SQLiteFailure) {
         let found = try tables(of: database)
         guard found != tables, let madeNow, found != madeNow else { return }
         throw SQLiteFailure(code: SQLiteFailure.corrupt, message: "its tables are not those that were made")
     }
 
-    /// What the steps make, a line a table: each column with its type, whether it must be there (!), and its place in the key.
-    /// Written down, because making them in memory once more took a third of all that a start does with SQLite.
+    /// What the steps make, a line a table: each column with its type, NOT NULL (!), and its place in the key. Constant, because
+    /// making the tables in memory took a third of all that a start does with SQLite.
     static let tables = [
         "attempts handler INTEGER!1 seq INTEGER!2 attempts INTEGER! charges INTEGER! crc INTEGER! held INTEGER!",
         "dead_letters seq INTEGER!1 handler INTEGER!2 device INTEGER! kind INTEGER! monotonic INTEGER! "
@@ -83,7 +86,7 @@ enum Schema {
         "owed seq INTEGER!1 handler INTEGER!2 crc INTEGER!",
     ]
 
-    /// The same from this machine's SQLite, which may tell of them in other words.
+    /// The same from this machine's SQLite, which may describe them in other words.
     private static let madeNow: [String]? = {
         guard let fresh = try? Database(path: ":memory:", strength: .normal), (try? migrate(fresh)) != nil else {
             return nil
@@ -91,7 +94,6 @@ enum Schema {
         return try? tables(of: fresh)
     }()
 
-    /// In the form of ``tables``.
     static func tables(of database: Database) throws(SQLiteFailure) -> [String] {
         let rows = try database.prepare(
             """
@@ -116,7 +118,7 @@ enum Schema {
         return found
     }
 
-    private static func climb(
+    private static func run(
         _ steps: ArraySlice<String>, to version: Int, _ database: Database
     ) throws(SQLiteFailure) {
         try database.execute("BEGIN IMMEDIATE")
@@ -137,11 +139,14 @@ enum Schema {
 
 /// Statements that are prepared at first use and kept.
 enum Query: Int, CaseIterable {
-    case begin, commit, rollback, append, owe, acknowledgeSole, acknowledgeShared, dropOrphans, forgetAttempts
-    case setAttempts, find, fetch, setFact, setDevice, setHandler, bury, unbury
+    case begin, commit, rollback, append, addOwner, acknowledgeSole, acknowledgeShared, dropOrphans, forgetAttempts
+    case setAttempts, find, fetch, setFact, setDevice, setHandler, addDeadLetter, removeDeadLetter
 
     /// As a row of events is decoded.
     static let eventColumns = "seq,owner,device,kind,monotonic,boottime,wall,synced,crc,payload"
+
+    private static let isOrphan = "owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
+    static let dropAllOrphans = "DELETE FROM events WHERE seq>0 AND \(isOrphan)"
 
     var sql: String {
         switch self {
@@ -149,11 +154,10 @@ enum Query: Int, CaseIterable {
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
         case .append: "INSERT OR REPLACE INTO events VALUES(?,?,?,?,?,?,?,?,?,?)"
-        case .owe: "INSERT OR IGNORE INTO owed VALUES(?,?,?)"
+        case .addOwner: "INSERT OR IGNORE INTO owed VALUES(?,?,?)"
         case .acknowledgeSole: "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=?"
         case .acknowledgeShared: "DELETE FROM owed WHERE seq BETWEEN ? AND ? AND handler=?"
-        case .dropOrphans:
-            "DELETE FROM events WHERE seq BETWEEN ? AND ? AND owner=0 AND NOT EXISTS(SELECT 1 FROM owed WHERE owed.seq=events.seq)"
+        case .dropOrphans: "DELETE FROM events WHERE seq BETWEEN ? AND ? AND \(Self.isOrphan)"
         case .forgetAttempts: "DELETE FROM attempts WHERE seq BETWEEN ? AND ? AND handler=?"
         case .setAttempts: "INSERT OR REPLACE INTO attempts VALUES(?,?,?,?,?,?)"
         case .find: "SELECT \(Self.eventColumns) FROM events WHERE seq=?"
@@ -161,8 +165,8 @@ enum Query: Int, CaseIterable {
         case .setFact: "INSERT OR REPLACE INTO facts VALUES(?,?,?)"
         case .setDevice: "INSERT OR REPLACE INTO devices VALUES(?1,?2,?3,nullif(?4,''),?5,?6,?7)"
         case .setHandler: "INSERT OR REPLACE INTO handlers VALUES(?,?,?,?,?)"
-        case .bury: "INSERT OR REPLACE INTO dead_letters VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
-        case .unbury: "DELETE FROM dead_letters WHERE seq=? AND handler=?"
+        case .addDeadLetter: "INSERT OR REPLACE INTO dead_letters VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+        case .removeDeadLetter: "DELETE FROM dead_letters WHERE seq=? AND handler=?"
         }
     }
 }

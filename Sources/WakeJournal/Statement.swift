@@ -1,26 +1,32 @@
-// One prepared statement: binds, steps and reads columns; with Database the only place that touches SQLite's pointers.
+// One prepared statement: binds, steps and reads columns. Only this file and Database.swift touch SQLite's pointers.
 import CSQLite
 import Glibc
 
-/// What SQLite answered, with the words of its own that go with it.
 struct SQLiteFailure: Error {
     var code: Int32
     var message: String
-    /// What the system said, where it was a call of the system that failed.
     var errno: Int32 = 0
 
     static let corrupt = SQLITE_CORRUPT
 
-    /// A file beside SQLite's that the system would not open.
+    /// A file beside SQLite's that the system did not open.
     static func notOpened(errno: Int32) -> SQLiteFailure {
         SQLiteFailure(code: SQLITE_CANTOPEN, message: String(cString: strerror(errno)), errno: errno)
     }
 
     /// The file itself is damaged; waiting or making room will not help.
     var isCorruption: Bool { code & 0xff == SQLITE_CORRUPT || code & 0xff == SQLITE_NOTADB }
-    /// No file can be opened at present, which says nothing of this one.
+    /// No file at all can be opened at present.
     var isLackOfDescriptors: Bool { code & 0xff == SQLITE_CANTOPEN && (errno == EMFILE || errno == ENFILE) }
     var isFull: Bool { code & 0xff == SQLITE_FULL }
+}
+
+extension SQLiteFailure {
+    /// The connection's last one.
+    init(_ code: Int32, of connection: OpaquePointer?) {
+        self.init(
+            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
+    }
 }
 
 final class Statement {
@@ -43,20 +49,15 @@ final class Statement {
         }
     }
 
-    /// Runs to the end; what was read in place is let go before returning.
-    func run() throws(SQLiteFailure) {
-        let code = sqlite3_step(handle)
-        sqlite3_reset(handle)
-        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
-    }
+    func run() throws(SQLiteFailure) { try check(stepAndReset()) }
 
     /// Binds `bytes[from...]` at `index` without a copy, and runs.
-    func run(blob bytes: [UInt8], from: Int = 0, at index: Int32) throws(SQLiteFailure) {
+    func run(blob bytes: [UInt8], from: Int, at index: Int32) throws(SQLiteFailure) {
         let code = bytes.withUnsafeBytes { memory -> Int32 in
             bindInPlace(memory, from, index)
             return stepAndReset()
         }
-        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw failure(code) }
+        try check(code)
     }
 
     private func bindInPlace(_ memory: UnsafeRawBufferPointer, _ from: Int, _ index: Int32) {
@@ -75,17 +76,19 @@ final class Statement {
         return code
     }
 
-    /// True when a row stands ready; false at the end, after which the statement is reset.
-    func step() throws(SQLiteFailure) -> Bool {
-        switch sqlite3_step(handle) {
-        case SQLITE_ROW: return true
-        case SQLITE_DONE:
-            sqlite3_reset(handle)
-            return false
-        case let code:
-            sqlite3_reset(handle)
-            throw failure(code)
+    private func check(_ code: Int32) throws(SQLiteFailure) {
+        guard code == SQLITE_DONE || code == SQLITE_ROW else {
+            throw SQLiteFailure(code, of: sqlite3_db_handle(handle))
         }
+    }
+
+    /// True when there is a row; false at the end, after which the statement is reset.
+    func step() throws(SQLiteFailure) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        sqlite3_reset(handle)
+        try check(code)
+        return false
     }
 
     func reset() { sqlite3_reset(handle) }
@@ -97,17 +100,11 @@ final class Statement {
         return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
-    /// Binds the row that stands ready to another statement's parameters, column by column.
+    /// Binds the current row to another statement's parameters, column by column.
     func copyRow(to other: Statement) {
         for column in 0..<sqlite3_column_count(handle) {
             sqlite3_bind_value(other.handle, column + 1, sqlite3_column_value(handle, column))
         }
-    }
-
-    private func failure(_ code: Int32) -> SQLiteFailure {
-        let connection = sqlite3_db_handle(handle)
-        return SQLiteFailure(
-            code: code, message: String(cString: sqlite3_errmsg(connection)), errno: sqlite3_system_errno(connection))
     }
 }
 

@@ -1,18 +1,17 @@
-// The file of turns beside a database: what a turn asks for is appended in one write, and reaches the database when there is time.
+// The turn log beside a database: a turn is appended with one write, and reaches the database when there is time.
 import Glibc
 
-/// A commit of SQLite costs a frozen handler's wake as much again as the kernel does; one write costs a quarter of that, and
-/// outlives the bridge as surely. The file's room is taken when it is made, so a file system that fills up later does not
-/// stop it, and what lies behind the last record is zero, so a cut or a flipped bit shows.
+/// A commit of SQLite doubles the cost of a wake. One write costs a quarter of that and survives a crash as well. The file
+/// takes its room when it is made, so a full file system does not stop it. Behind the last record it is zero, so a cut or a
+/// flipped bit shows.
 ///
-/// It has two halves: one that is full hands what is still owed over to the other, and no event that waits becomes a row of the
-/// database by that. A half's header is 64 bytes: "WkBrTrn1", the generation (u64), the half's capacity (u64), the
-/// check over these (u32). The database names the generation that goes on from it; what a half of another holds is in the
-/// database or in that one.
+/// It has two halves. A full half hands its pending events to the other, so they need not become rows of the database. A half's
+/// header is 64 bytes: "WkBrTrn1", the generation (u64), the half's capacity (u64), the check over these (u32). The database
+/// names the generation that continues from it. The events of any other generation are in the database or in that one.
 final class TurnLog {
     struct Content {
         var turns: [LoggedTurn] = []
-        /// False where something else stands there than was written.
+        /// False where the half holds anything that was not written.
         var isWhole = false
     }
 
@@ -26,26 +25,24 @@ final class TurnLog {
     private static let magic = Array("WkBrTrn1".utf8)
     private static let pieceSize = 64 << 10
 
-    /// Of a half.
     let capacity: Int
     private let descriptor: Int32
-    /// What an earlier life left; of another capacity perhaps.
+    /// What an earlier session left, perhaps with another capacity.
     private let found: [Half]
     /// The newest generation of either half.
     private(set) var newest: UInt64
-    /// The half that it is of. It is always this one that begins anew: were it the other, a generation that lost its header could
-    /// not be told from one that an end has kept from beginning.
+    /// Its half, which is always the one that begins again. Otherwise a lost header would look like a crash before the beginning.
     private var newestHalf = 0
     /// Of the half that is written to.
     private(set) var generation: UInt64 = 0
     private var current = 0
-    /// Where the next record goes; nil until ``begin(_:)`` in this life.
+    /// Where the next record goes; nil until ``begin(_:)`` in this session.
     private var end: Int?
     var isBegun: Bool { end != nil }
     /// How much of each half may not be zero.
     private var used: [Int]
     private var hasRoom = false
-    /// Until ``begin(_:)`` in this life the newest generation lies in a half of another capacity.
+    /// Until ``begin(_:)`` the newest generation is in a half of another capacity.
     private var hasOtherHalves: Bool
 
     static func path(beside database: String) -> String { database + "-turns" }
@@ -54,14 +51,14 @@ final class TurnLog {
         rename(path(beside: database), path(beside: other))
     }
 
-    /// Opens the file beside the database, or makes one with halves of that many bytes. What an earlier life left in it stays
-    /// as it is until ``begin(_:)``. Nil where there is no room for a new one.
+    /// Opens the file beside the database, or makes one with halves of that many bytes. Changes nothing that an earlier session
+    /// left until ``begin(_:)``. Nil where there is no room for a new one.
     static func open(_ database: String, capacity: Int) throws(SQLiteFailure) -> TurnLog? {
         let descriptor = Glibc.open(path(beside: database), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .notOpened(errno: errno) }
         let log = TurnLog(descriptor, capacity)
-        // A header from the start, so that an end before the first generation begins does not look like damage.
-        return !log.found.isEmpty || (log.takeRoom() && log.writeHeader(log.newest)) ? log : nil
+        // With a header from the start, a crash before the first generation begins does not look like damage.
+        return !log.found.isEmpty || (log.allocateRoom() && log.writeHeader(log.newest)) ? log : nil
     }
 
     private init(_ descriptor: Int32, _ capacity: Int) {
@@ -77,7 +74,7 @@ final class TurnLog {
 
     deinit { close(descriptor) }
 
-    // MARK: What was left
+    // MARK: Reading
 
     private static func halves(of descriptor: Int32, _ capacity: Int) -> [Half] {
         let first = half(of: descriptor, at: 0)
@@ -88,8 +85,8 @@ final class TurnLog {
     private static func half(of descriptor: Int32, at place: Int) -> Half? {
         let header = read(descriptor, at: place, headerSize)
         var reader = ByteReader(bytes: header, from: magic.count)
-        guard header.starts(with: magic), let generation = reader.integer(UInt64.self),
-            let capacity = reader.integer(UInt64.self), let check = reader.integer(UInt32.self),
+        guard header.starts(with: magic), let generation: UInt64 = try? reader.integer(),
+            let capacity: UInt64 = try? reader.integer(), let check: UInt32 = try? reader.integer(),
             CRC32.standard.check(Array(header.prefix(magic.count + 16))) == check
         else { return nil }
         return Half(place: place, capacity: Int(clamping: capacity), generation: generation)
@@ -115,7 +112,7 @@ final class TurnLog {
                 content.turns.append(turn)
                 place = next
             } else if zeros > 0, LoggedTurn.begins(bytes, at: place) {
-                // It may end in them.
+                // The record may end in them.
                 bytes += [UInt8](repeating: 0, count: zeros)
                 zeros = 0
             } else {
@@ -128,7 +125,7 @@ final class TurnLog {
         return content
     }
 
-    /// Without whole pieces of zeros at the end, and how many these are: most of a log is empty when it is read.
+    /// Without whole pieces of zeros at the end, and how many zeros these are. Most of a log is empty when it is read.
     private func bytes(from first: Int, to end: Int) -> (bytes: [UInt8], zeros: Int) {
         var (bytes, zeros, place): ([UInt8], Int, Int) = ([], 0, first)
         while place < end {
@@ -149,7 +146,7 @@ final class TurnLog {
 
     private func start(of half: Int) -> Int { half * capacity }
 
-    private func takeRoom() -> Bool {
+    private func allocateRoom() -> Bool {
         if !hasRoom {
             hasRoom =
                 posix_fallocate(descriptor, 0, off_t(2 * capacity)) == 0
@@ -171,13 +168,13 @@ final class TurnLog {
         pwrite(descriptor, bytes, bytes.count, off_t(place)) == bytes.count
     }
 
-    /// Empties the half for the generation that the database names from now on. False where that fails: the file must not
-    /// be written to then, and is of an earlier generation, so nobody takes it for this one.
+    /// Empties the half for the generation that the database names from now on. Where that fails the file keeps an earlier
+    /// generation and must not be written.
     func begin(_ next: UInt64) -> Bool {
-        // Else an end in the middle of this would leave none that is one below.
+        // After a crash in the middle of this, one generation must be the one below.
         if hasOtherHalves { hasOtherHalves = !writeHeader(newest) }
         (end, newest, current) = (nil, next, newestHalf)
-        guard !hasOtherHalves, takeRoom(), empty(current), writeHeader(next, half: current) else { return false }
+        guard !hasOtherHalves, allocateRoom(), empty(current), writeHeader(next, half: current) else { return false }
         (generation, end) = (next, start(of: current) + Self.headerSize)
         return true
     }
@@ -209,8 +206,8 @@ final class TurnLog {
 
     // MARK: Handing over
 
-    /// Writes a record into the other half, as the generation that the database is about to name; until
-    /// ``handOver()`` this one goes on. False where it has no room there, or the write fails.
+    /// Writes a record into the other half, as the generation that the database will name. This half stays in use until
+    /// ``handOver()``. False where there is no room, or the write fails.
     func prepare(_ next: UInt64, _ record: [UInt8]) -> Bool {
         let other = 1 - current
         guard isBegun, Self.headerSize + record.count <= capacity, empty(other) else { return false }

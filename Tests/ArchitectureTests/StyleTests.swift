@@ -42,9 +42,7 @@ private let vouchers = [
 /// Types that may have more than 20 stored properties, each with what it waits for. None may be added.
 private let largeTypes = [
     "AccessorySource": "what is attached and where is one table in six parts, which are asked for together",
-    "EventStore": "the structure of the journal is changed as a whole",
     "HandlerLifecycle": "lease, queue and penalties become types of their own",
-    "Journal": "the structure of the journal is changed as a whole",
     "LinkMachine": "the phases of a link become types of their own",
 ]
 

@@ -25,7 +25,7 @@ private func cycle(_ journal: Journal, _ next: inout UInt64, batch: Int, events:
     let began = clock.now
     for turn in 1...(events / batch) {
         let seqs = (0..<batch).map { Sequence(next + UInt64($0)) }
-        for seq in seqs { journal.append(event, as: seq, owedTo: owners, durability: .run) }
+        for seq in seqs { journal.append(event, as: seq, for: owners, durability: .run) }
         journal.lease(seqs, to: handler)
         _ = journal.commit()
         journal.acknowledge(seqs, by: handler)
@@ -82,7 +82,7 @@ private func opening(_ count: UInt64) throws {
         let handler = journal.handlerID(named: "a")
         var next = journal.recover().next.rawValue
         for _ in 0..<(count / 2) {
-            journal.append(event, as: Sequence(next), owedTo: [handler], durability: .run)
+            journal.append(event, as: Sequence(next), for: [handler], durability: .run)
             next += 1
         }
         _ = journal.compact()
@@ -90,9 +90,9 @@ private func opening(_ count: UInt64) throws {
         let clock = ContinuousClock()
         var later: Journal?
         let opened = try clock.measure { later = try open(path) }
-        var owed = 0
-        let recovery = clock.measure { owed = later?.recover().owed[handler]?.count ?? 0 }
-        print("\(owed) events, \(isClean ? "clean" : "unclean"): opened in \(opened), recovered in \(recovery)")
+        var pending = 0
+        let recovery = clock.measure { pending = later?.recover().pending[handler]?.count ?? 0 }
+        print("\(pending) events, \(isClean ? "clean" : "unclean"): opened in \(opened), recovered in \(recovery)")
         later?.close(clean: true)
     }
 }

@@ -1,6 +1,6 @@
-// A journal that dies by kill -9 in the middle of a turn: three events committed and two leased, a fourth left in the open turn. With
-// a number of turns behind the directory, each brings one event and acknowledges the third before it, in a log so small that it is
-// full after ten.
+// A journal that kills itself in the middle of a turn, with three events committed, two of them leased, and a fourth in the open turn.
+// With a number of turns behind the directory, each turn appends one event and acknowledges the third before it. The log is full after
+// ten turns.
 import Glibc
 import WakeJournal
 import WakeModel
@@ -18,7 +18,7 @@ let next = journal.recover().next.rawValue
 func append(_ number: UInt64, _ bytes: [UInt8]) {
     let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5))
     let event = DeviceEvent(origin: device, kind: .data(.serial, bytes), stamp: stamp)
-    journal.append(event, as: Sequence(number), owedTo: [handler], durability: .run)
+    journal.append(event, as: Sequence(number), for: [handler], durability: .run)
 }
 
 if let turns {
@@ -34,5 +34,5 @@ journal.lease([Sequence(next), Sequence(next + 1)], to: handler)
 _ = journal.commit()
 let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 6))
 let unfinished = DeviceEvent(origin: device, kind: .connected(folded: 0), stamp: stamp)
-journal.append(unfinished, as: Sequence(next + 3), owedTo: [handler], durability: .run)
+journal.append(unfinished, as: Sequence(next + 3), for: [handler], durability: .run)
 kill(getpid(), SIGKILL)

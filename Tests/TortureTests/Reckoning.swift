@@ -152,7 +152,7 @@ struct Reckoning {
         let boot = lines(of: "/proc/sys/kernel/random/boot_id").first ?? ""
         let journal = try Journal(opening: settings, bootID: String(boot))
         let recovery = journal.recover()
-        let owed = recovery.owed.values.reduce(0) { $0 + $1.count }
+        let owed = recovery.pending.values.reduce(0) { $0 + $1.count }
         let letters = journal.deadLetters().count
         journal.close(clean: true)
         return Ledger(owed: owed, deadLetters: letters, next: Int(recovery.next.rawValue))

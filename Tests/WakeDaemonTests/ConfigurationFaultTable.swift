@@ -1,4 +1,4 @@
-// Malformed manifests, settings and profiles, each with the exact sentence that a person gets to read.
+// Malformed manifests, settings and profiles, each with the exact sentence that you get.
 
 /// One file that must be refused.
 struct ConfigurationFault: Sendable, CustomStringConvertible {
@@ -13,12 +13,12 @@ private func manifest(_ text: String, _ sentence: String) -> ConfigurationFault 
     ConfigurationFault(kind: .manifest, text: text, sentence: "handlers.d/hr.json5: \(sentence)")
 }
 
-/// A manifest that is whole but for `extra`.
+/// A manifest that is valid but for `extra`.
 private func manifest(with extra: String, _ sentence: String) -> ConfigurationFault {
     manifest("{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [], \(extra)}", sentence)
 }
 
-/// A manifest that is whole but for one subscription.
+/// A manifest that is valid but for one subscription.
 private func manifest(watching watch: String, _ sentence: String) -> ConfigurationFault {
     manifest("{exec: [\"/bin/cat\"], modes: [\"bluetooth-central\"], watch: [\(watch)]}", sentence)
 }
@@ -31,7 +31,7 @@ private func profile(_ text: String, _ sentence: String) -> ConfigurationFault {
     ConfigurationFault(kind: .profile, text: text, sentence: "Devices/p/profile.json5: \(sentence)")
 }
 
-/// A profile that is whole but for its field list.
+/// A profile that is valid but for its field list.
 private func profile(fields: String, _ sentence: String) -> ConfigurationFault {
     profile(
         """
@@ -57,7 +57,8 @@ let brokenDocuments: [ConfigurationFault] = [
     manifest("{exec: [],\n exec: []}", "line 2, column 2: key \"exec\" comes twice; keep one"),
     manifest("{exec: []} }", "line 1, column 12: unexpected '}' after the end of the object"),
     manifest("{exec: , }", "line 1, column 8: expected a value, found ','"),
-    manifest("{max_batch: 1e999}", "line 1, column 13: 1e999 is a number that cannot be read; fix it or write a smaller one"),
+    manifest(
+        "{max_batch: 1e999}", "line 1, column 13: 1e999 is a number that cannot be read; fix it or write a smaller one"),
     manifest("{max_batch: 0x}", "line 1, column 13: 0x is a number that cannot be read; fix it or write a smaller one"),
     manifest("{exec: " + String(repeating: "[", count: 100_000), "line 1, column 23: nested deeper than 16"),
     manifest(

@@ -1,4 +1,4 @@
-// Manifests, settings and profiles as people write them: what is taken, and what is refused with which sentence.
+// Manifests, settings and profiles as people write them: which are accepted, and which are refused with which sentence.
 import Foundation
 import Testing
 import WakeCore
@@ -26,7 +26,7 @@ private func manifest(_ text: String, id: String = "hr", isRoot: Bool = false) t
 
 @Suite("Configuration")
 struct ConfigurationTests {
-    /// Every sentence that a broken file earns.
+    /// Every sentence about a broken file.
     private func sentences(of fault: ConfigurationFault) throws -> [String] {
         let text = Array(fault.text.utf8)
         do {
@@ -50,7 +50,7 @@ struct ConfigurationTests {
         #expect(try sentences(of: fault).joined(separator: "\n") == fault.sentence)
     }
 
-    @Test("the manifest of the contract is read into the settings it stands for")
+    @Test("the manifest of the documentation gives the expected settings")
     func contract() throws {
         let hr = try manifest(
             """
@@ -107,7 +107,7 @@ struct ConfigurationTests {
         #expect(settings.timers.window == .seconds(7_200) && settings.timers.retryCap == .seconds(3_600))
     }
 
-    @Test("a manifest may require bonds and power, where something that it watches can be bonded")
+    @Test("a manifest may require bonds and power, where a watched device can be bonded")
     func requirements() throws {
         let watched = "{profile: \"gps-receiver\"}, {profile: \"heart-rate-monitor\"}"
         let wary = try manifest(
@@ -127,7 +127,7 @@ struct ConfigurationTests {
         #expect(faults == [], "a serial port over Bluetooth has a bond")
     }
 
-    @Test("a manifest starts from the bridge's timers, and a short budget shortens the warning that nobody named")
+    @Test("a manifest starts from the daemon's timers, and a short budget shortens a warning that is not set")
     func timers() throws {
         let bridge = try BridgeSettings(text: Array("{timers: {grace: \"1s\", budget: \"20s\"}}".utf8), file: "w")
         let text = "{exec: [\"/bin/cat\"], modes: [], watch: [], budget: \"1s\"}"
@@ -138,7 +138,7 @@ struct ConfigurationTests {
         #expect(timers.grace == .seconds(1) && timers.budget == .seconds(1) && timers.warn == .milliseconds(200))
     }
 
-    @Test("a process goes on through a changed budget, and not where what its program has to answer changed")
+    @Test("a process survives a changed budget, and restarts where the way it must answer changed")
     func sameProgram() throws {
         func manifest(_ keys: String) throws -> HandlerManifest {
             let text = "{exec: [\"/bin/cat\"], modes: [], watch: []\(keys)}"
@@ -150,7 +150,7 @@ struct ConfigurationTests {
         #expect(try !plain.runsSameProgram(as: manifest(", ack: \"delivery\"")))
     }
 
-    @Test("every timer of the closed list sets a timer of its own, and every default lies in its range")
+    @Test("every key of the closed list sets its own timer, and every default lies in its range")
     func timerKeys() throws {
         #expect(TimerKeys.all.count == Mirror(reflecting: HandlerTimers()).children.count)
         var seen: Set<HandlerTimers> = [HandlerTimers()]
@@ -196,7 +196,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("a folder tells added, changed and removed manifests apart, and passes over what is none")
+    @Test("a folder lists added, changed and removed manifests, and skips other files")
     func folder() {
         let before = ConfigurationFolder(files: ["a.json5": [1], "b.json5": [1], "c.json5": [1], ".d.json5": [1]])
         let after = ConfigurationFolder(files: [
@@ -208,7 +208,7 @@ struct ConfigurationTests {
         #expect(before.changes(to: before).isEmpty)
     }
 
-    @Test("docs/manifest.md explains every key of the closed lists, and nothing that is none")
+    @Test("docs/manifest.md explains every key of the closed lists, and no other")
     func documentation() throws {
         let text = try String(contentsOf: root.appendingPathComponent("docs/manifest.md"), encoding: .utf8)
         let documented = Set(

@@ -1,4 +1,4 @@
-// What docs/handlers.md says of a handler's environment, held to what it is started with.
+// A handler's environment in docs/handlers.md, compared with the real one.
 import TestBench
 import Testing
 import WakeCore
@@ -21,14 +21,14 @@ struct HandlersPageTests {
         return Dictionary(variables.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
     }
 
-    @Test("docs/handlers.md explains every variable that a handler is started with, and nothing that is none")
+    @Test("docs/handlers.md explains every variable that a handler is started with, and no other")
     func page() throws {
         let words = try Document("docs/handlers.md").words(below: "## What it starts with")
         let names = try environment("{exec: [\"/bin/cat\"], modes: [], watch: []}").keys
         #expect(Set(words) == Set(names).union(["NOTIFY_SOCKET"]))
     }
 
-    @Test("a manifest's own variable stands in place of the bridge's, once")
+    @Test("a manifest's own variable replaces the daemon's, once")
     func override() throws {
         let variables = try environment("{exec: [\"/bin/cat\"], modes: [], watch: [], env: {PATH: \"/opt\", A: \"1\"}}")
         #expect(variables["PATH"] == "/opt" && variables["A"] == "1" && variables["LANG"] == "C.UTF-8")

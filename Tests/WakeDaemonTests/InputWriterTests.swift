@@ -1,4 +1,4 @@
-// What is written to a handler's standard input: in memory that serves every line, and is given back when a line was long.
+// What is written to a handler's standard input. One buffer serves every line, and is freed after a long one.
 import Glibc
 import Testing
 import WakeLoop
@@ -9,13 +9,13 @@ import WakeSystem
 @testable import WakeEngine
 
 @Suite("What is written to a handler") struct InputWriterTests {
-    /// A process as far as its input goes, and which deliveries it was told to have.
+    /// The input side of a process, and the deliveries that were reported as read.
     private final class Handler {
         let writer: InputWriter
         private let loop: EventLoop
         private let readEnd: FileDescriptor
         private let writeEnd: Int32
-        private(set) var told: [UInt64] = []
+        private(set) var reported: [UInt64] = []
 
         init(on loop: EventLoop) throws {
             let ends = try Pipe(ours: .both).releaseEnds()
@@ -23,20 +23,20 @@ import WakeSystem
             readEnd = FileDescriptor(owning: ends.readEnd)
             writeEnd = ends.writeEnd
             writer = InputWriter(
-                PipeEnd(FileDescriptor(owning: ends.writeEnd)), ProcessTrouble(log: Log("test"), pid: 0))
+                PipeEnd(FileDescriptor(owning: ends.writeEnd)), ProcessErrorLog(log: Log("test"), pid: 0))
         }
 
         func deliver(_ last: UInt64) throws {
-            try writer.tellWhenWritten(Sequence(last), .seconds(1)) { () throws(SystemError) in
-                try loop.timer(on: .monotonic, of: self) { $0.tell($0.writer.lookForFirstRead()) }
+            try writer.trackDelivery(Sequence(last), .seconds(1)) { () throws(SystemError) in
+                try loop.timer(on: .monotonic, of: self) { $0.report($0.writer.checkForFirstRead()) }
             }
             writer.append { $0.string("line") }
-            if case .written(let last) = writer.write() { tell(last) }
+            if case .written(let last) = writer.write() { report(last) }
         }
 
-        /// It exits with status 0.
-        func end() { tell(writer.noteExit(.exited(code: 0))) }
-        private func tell(_ last: Sequence?) { if let last { told.append(last.rawValue) } }
+        /// The process exits with status 0.
+        func end() { report(writer.recordExit(.exited(code: 0))) }
+        private func report(_ last: Sequence?) { if let last { reported.append(last.rawValue) } }
 
         /// Reads what was written.
         func read() throws {
@@ -51,37 +51,37 @@ import WakeSystem
         }
     }
 
-    @Test("a delivery is told of by its last event, once the first was read, and none that is not written whole")
-    func tellsWhichWasWritten() throws {
+    @Test("a delivery is reported by its last event, once it is fully written and the program has begun to read")
+    func reportsWhatWasWritten() throws {
         let loop = try EventLoop()
         let handler = try Handler(on: loop)
         try handler.deliver(5)
-        #expect(handler.told.isEmpty)
+        #expect(handler.reported.isEmpty)
         try handler.read()
         _ = try loop.runOnce(timeout: .seconds(1))
         try handler.deliver(7)
-        #expect(handler.told == [5, 7])
+        #expect(handler.reported == [5, 7])
         handler.fill()
         try handler.deliver(9)
-        #expect(handler.told == [5, 7])
+        #expect(handler.reported == [5, 7])
     }
 
     @Test(
-        "a handler that ends well before it was seen to read was given what was written, and not what waits behind that"
+        "a handler that exits with 0 before its first read got what was written, and not what waits behind that"
     )
-    func tellsAtTheEnd() throws {
+    func reportsAtTheEnd() throws {
         let handler = try Handler(on: EventLoop())
         try handler.deliver(5)
         handler.fill()
         try handler.deliver(7)
         handler.end()
-        #expect(handler.told == [5])
+        #expect(handler.reported == [5])
     }
 
-    @Test("a line is written from the memory of the line before it, however long the first one was")
+    @Test("a line reuses the memory of the line before it, however long the first one was")
     func keepsMemory() throws {
         let sink = FileDescriptor(owning: open("/dev/null", O_WRONLY | O_CLOEXEC))
-        let writer = InputWriter(PipeEnd(sink), ProcessTrouble(log: Log("test"), pid: 0))
+        let writer = InputWriter(PipeEnd(sink), ProcessErrorLog(log: Log("test"), pid: 0))
         var (places, capacities): ([UInt], [Int]) = ([], [])
         func write(_ text: String) {
             writer.append { lines in

@@ -1,4 +1,4 @@
-// What a handler may say: never too little for whoever answers its events, and never without end.
+// How many lines a handler may write: always enough to answer its events, and never without limit.
 import Testing
 import WakeModel
 
@@ -8,7 +8,7 @@ import WakeModel
 @Suite("The allowance of lines") struct LineAllowanceTests {
     private let start = Instant(nanoseconds: 1_000_000_000_000)
 
-    @Test("eight lines for each event are always there, in batches of any size and with no time between them")
+    @Test("each event allows eight lines, in batches of any size and with no time between them")
     func honest() {
         for size in [1, 7, 64, 1_024] {
             var allowance = LineAllowance(now: start)
@@ -24,7 +24,7 @@ import WakeModel
         }
     }
 
-    @Test("ten seconds of a flood are the burst and a thousand lines a second")
+    @Test("a flood of ten seconds gets the burst and a thousand lines a second")
     func flood() {
         var allowance = LineAllowance(now: start)
         var heard = 0
@@ -38,7 +38,7 @@ import WakeModel
         #expect(heard == LineAllowance.burst + 10 * LineAllowance.linesPerSecond)
     }
 
-    @Test("years of paid silence buy no more than the largest batch is worth")
+    @Test("years of events without replies allow no more lines than the largest batch")
     func limit() {
         var allowance = LineAllowance(now: start)
         allowance.grant(events: 10_000_000)
@@ -50,7 +50,7 @@ import WakeModel
         #expect(heard == LineAllowance.burst + 8 * 1_024)
     }
 
-    @Test("what was heard unpaid is owed first, while an event that comes meanwhile can still be answered")
+    @Test("lines read beyond the allowance are paid first, while a new event can still be answered")
     func debt() {
         var allowance = LineAllowance(now: start)
         for _ in 0..<(LineAllowance.burst + 500) { allowance.payLine(now: start) }
@@ -65,7 +65,7 @@ import WakeModel
         #expect(isOwing && heard == 8 && isPaid)
     }
 
-    @Test("ten seconds of lines of 96 KiB are the burst and a thousand KiB a second, however the bytes come")
+    @Test("ten seconds of lines of 96 KiB get the burst and a thousand KiB a second, in pieces of any size")
     func longLines() {
         var allowance = LineAllowance(now: start)
         var heard = 0
@@ -76,7 +76,7 @@ import WakeModel
                 heard += 8
             }
         }
-        // One reading may go past the end.
+        // One read may exceed the limit.
         let due = LineAllowance.burst + 10 * LineAllowance.linesPerSecond
         #expect((due...(due + 8)).contains(heard))
         var small = LineAllowance(now: start)

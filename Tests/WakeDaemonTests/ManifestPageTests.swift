@@ -1,4 +1,4 @@
-// What docs/manifest.md says of defaults and ranges, and the manifests that the pages and the examples show.
+// The defaults and ranges in docs/manifest.md, and the manifests that the pages and the examples show.
 import TestBench
 import Testing
 import WakeCore
@@ -24,7 +24,7 @@ private struct Row {
         meaning = cells[3...].joined(separator: " ")
     }
 
-    /// `1 to 1000000`, `256B to 128KiB`, `0.01 to 1000`: the ends as they are written.
+    /// `1 to 1000000`, `256B to 128KiB`, `0.01 to 1000`: the ends as text.
     var range: (least: String, most: String)? {
         let words = meaning.split { " ,.;".contains($0) && $0 != "." }.map(String.init)
         guard let place = words.firstIndex(of: "to"), place > 0, place + 1 < words.count else { return nil }
@@ -50,7 +50,7 @@ struct ManifestPageTests {
         } catch { return error.all.map(\.sentence) }
     }
 
-    @Test("the page's defaults of a manifest are those that hold")
+    @Test("the page's defaults of a manifest are the real ones")
     func manifestDefaults() throws {
         let handler = try HandlerManifest(
             id: "hr", file: "hr.json5",
@@ -78,7 +78,7 @@ struct ManifestPageTests {
         for (key, value) in defaults { #expect(standard(key) == value, "\(key)") }
     }
 
-    @Test("the page's defaults of the bridge are those that hold")
+    @Test("the page's defaults of the daemon are the real ones")
     func settingDefaults() {
         let bridge = BridgeSettings()
         let defaults = [
@@ -104,7 +104,7 @@ struct ManifestPageTests {
         return Int(digits).map { "\(change($0))" + text.dropFirst(digits.count) }
     }
 
-    @Test("the ranges that the page gives for the bridge's settings are those that are kept")
+    @Test("the page's ranges of the daemon's settings are the real ones")
     func ranges() throws {
         let ranged = rows.filter { row in
             let section = row.key.split(separator: ".").first.map(String.init) ?? ""
@@ -128,7 +128,7 @@ struct ManifestPageTests {
         }
     }
 
-    @Test("every manifest that a page or an example shows is one that the daemon takes, with profiles that are shipped")
+    @Test("the daemon accepts every manifest that a page or an example shows, with the shipped profiles")
     func shown() throws {
         let sources = names(in: "\(packageFolder)/Devices").map { name in
             let file = "Devices/\(name)/profile.json5"
@@ -149,7 +149,7 @@ struct ManifestPageTests {
         }
     }
 
-    @Test("a group that the README lets in is said as the daemon's settings take it")
+    @Test("the README's setting of the control group is valid")
     func group() throws {
         let words = try Document("README.md").text.split(separator: "`").filter { $0.hasPrefix("{ control_group:") }
         #expect(!words.isEmpty)

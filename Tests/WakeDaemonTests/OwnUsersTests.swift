@@ -1,4 +1,4 @@
-// Which number a handler's own user has: the same over restarts, and never one that something else has.
+// The number of a handler's own user: the same over restarts, and used by nothing else.
 import Glibc
 import TestBench
 import Testing
@@ -14,7 +14,7 @@ final class OwnUsersTests {
 
     deinit { Directory.removeTree(folder) }
 
-    /// As a life of the daemon sees it.
+    /// As one run of the daemon sees it.
     private func users(neighbours: [String] = []) -> OwnUsers {
         OwnUsers(
             .init(handlers: folder + "/handlers", neighbours: neighbours, locks: folder + "/locks"),
@@ -31,7 +31,7 @@ final class OwnUsersTests {
         OwnUsers.numbers.lowerBound + OwnUsers.firstChoice(of: handler)
     }
 
-    @Test("a handler has a number of DynamicUser's range, the same in each life, with a group of that number alone")
+    @Test("a handler has a number of DynamicUser's range, the same in each run, with only the group of that number")
     func isStable() throws {
         let account = try users().account(of: "hr")
         // FNV-1a of "hr" is 0x4f3acf3f.
@@ -49,7 +49,7 @@ final class OwnUsersTests {
         #expect(try users().account(of: "gps").user == first("gps"), "no number of the range")
     }
 
-    @Test("what a removed handler, another bridge or an account of the machine has is left to them")
+    @Test("numbers of a removed handler, of another daemon or of an account are not used")
     func isFree() throws {
         let wanted = first("hr")
         try giveDirectory(of: "gone", owner: wanted)
@@ -59,7 +59,7 @@ final class OwnUsersTests {
         #expect(try users.account(of: "hr").user == wanted + 3)
     }
 
-    @Test("two handlers without directories yet have two numbers, and a copied directory gives none away twice")
+    @Test("two handlers without directories get two numbers, and a copied directory does not duplicate one")
     func isUnique() throws {
         let users = users()
         try giveDirectory(of: "a", owner: 61_999)
@@ -70,7 +70,7 @@ final class OwnUsersTests {
         #expect(Set(numbers).count == 500)
     }
 
-    @Test("a number that systemd has lent out is passed over, a kept one too, and ours is locked against systemd")
+    @Test("a number that systemd has assigned is skipped, a kept one too, and ours is locked against systemd")
     func sharesWithSystemd() throws {
         try Directory.create(folder + "/locks")
         let wanted = first("hr")
@@ -85,7 +85,7 @@ final class OwnUsersTests {
         #expect(text(of: "\(folder)/locks/\(wanted)") == "unit\n")
     }
 
-    @Test("a kept number that has an account of the machine now is given up")
+    @Test("a kept number that an account has now is given up")
     func yieldsToAccounts() throws {
         try giveDirectory(of: "hr", owner: 61_999)
         listed = [61_999]

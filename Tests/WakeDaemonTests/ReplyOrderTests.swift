@@ -1,4 +1,4 @@
-// Descriptor 3 from our side, read by hand: what a line causes while others wait behind it.
+// Our end of descriptor 3, read step by step: what a line causes while others wait behind it.
 import Glibc
 import Testing
 import WakeCore
@@ -12,7 +12,7 @@ import WakeSystem
 
 @Suite("Replies")
 struct ReplyOrderTests {
-    @Test("lines reach the core in their order, although what the first one causes reads those behind it")
+    @Test("lines reach the core in order, although the effect of the first one reads those behind it")
     func keepsOrder() throws {
         let journal = try Journal(
             opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "boot")
@@ -30,7 +30,7 @@ struct ReplyOrderTests {
         turn.end()
         let beat = DeviceEvent.Kind.data(.report(0), [7])
         turn.ingest(.event(DeviceEvent(origin: EventOrigin(rawValue: 1), kind: beat, stamp: clock.stamp())))
-        // So long that the first line ends the turn, and the delivery is written amid the reading.
+        // Long enough that the first line ends the turn, and the delivery is written during the read.
         clock.advance(by: .milliseconds(10))
         speaker.read(in: turn)
         #expect(speaker.deliveries == 1)
@@ -38,7 +38,7 @@ struct ReplyOrderTests {
         #expect(journal.checkpoint(of: handler) == "three")
     }
 
-    @Test("a handler that had spent its allowance when it was held back is read again once it is released")
+    @Test("a handler that had spent its allowance when it was held is read again after its release")
     func holdWhileWaiting() throws {
         let loop = try EventLoop()
         let speaker = try Speaker(String(repeating: "a\n", count: LineAllowance.burst * 2))
@@ -63,7 +63,7 @@ struct ReplyOrderTests {
 
 extension ReplyOrderTests {
     @Test(
-        "lines that were read before a handler was held back are told once it is released, though it says nothing more")
+        "lines read before a hold are passed on after the release, though the handler writes nothing more")
     func holdAmidLines() throws {
         let loop = try EventLoop()
         let speaker = try Speaker(String(repeating: "a\n", count: 20), isOpen: true)
@@ -85,7 +85,7 @@ extension ReplyOrderTests {
     private struct Unheard: Error {}
 }
 
-/// A process as far as its replies go, all written at once; it is read whenever a delivery is written to it.
+/// The reply side of a process, all written at once; it is read whenever a delivery is written to it.
 private final class Speaker: EffectExecutor {
     let reader: ReplyReader
     private(set) var deliveries = 0
@@ -94,7 +94,7 @@ private final class Speaker: EffectExecutor {
 
     private let writeEnd: FileDescriptor?
 
-    /// - Parameter isOpen: it may say more.
+    /// - Parameter isOpen: it may write more.
     init(_ text: String, isOpen: Bool = false) throws {
         let ends = try Pipe(ours: .both).releaseEnds()
         let bytes = Array(text.utf8)
@@ -102,7 +102,8 @@ private final class Speaker: EffectExecutor {
         writeEnd = isOpen ? FileDescriptor(owning: ends.writeEnd) : nil
         if !isOpen { close(ends.writeEnd) }
         reader = ReplyReader(
-            PipeEnd(FileDescriptor(owning: ends.readEnd)), space: ReadSpace(), ProcessTrouble(log: Log("test"), pid: 0))
+            PipeEnd(FileDescriptor(owning: ends.readEnd)), space: ReadSpace(), ProcessErrorLog(log: Log("test"), pid: 0)
+        )
     }
 
     func count() {

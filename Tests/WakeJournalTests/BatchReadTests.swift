@@ -1,4 +1,4 @@
-// A batch that is read from a database at once is what its events are one by one.
+// A batch read from a database with one query equals its events read one by one.
 import Testing
 import WakeModel
 
@@ -11,7 +11,7 @@ struct BatchReadTests {
     private func backlog(_ count: UInt64, owners: (UInt64) -> [HandlerID] = { _ in [a] }) throws -> Journal {
         scratch.logBytes = 0
         let journal = try scratch.ready()
-        for number in 1...count { journal.append(number...number, owedTo: owners(number)) }
+        for number in 1...count { journal.append(number...number, for: owners(number)) }
         _ = journal.commit()
         journal.close(clean: true)
         let later = try scratch.journal()
@@ -22,7 +22,7 @@ struct BatchReadTests {
 
     private func event(_ number: UInt64) -> DeviceEvent { data([UInt8(truncatingIfNeeded: number)]) }
 
-    @Test("Each event of a batch is what was appended, whoever else the events between them belong to")
+    @Test("Each event of a batch is what was appended, with events of other handlers between them")
     func interleaved() throws {
         let journal = try backlog(400) { [[a], [b], [a, b]][Int($0 % 3)] }
         for numbers in [(1...400).filter { $0 % 3 != 1 }, (1...400).filter { $0 % 3 == 1 }] {
@@ -36,7 +36,7 @@ struct BatchReadTests {
         }
     }
 
-    @Test("What is acknowledged, changed or added behind a batch that was read shows when it is asked for")
+    @Test("Acknowledgements, updates and appends after a batch was read show in later reads")
     func changed() throws {
         let journal = try backlog(100)
         scratch.logBytes = 4_096
@@ -61,10 +61,10 @@ struct BatchReadTests {
         journal.append(11...20)
         _ = journal.commit()
         #expect(journal.event(Sequence(1), before: Sequence(20)) == event(1))
-        // So much that the ten are not among what came last.
+        // Enough to push the ten out of the cache.
         for number in UInt64(21)...60 {
             journal.append(
-                data(Array(repeating: 1, count: 10_000)), as: Sequence(number), owedTo: [b], durability: .run)
+                data(Array(repeating: 1, count: 10_000)), as: Sequence(number), for: [b], durability: .run)
         }
         _ = journal.compact()
         for number in UInt64(2)...20 {
@@ -72,15 +72,15 @@ struct BatchReadTests {
         }
     }
 
-    @Test("One event of a batch that is not what was written is told, and the others are given")
+    @Test("A damaged event in a batch is reported, and the others are returned")
     func damaged() throws {
         let journal = try backlog(64)
         try scratch.tamper(scratch.run, "UPDATE events SET payload=x'ff' WHERE seq=40")
         let found = (1...64).filter { journal.event(Sequence($0), before: Sequence(64)) == event($0) }
         #expect(found == (1...64).filter { $0 != 40 })
-        let told = journal.commit().filter {
+        let reported = journal.commit().filter {
             if case .lost(let loss) = $0 { loss.sentence.contains("event 40 ") } else { false }
         }
-        #expect(told.count == 1)
+        #expect(reported.count == 1)
     }
 }

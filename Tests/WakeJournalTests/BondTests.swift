@@ -1,5 +1,4 @@
-// Whether a bond proved who a device is: kept with each event and each device, and in journals that were written before.
-import TestBench
+// Whether a bond proved a device's identity: kept with each event and each device, also in journals of older versions.
 import Testing
 import WakeModel
 
@@ -15,7 +14,7 @@ struct BondTests {
     }
 
     @Test(
-        "an event says after a restart what it said before, whatever it was written to and however the life ended",
+        "an event keeps its bond flag over a restart, in either database and after any kind of end",
         arguments: [Durability.run, .disk], [true, false])
     func survives(durability: Durability, isClean: Bool) throws {
         for logBytes in [0, scratch.logBytes] {
@@ -24,23 +23,23 @@ struct BondTests {
             var journal: Journal? = try scratch.ready()
             for number in UInt8(1)...4 {
                 let event = number % 2 == 0 ? proved(number) : data([number])
-                journal?.append(event, as: Sequence(UInt64(number)), owedTo: [a], durability: durability)
+                journal?.append(event, as: Sequence(UInt64(number)), for: [a], durability: durability)
                 _ = journal?.commit()
             }
             if isClean { journal?.close(clean: true) }
             journal = nil
             let next = try scratch.journal()
-            #expect(next.recover().owed[a]?.count == 4)
+            #expect(next.recover().pending[a]?.count == 4)
             let said = (UInt64(1)...4).map { next.event(Sequence($0))?.isAuthenticated }
             #expect(said == [false, true, false, true], "of a log of \(logBytes) bytes")
         }
     }
 
-    @Test("a dead letter keeps it, and a mark that was changed on the disk is not believed")
+    @Test("a dead letter keeps the bond flag, and a flag changed on the disk is not believed")
     func marks() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt8(1)...2 {
-            journal?.append(proved(number), as: Sequence(UInt64(number)), owedTo: [a], durability: .disk)
+            journal?.append(proved(number), as: Sequence(UInt64(number)), for: [a], durability: .disk)
         }
         journal?.deadLetter(Sequence(1), by: a, reason: "tried", at: WallTime(microseconds: 7))
         journal?.close(clean: true)
@@ -52,7 +51,7 @@ struct BondTests {
         #expect(next.deadLetters() == [] && next.event(Sequence(2)) == nil)
     }
 
-    @Test("a device's bond is kept, its change is written down, and its number stays")
+    @Test("a device's bond and its changes are stored, and the device keeps its number")
     func devices() throws {
         var strap = accessory
         for isBonded in [true, false, true] {
@@ -65,7 +64,7 @@ struct BondTests {
         }
     }
 
-    /// What the version before wrote: a device, a handler that is stopped, and an event that it is owed.
+    /// What the previous version wrote: a device, a stopped handler, and an event that is pending for it.
     private func writeOld(_ path: String) throws {
         let database = try Database(path: path, strength: .normal)
         _ = try Schema.migrate(database, steps: Array(Schema.steps.prefix(4)))
@@ -84,18 +83,18 @@ struct BondTests {
         try database.checkpoint()
     }
 
-    @Test("a journal of the version before opens with all that it held: its devices have no bond, its events no proof")
+    @Test("a journal of the previous version opens with all its rows, and its devices and events have no bond")
     func migrates() throws {
         try writeOld(scratch.disk)
         let journal = try scratch.journal()
         let recovery = journal.recover()
         #expect(journal.device(EventOrigin(rawValue: 1)) == accessory)
-        #expect(recovery.stopped == [a] && recovery.owed[a]?.map(\.sequence) == [Sequence(1)])
+        #expect(recovery.stopped == [a] && recovery.pending[a]?.map(\.sequence) == [Sequence(1)])
         #expect(journal.event(Sequence(1)) == data([9]))
         #expect(!recovery.losses.contains { $0.sentence.contains("not what was written") }, "\(recovery.losses)")
     }
 
-    @Test("of a journal of the version before that is damaged, what is readable is saved, its devices too")
+    @Test("the readable rows of a damaged journal of the previous version are copied, its devices too")
     func salvages() throws {
         try writeOld(scratch.disk)
         let fresh = try Database(path: ":memory:", strength: .normal)

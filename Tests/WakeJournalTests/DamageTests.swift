@@ -1,4 +1,4 @@
-// Damaged, missing, foreign and unwritable files: nothing crashes, nothing false is believed, and what happened is said.
+// Damaged, missing, foreign and unwritable files: nothing crashes, nothing false is believed, and the loss is reported.
 import Glibc
 import Testing
 import WakeModel
@@ -9,7 +9,7 @@ struct DamageTests {
     let scratch = Scratch()
 
     @Test(
-        "a bit that flips in a table's own description costs no event and no name of a handler",
+        "a flipped bit in a table's own description loses no event and no handler's name",
         arguments: ["id INTEGER PRIMARY KEY, name", "owner INTEGER", "stopped INTEGER", "seq INTEGER PRIMARY"])
     func description(words: String) throws {
         var journal: Journal? = try scratch.ready()
@@ -23,35 +23,35 @@ struct DamageTests {
         overwrite(scratch.run, with: content)
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.count == 3)
+        #expect(recovery.pending[a]?.count == 3)
         #expect(recovery.losses.contains { $0.sentence.contains("set aside") })
         #expect(try Database(path: scratch.run, strength: .normal).integer("SELECT count(id) FROM handlers") == 2)
     }
 
-    /// A hundred events in the file at rest, one owed to both handlers.
+    /// A hundred events in the file at rest, one pending for both handlers.
     private func fill(_ durability: Durability) throws {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
             let event = data(Array(repeating: UInt8(number), count: 40))
-            journal.append(event, as: Sequence(number), owedTo: number == 50 ? [a, b] : [a], durability: durability)
+            journal.append(event, as: Sequence(number), for: number == 50 ? [a, b] : [a], durability: durability)
         }
         journal.lease([Sequence(1), Sequence(2)], to: a)
         journal.setCheckpoint("mark", of: a)
         _ = journal.compact()
     }
 
-    /// Whatever is read is what was written; whatever was owed is owed still or told.
+    /// All events read are those written; each earlier pending event is still pending or reported as lost.
     private func inspect(_ journal: Journal?) {
         guard let journal else { return }
         let recovery = journal.recover()
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence))
-        for seq in owed {
+        let pending = Set((recovery.pending[a] ?? []).map(\.sequence))
+        for seq in pending {
             #expect(journal.event(seq).map { $0 == data(Array(repeating: UInt8(seq.rawValue), count: 40)) } ?? true)
         }
-        for number in UInt64(1)...100 where !owed.contains(Sequence(number)) {
-            let isTold = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last } ?? false
-            #expect(isTold, "\(number) is neither owed nor told as lost")
-            if !isTold { break }
+        for number in UInt64(1)...100 where !pending.contains(Sequence(number)) {
+            let isReported = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last } ?? false
+            #expect(isReported, "\(number) is neither pending nor reported as lost")
+            if !isReported { break }
         }
         #expect(recovery.next > Sequence(100))
         let checkpoint = journal.checkpoint(of: a)
@@ -75,41 +75,41 @@ struct DamageTests {
         }
     }
 
-    @Test("A flipped bit in the run database never crashes, never lies and leaves nothing untold")
+    @Test("A flipped bit in the run database causes no crash, no false event and no unreported loss")
     func runFlips() throws {
         try damage(scratch.run, .run, rounds: 150) { bytes, random in
             bytes[random % bytes.count] ^= 1 << UInt8(random % 8)
         }
     }
 
-    @Test("A flipped bit in the state database never crashes, never lies and leaves nothing untold")
+    @Test("A flipped bit in the state database causes no crash, no false event and no unreported loss")
     func diskFlips() throws {
         try damage(scratch.disk, .disk, rounds: 150) { bytes, random in
             bytes[random % bytes.count] ^= 1 << UInt8(random % 8)
         }
     }
 
-    @Test("A flipped bit in the header of the state database never crashes and never refuses to start")
+    @Test("A flipped bit in the header of the state database prevents no start")
     func headerFlips() throws {
         try damage(scratch.disk, .disk, rounds: 60) { bytes, random in bytes[random % 100] ^= 1 << UInt8(random % 8) }
     }
 
-    @Test("A state database cut anywhere never crashes, never lies and leaves nothing untold")
+    @Test("A truncated state database causes no crash, no false event and no unreported loss")
     func diskCuts() throws {
         try damage(scratch.disk, .disk, rounds: 40) { bytes, random in bytes.removeLast(random % bytes.count) }
     }
 
-    @Test("A run database cut anywhere never crashes, never lies and leaves nothing untold")
+    @Test("A truncated run database causes no crash, no false event and no unreported loss")
     func runCuts() throws {
         try damage(scratch.run, .run, rounds: 40) { bytes, random in bytes.removeLast(random % bytes.count) }
     }
 
-    @Test("A damaged write-ahead log never gives an event that was not written")
+    @Test("A damaged write-ahead log returns no event that was not written")
     func walFlips() throws {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
             let event = data(Array(repeating: UInt8(number), count: 40))
-            journal.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            journal.append(event, as: Sequence(number), for: [a], durability: .run)
             if number % 10 == 0 { _ = journal.commit() }
         }
         let copy = scratch.path + ".copy"
@@ -125,7 +125,7 @@ struct DamageTests {
             overwrite(copy + "/run.sqlite-wal", with: bytes)
             let damaged = try Journal(
                 opening: JournalSettings(runtimeDirectory: copy, stateDirectory: copy), bootID: "boot")
-            for event in damaged.recover().owed[a] ?? [] {
+            for event in damaged.recover().pending[a] ?? [] {
                 let written = data(Array(repeating: UInt8(event.sequence.rawValue), count: 40))
                 #expect(damaged.event(event.sequence) == written)
             }
@@ -133,13 +133,13 @@ struct DamageTests {
     }
 
     @Test(
-        "What a cut or flipped write-ahead log held last is told, and no number of it is given again",
+        "The last events of a truncated or damaged write-ahead log are reported as lost, and their numbers are not reused",
         arguments: [0, 1])
     func logIsCut(_ which: Int) throws {
         let journal = try scratch.ready()
         for number in UInt64(1)...100 {
             let event = data(Array(repeating: UInt8(number), count: 40))
-            journal.append(event, as: Sequence(number), owedTo: [a], durability: which == 0 ? .run : .disk)
+            journal.append(event, as: Sequence(number), for: [a], durability: which == 0 ? .run : .disk)
             _ = journal.commit()
         }
         let log = which == 0 ? "run.sqlite-wal" : "journal.sqlite-wal"
@@ -159,10 +159,12 @@ struct DamageTests {
         shell("rm -rf \(copy) && cp -a \(scratch.path) \(copy)")
         let settings = JournalSettings(runtimeDirectory: copy, stateDirectory: copy)
         let recovery = try Journal(opening: settings, bootID: "boot").recover()
-        #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.owed[a]?.count == 100)
+        #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.pending[a]?.count == 100)
     }
 
-    @Test("A journal opened after a kill keeps SQLite's locks: without them another reader would cut the log's index")
+    @Test(
+        "A journal opened after a kill keeps SQLite's locks: without them another reader would truncate the log's index"
+    )
     func locks() throws {
         let journal = try scratch.ready()
         journal.append(1...10)
@@ -179,8 +181,8 @@ struct DamageTests {
         withExtendedLifetime(opened) {}
     }
 
-    @Test("Damage in mid-life never crashes, never lies, and the journal goes on")
-    func midLife() throws {
+    @Test("Damage to an open file causes no crash and no false event, and the journal continues")
+    func damageWhileOpen() throws {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<40 {
             let scratch = Scratch()
@@ -205,17 +207,17 @@ struct DamageTests {
         }
     }
 
-    @Test("A flipped schema version is mended and told, and nobody is refused", arguments: [0, 1, 99, 65_537])
+    @Test("A damaged schema version is repaired and reported, and the start succeeds", arguments: [0, 1, 99, 65_537])
     func schemaVersion(_ version: Int) throws {
         try fill(.run)
         try scratch.tamper(scratch.run, "PRAGMA user_version=\(version)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.count == 100)
+        #expect(recovery.pending[a]?.count == 100)
         #expect(!recovery.losses.isEmpty)
         #expect(try scratch.journal().recover().losses.isEmpty)
     }
 
-    @Test("A checkpoint that is not what was written is told and not believed")
+    @Test("A damaged checkpoint is reported and not believed")
     func checkpoint() throws {
         try fill(.run)
         try scratch.tamper(scratch.disk, "UPDATE handlers SET checkpoint='wrong' WHERE id=1")
@@ -225,7 +227,7 @@ struct DamageTests {
         #expect(!journal.recover().losses.isEmpty)
     }
 
-    @Test("A stopped flag that cannot be trusted keeps the handler stopped, and says so")
+    @Test("A damaged stopped flag keeps the handler stopped and is reported")
     func stopped() throws {
         let journal = try scratch.ready()
         journal.setStopped(true, b)
@@ -237,18 +239,18 @@ struct DamageTests {
     }
 
     @Test(
-        "An owner that is not what was written gets nothing, and the event is told as lost",
+        "A damaged owner gets no event, and the event is reported as lost",
         arguments: ["handler=9", "seq=51"])
     func owner(change: String) throws {
         try fill(.run)
         try scratch.tamper(scratch.run, "UPDATE owed SET \(change) WHERE handler=2")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[HandlerID(rawValue: 9)] == nil)
-        #expect(recovery.owed[a]?.contains { $0.sequence == Sequence(50) } == true)
+        #expect(recovery.pending[HandlerID(rawValue: 9)] == nil)
+        #expect(recovery.pending[a]?.contains { $0.sequence == Sequence(50) } == true)
         #expect(recovery.lost.map { $0.first <= Sequence(50) && Sequence(50) <= $0.last } == true)
     }
 
-    @Test("A reservation that is not what was written gives no number twice")
+    @Test("After a damaged reservation no number is issued twice")
     func reservation() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...50, .ram)
@@ -260,15 +262,15 @@ struct DamageTests {
         #expect(try scratch.journal().recover().next > Sequence(50))
     }
 
-    @Test("Events of a run database that survived a reboot are kept, and what its tail may lack is told")
+    @Test("Events of a run database that survived a reboot are kept, and its possibly missing tail is reported")
     func otherBoot() throws {
         try fill(.run)
         let recovery = try scratch.journal(boot: "next").recover()
-        #expect(recovery.owed[a]?.count == 100)
+        #expect(recovery.pending[a]?.count == 100)
         #expect(recovery.lost?.first == Sequence(101))
     }
 
-    @Test("A run database of another state directory is set aside and told")
+    @Test("A run database of another state directory is set aside and reported")
     func foreignRun() throws {
         let other = Scratch()
         let journal = try other.ready()
@@ -277,8 +279,8 @@ struct DamageTests {
         try fill(.disk)
         shell("rm -f \(scratch.run)*; cp \(other.run) \(scratch.path)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.count == 100)
-        #expect(recovery.owed[a]?.allSatisfy { $0.durability == .disk } == true)
+        #expect(recovery.pending[a]?.count == 100)
+        #expect(recovery.pending[a]?.allSatisfy { $0.durability == .disk } == true)
         #expect(recovery.losses.contains { $0.sentence.contains("another state directory") })
         #expect(shell("ls \(scratch.run).corrupt-* >/dev/null 2>&1") == 0)
     }
@@ -306,10 +308,12 @@ struct DamageTests {
         if case .degraded(let sentence)? = journal?.health.disk { #expect(sentence.contains("restart")) }
         journal = nil
         let later = try Journal(opening: settings, bootID: "boot").recover()
-        for number in UInt64(1)...100 { #expect(later.owed[a]?.contains { $0.sequence == Sequence(number) } == true) }
+        for number in UInt64(1)...100 {
+            #expect(later.pending[a]?.contains { $0.sequence == Sequence(number) } == true)
+        }
     }
 
-    @Test("A state directory that comes only later is taken into use")
+    @Test("A state directory that appears later is used")
     func lateState() throws {
         let late = scratch.path + "/late"
         let settings = JournalSettings(runtimeDirectory: scratch.path, stateDirectory: late)
@@ -324,11 +328,11 @@ struct DamageTests {
         #expect(journal?.health.disk == .ok)
         journal = nil
         let recovery = try Journal(opening: settings, bootID: "boot").recover()
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(next)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(next)])
     }
 
-    @Test("A state file that comes back with the numbers of another life is left alone, and health says what to do")
-    func stateOfAnotherLife() throws {
+    @Test("A state file that returns with another session's numbers is not written, and health says what to do")
+    func stateOfAnotherSession() throws {
         try fill(.disk)
         shell("mkdir \(scratch.path)/away && mv \(scratch.path)/journal.* \(scratch.path)/away; rm -f \(scratch.run)*")
         shell("mkdir \(scratch.path)/journal.sqlite")
@@ -338,11 +342,11 @@ struct DamageTests {
         shell("rmdir \(scratch.path)/journal.sqlite && mv \(scratch.path)/away/* \(scratch.path)")
         _ = journal?.compact()
         guard case .degraded(let sentence)? = journal?.health.disk else {
-            Issue.record("the file of another life was written to")
+            Issue.record("the file of another session was written")
             return
         }
         #expect(sentence.contains("restart wakebridged"))
         journal = nil
-        #expect(try scratch.journal().recover().owed[a]?.count == 100)
+        #expect(try scratch.journal().recover().pending[a]?.count == 100)
     }
 }

@@ -1,11 +1,12 @@
-// What the journal's tests share: a directory on tmpfs, events, files that are tampered with or locked from beside.
+// What the tests of the journal share: a directory on tmpfs, events, and files to damage or lock.
 import Glibc
+import TestBench
 import Testing
 import WakeModel
 
 @testable import WakeJournal
 
-/// A directory of its own on tmpfs, gone with the value.
+/// A directory on tmpfs that is removed with the value.
 final class Scratch {
     let path: String
     init() {
@@ -18,7 +19,7 @@ final class Scratch {
         settings.turnLogBytes = logBytes
         return settings
     }
-    /// Of the log of turns; 0 shows what the databases do by themselves.
+    /// Of the turn log; 0 tests the databases without it.
     var logBytes = JournalSettings(runtimeDirectory: nil, stateDirectory: nil).turnLogBytes
     var turns: String { TurnLog.path(beside: run) }
     var run: String { path + "/run.sqlite" }
@@ -38,14 +39,34 @@ final class Scratch {
 
     func reboot() { shell("rm -f \(run)*") }
 
-    /// Changes what stands in a file, as a bad sector would.
+    /// Makes the directory a file system of that size; false where that needs root.
+    func limit(to size: String) -> Bool {
+        if shell("mount -t tmpfs -o size=\(size) none \(path) 2>/dev/null") == 0 { return true }
+        print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
+        return false
+    }
+
+    func fill() { shell("dd if=/dev/zero of=\(path)/filler bs=4k 2>/dev/null") }
+
+    /// Kills a program that preloads it before a given write.
+    func crashLibrary() throws -> String {
+        let library = path + "/death.so"
+        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: library))
+        return library
+    }
+
+    func crash(before write: Int, _ library: String, turns: Int? = nil) throws {
+        shell("DEATH_AFTER=\(write) LD_PRELOAD=\(library) '\(try crasher())' \(path) \(turns.map(String.init) ?? "")")
+    }
+
+    /// Changes what a file holds, as a bad sector would.
     func tamper(_ path: String, _ sql: String) throws {
         let database = try Database(path: path, strength: .normal)
         try database.execute(sql)
         try database.checkpoint()
     }
 
-    /// While the value lives nobody else can write to the file.
+    /// While the value exists no other connection can write to the file.
     func lock(_ path: String) throws -> Database {
         let database = try Database(path: path, strength: .normal)
         try database.execute("BEGIN IMMEDIATE")
@@ -70,7 +91,7 @@ func data(_ bytes: [UInt8], device: EventOrigin = EventOrigin(rawValue: 1)) -> D
         origin: device, kind: .data(.serial, bytes), stamp: Stamp(moment: moment, wall: WallTime(microseconds: 5)))
 }
 
-/// Of a storm that took so many.
+/// Of a storm that dropped so many events.
 func gap(_ count: UInt64) -> DeviceEvent {
     let time = WallTime(microseconds: 9)
     var event = data([])
@@ -96,7 +117,7 @@ func overwrite(_ path: String, with bytes: [UInt8]) {
     close(descriptor)
 }
 
-/// The program that dies by kill -9 in the middle of a turn.
+/// The program that kills itself in the middle of a turn.
 func crasher() throws -> String {
     let program = CommandLine.arguments[0].split(separator: "/").dropLast().joined(separator: "/")
     let candidates = ["/\(program)/JournalCrasher", ".build/debug/JournalCrasher"]
@@ -104,10 +125,10 @@ func crasher() throws -> String {
 }
 
 extension Journal {
-    func append(_ numbers: ClosedRange<UInt64>, owedTo owners: [HandlerID] = [a], _ durability: Durability = .run) {
+    func append(_ numbers: ClosedRange<UInt64>, for owners: [HandlerID] = [a], _ durability: Durability = .run) {
         for number in numbers {
             append(
-                data([UInt8(truncatingIfNeeded: number)]), as: Sequence(number), owedTo: owners, durability: durability)
+                data([UInt8(truncatingIfNeeded: number)]), as: Sequence(number), for: owners, durability: durability)
         }
     }
 }

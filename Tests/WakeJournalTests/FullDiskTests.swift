@@ -1,4 +1,4 @@
-// While nothing can be written: what is given is known beside the databases, and nothing is lost untold however that ends.
+// While no database can be written: the file beside them has the issued numbers, and each loss is reported after any end.
 import Testing
 import WakeModel
 
@@ -7,7 +7,9 @@ import WakeModel
 struct FullDiskTests {
     let scratch = Scratch()
 
-    @Test("A crash while neither database can be written gives no number twice, and tells of all that memory had")
+    @Test(
+        "After a crash while neither database can be written, no number is issued twice and all events of memory are reported as lost"
+    )
     func bothAreFull() throws {
         scratch.logBytes = 0
         var journal: Journal? = try scratch.ready()
@@ -23,10 +25,10 @@ struct FullDiskTests {
         let recovery = try scratch.journal().recover()
         #expect(recovery.next > Sequence(6_000))
         #expect(recovery.lost?.first == Sequence(11))
-        #expect(recovery.owed[a]?.map(\.sequence) == (1...10).map { Sequence($0) })
+        #expect(recovery.pending[a]?.map(\.sequence) == (1...10).map { Sequence($0) })
     }
 
-    @Test("A life that began and died while nothing could be written has not ended in order as the one before it did")
+    @Test("A session that started and crashed while nothing could be written does not look cleanly ended")
     func beganWhileFull() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...10)
@@ -42,13 +44,13 @@ struct FullDiskTests {
         let recovery = try #require(journal?.recover())
         let lost = try #require(recovery.lost)
         #expect(lost.first == Sequence(11) && lost.last >= Sequence(20))
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         journal?.close(clean: true)
         journal = nil
-        #expect(try scratch.journal().recover().lost == nil, "it is told once")
+        #expect(try scratch.journal().recover().lost == nil, "it is reported once")
     }
 
-    @Test("A disk that was full while the bridge lived and has room again leaves nothing to tell at the next start")
+    @Test("A disk that was full for a while leaves no loss to report at the next start")
     func fullForAWhile() throws {
         var journal: Journal? = try scratch.ready()
         let locks = [try scratch.lock(scratch.run), try scratch.lock(scratch.disk)]
@@ -61,11 +63,11 @@ struct FullDiskTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
-        #expect(recovery.owed[a]?.count == 21)
+        #expect(recovery.pending[a]?.count == 21)
         #expect(recovery.next == Sequence(22))
     }
 
-    @Test("A reboot while the disk was full and the runtime directory was not gives no number twice")
+    @Test("After a reboot while only the disk was full, no number is issued twice")
     func rebootWhileFull() throws {
         var journal: Journal? = try scratch.ready()
         let lock = [try scratch.lock(scratch.disk)]
@@ -81,7 +83,7 @@ struct FullDiskTests {
         #expect(recovery.lost?.first == Sequence(1))
     }
 
-    @Test("An end in order writes what a full disk kept from being written, where there is room again")
+    @Test("A clean end writes what a full disk had prevented, once there is room again")
     func endsWithRoom() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...2)
@@ -95,6 +97,6 @@ struct FullDiskTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(2), Sequence(3)])
     }
 }

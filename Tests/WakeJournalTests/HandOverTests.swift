@@ -1,6 +1,5 @@
-// One half of the log of turns hands over to the other: what waits is carried, however the bridge ends and whatever is damaged.
+// One half of the turn log hands over to the other: pending events survive any kind of end and any damage.
 import Glibc
-import TestBench
 import Testing
 import WakeModel
 
@@ -11,7 +10,7 @@ struct HandOverTests {
 
     init() { scratch.logBytes = 4_096 }
 
-    /// Each turn brings `count` events and acknowledges as many, so that `waiting` of them wait.
+    /// Each turn appends `count` events and acknowledges as many, so that `waiting` of them stay pending.
     private func play(_ journal: Journal, turns: UInt64, count: UInt64 = 3, waiting: UInt64 = 12) {
         for turn in 0..<turns {
             let first = turn * count + 1
@@ -32,9 +31,9 @@ struct HandOverTests {
         return (try? rows.step()) == true ? rows.text(0) : ""
     }
 
-    private func numbers(_ recovery: Recovery) -> [UInt64]? { recovery.owed[a]?.map(\.sequence.rawValue) }
+    private func numbers(_ recovery: Recovery) -> [UInt64]? { recovery.pending[a]?.map(\.sequence.rawValue) }
 
-    @Test("What waits while ever more comes is no row of the database, and is owed after a kill")
+    @Test("Pending events behind a steady stream become no rows of the database, and survive a kill")
     func carried() throws {
         var journal: Journal? = try scratch.ready()
         let begun = name
@@ -48,7 +47,7 @@ struct HandOverTests {
         #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.next == Sequence(1_801))
     }
 
-    @Test("More than half of a half is not carried but moves into the database, and is owed after a kill")
+    @Test("More than half of a half is not handed over but moves into the database, and survives a kill")
     func tooMuch() throws {
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 100, waiting: 100) }
@@ -58,24 +57,23 @@ struct HandOverTests {
         #expect(numbers(recovery) == Array(201...300) && recovery.lost == nil)
     }
 
-    @Test("A kill -9 before any write or sync, those of handing over too, loses no event and brings none back")
+    @Test("A kill -9 before any write or sync, also during a hand-over, loses no event and repeats none")
     func killedBeforeWrites() throws {
-        let death = scratch.path + "/death.so"
-        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
+        let library = try scratch.crashLibrary()
         for writes in 0..<400 {
             let scratch = Scratch()
-            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(scratch.path) 40")
+            try scratch.crash(before: writes, library, turns: 40)
             scratch.logBytes = 2_048
             let recovery = try scratch.journal().recover()
-            let owed = recovery.owed.values.first?.map(\.sequence.rawValue) ?? []
+            let pending = recovery.pending.values.first?.map(\.sequence.rawValue) ?? []
             let next = recovery.next.rawValue
-            #expect(recovery.lost == nil && owed == Array(max(next, 4) - 3..<max(next, 4)).filter { $0 < next })
+            #expect(recovery.lost == nil && pending == Array(max(next, 4) - 3..<max(next, 4)).filter { $0 < next })
             if next == 41 { return }
         }
         Issue.record("the journal is never whole")
     }
 
-    @Test("A hand-over that the database refuses leaves all in memory, and nothing is missing or owed again later")
+    @Test("A hand-over that the database refuses keeps all events in memory, and none is lost or repeated later")
     func refused() throws {
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 4) }
@@ -100,11 +98,11 @@ struct HandOverTests {
         #expect(numbers(recovery) == Array(51...200) && recovery.lost == nil)
     }
 
-    /// What takes a header away.
+    /// How a header is lost.
     enum Loss: CaseIterable { case flipped, zeroed, cut }
 
     @Test(
-        "A header that is lost is told although a hand-over that came to nothing left the generation before it",
+        "A lost header is reported although an unfinished hand-over left the generation before it",
         arguments: Loss.allCases)
     func preparedAndDamaged(_ loss: Loss) throws {
         var journal: Journal? = try scratch.ready()
@@ -116,7 +114,7 @@ struct HandOverTests {
             _ = journal?.commit()
         }
         journal = nil
-        // As an end before the database has named what was prepared.
+        // As after a crash before the database has named what was prepared.
         shell("rm \(scratch.run)-shm; cp \(before.path)/* \(scratch.path)")
         journal = try scratch.journal()
         let next = try #require(journal?.recover()).next.rawValue
@@ -142,11 +140,12 @@ struct HandOverTests {
         return try #require(
             [0, 4_096].first { place in
                 var reader = ByteReader(bytes: content, from: place + 8)
-                return reader.integer(UInt64.self) == generation
+                let found: UInt64? = try? reader.integer()
+                return found == generation
             })
     }
 
-    @Test("A turn that has no room in the other half either goes into the database, and an end right then is no damage")
+    @Test("A turn with no room in either half goes into the database, and a crash right then is no damage")
     func turnTooBig() throws {
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 10) }
@@ -155,13 +154,13 @@ struct HandOverTests {
         #expect(journal?.commit() == [.committed])
         #expect(try rows() == 112)
         journal = nil
-        // As an end before the new header leaves it.
+        // As a crash before the new header leaves it.
         overwrite(scratch.turns, with: before)
         let recovery = try scratch.journal().recover()
         #expect(numbers(recovery) == Array(19...130) && recovery.lost == nil)
     }
 
-    /// What becomes of the half that the database names: its header, what it took over, what came since, or more of it.
+    /// Damage to the half that the database names: its header, what it took over, what came since, or more of it.
     enum Damage: CaseIterable { case header, carried, since, wiped, emptied, gone }
 
     private func harm(_ damage: Damage) throws {
@@ -179,16 +178,16 @@ struct HandOverTests {
         overwrite(scratch.turns, with: content)
     }
 
-    /// Whether each of these numbers is owed, or told as lost.
+    /// Whether each of these numbers is pending, or reported as lost.
     private func accounts(_ recovery: Recovery, for expected: ClosedRange<UInt64>) -> Bool {
-        let owed = numbers(recovery) ?? []
+        let pending = numbers(recovery) ?? []
         return expected.allSatisfy { number in
-            owed.contains(number)
+            pending.contains(number)
                 || recovery.lost.map { $0.first.rawValue <= number && number <= $0.last.rawValue } == true
         }
     }
 
-    @Test("A half that is damaged is told from the oldest that it may have held", arguments: Damage.allCases)
+    @Test("The loss of a damaged half begins at the oldest number that it may have held", arguments: Damage.allCases)
     func damaged(_ damage: Damage) throws {
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 600) }
@@ -198,13 +197,13 @@ struct HandOverTests {
         let recovery = try scratch.journal().recover()
         #expect(accounts(recovery, for: 1_789...1_800))
         let lost = try #require(recovery.lost)
-        #expect(recovery.owed.isEmpty == (damage != .since))
+        #expect(recovery.pending.isEmpty == (damage != .since))
         #expect(damage == .since ? lost.first.rawValue > 1_789 : lost.first.rawValue == first)
         #expect(recovery.next > Sequence(1_800))
     }
 
     @Test(
-        "The turn at which one half hands over is told with the rest where the other is damaged",
+        "The turn that handed over is reported as lost with the rest of a damaged half",
         arguments: [0, 12], [Damage.header, .carried, .since])
     func damagedAtOnce(waiting: UInt64, damage: Damage) throws {
         var journal: Journal? = try scratch.ready()
@@ -223,7 +222,7 @@ struct HandOverTests {
     }
 
     @Test(
-        "What was taken over is told where the database no longer says which half goes on from it",
+        "Events that were handed over are reported as lost where the database no longer names the half",
         arguments: [true, false])
     func nameIsDamaged(isLogWhole: Bool) throws {
         var journal: Journal? = try scratch.ready()
@@ -234,10 +233,9 @@ struct HandOverTests {
         #expect(accounts(try scratch.journal().recover(), for: 1_789...1_800))
     }
 
-    @Test("A start in halves of another size that is killed before any write loses nothing and tells of nothing")
+    @Test("A start with halves of another size that is killed before any write loses nothing and reports nothing")
     func otherSizeKilled() throws {
-        let death = scratch.path + "/death.so"
-        try #require(compile("Break/death.c", ["-shared", "-fPIC"], to: death))
+        let library = try scratch.crashLibrary()
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 600) }
         var last = UInt64(1_800)
@@ -251,7 +249,7 @@ struct HandOverTests {
         for writes in 0..<200 {
             let copy = Scratch()
             shell("cp -a \(scratch.path)/. \(copy.path)")
-            shell("DEATH_AFTER=\(writes) LD_PRELOAD=\(death) '\(try crasher())' \(copy.path) 1")
+            try copy.crash(before: writes, library, turns: 1)
             copy.logBytes = 2_048
             let recovery = try copy.journal().recover()
             #expect(numbers(recovery) == Array((last - 11)...last) && recovery.lost == nil, "before write \(writes)")
@@ -260,7 +258,7 @@ struct HandOverTests {
         Issue.record("the journal is never whole")
     }
 
-    @Test("Damage to the half that nobody names is nobody's loss")
+    @Test("Damage to the unused half is no loss")
     func otherHalf() throws {
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 600) }
@@ -273,7 +271,8 @@ struct HandOverTests {
         #expect(numbers(recovery) == Array(1_789...1_800) && recovery.lost == nil && recovery.losses.isEmpty)
     }
 
-    @Test("A log of halves of another size is taken up, and goes on in halves of this one", arguments: [2_048, 16_384])
+    @Test(
+        "A log with halves of another size is read, and continues with halves of this size", arguments: [2_048, 16_384])
     func otherSize(_ size: Int) throws {
         var journal: Journal? = try scratch.ready()
         if let journal { play(journal, turns: 600) }

@@ -1,4 +1,4 @@
-// How far devices were listened to is known after a death and a reboot, and costs no write of its own to the disk.
+// Until when devices were listened to is known after a crash and a reboot, and needs no disk write of its own.
 import Testing
 import WakeModel
 
@@ -10,12 +10,12 @@ struct ListeningTests {
 
     private func time(_ seconds: Int64) -> WallTime { WallTime(microseconds: seconds * 1_000_000) }
 
-    @Test("How far a device was listened to survives the bridge's death, and of two words the last counts")
-    func death() throws {
+    @Test("The listening state of a device survives a crash, and the last one recorded counts")
+    func crash() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.note(.until(time(10)), to: source)
+        journal?.record(.until(time(10)), of: source)
         _ = journal?.commit()
-        journal?.note(.since(time(20)), to: source)
+        journal?.record(.since(time(20)), of: source)
         _ = journal?.commit()
         journal = nil
         let next = try scratch.journal()
@@ -23,12 +23,13 @@ struct ListeningTests {
         #expect(next.listening(to: "/d/1") == nil)
     }
 
-    @Test("It is no reason to write the disk, and goes with whatever is", arguments: ["event", "upkeep", "end"])
+    @Test(
+        "The listening state causes no disk write, and goes with the next one", arguments: ["event", "upkeep", "end"])
     func reboot(reason: String) throws {
         var journal: Journal? = try scratch.ready()
         _ = journal?.compact()
         let before = bytes(of: scratch.disk) + bytes(of: scratch.disk + "-wal")
-        journal?.note(.until(time(10)), to: source)
+        journal?.record(.until(time(10)), of: source)
         _ = journal?.commit()
         #expect(bytes(of: scratch.disk) + bytes(of: scratch.disk + "-wal") == before)
         switch reason {
@@ -42,26 +43,26 @@ struct ListeningTests {
         #expect(try scratch.journal(boot: "next").listening(to: source) == .until(time(10)))
     }
 
-    @Test("A start that ends as soon as it has taken up the journal has noted how far the life before it listened")
-    func startInVain() throws {
+    @Test("A start that ends right after recovery has stored how far the session before it listened")
+    func startWithoutRecovery() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.note(.since(time(10)), to: source)
+        journal?.record(.since(time(10)), of: source)
         _ = journal?.commit()
         journal = try scratch.journal()
         let source = source
         let until = Listening.until(time(20))
-        _ = journal?.recover { [journal] _ in journal?.note(until, to: source) }
+        _ = journal?.recover { [journal] _ in journal?.record(until, of: source) }
         journal = nil
         #expect(try scratch.journal().listening(to: source) == until)
     }
 
-    @Test("A database that was begun anew knows it again")
+    @Test("A new database gets the listening state again")
     func heals() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.note(.until(time(10)), to: source)
+        journal?.record(.until(time(10)), of: source)
         _ = journal?.commit()
         _ = journal?.compact()
-        // As if its bad sector had held just that.
+        // As if its bad sector had held exactly these rows.
         let loss = "DELETE FROM facts WHERE name LIKE 'listening%'"
         try scratch.tamper(scratch.run, loss)
         _ = journal?.run?.degrade(SQLiteFailure(code: SQLiteFailure.corrupt, message: "a bad sector"))

@@ -1,4 +1,4 @@
-// Every number is acknowledged, queued, dead-lettered or told as lost: over reboots, full disks and failures in one turn.
+// Every number is acknowledged, queued, dead-lettered or reported as lost: over reboots, full disks and failures in one turn.
 import Testing
 import WakeModel
 
@@ -7,8 +7,8 @@ import WakeModel
 struct LossTests {
     let scratch = Scratch()
 
-    @Test("An unclean reboot tells of pending run events below the newest disk event")
-    func rebootTellsOfOlder() throws {
+    @Test("An unclean reboot reports pending run events below the newest disk event")
+    func rebootReportsOlder() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
         journal?.append(2...2, .disk)
@@ -18,18 +18,18 @@ struct LossTests {
         let recovery = try scratch.journal(boot: "next").recover()
         #expect(recovery.lost?.first == Sequence(1))
         #expect(recovery.lost?.last == Sequence(4_096))
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(2)])
     }
 
-    @Test("A journal that dies right after it was begun, before it set any number aside, has lost nothing")
-    func diedAtBirth() throws {
+    @Test("A journal that crashes right after its first start, before any reservation, has lost nothing")
+    func crashedAtFirstStart() throws {
         _ = try scratch.journal()
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost == nil)
         #expect(recovery.next == Sequence(1))
     }
 
-    @Test("What was acknowledged long before a reboot is not told as lost")
+    @Test("Events acknowledged long before a reboot are not reported as lost")
     func rebootIsClose() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt64(1)...3_500 {
@@ -47,7 +47,7 @@ struct LossTests {
         #expect(lost.first > Sequence(2_000) && lost.first <= Sequence(3_300))
     }
 
-    @Test("A ram event that was pending below a run event is told after a crash")
+    @Test("A ram event that was pending below a run event is reported as lost after a crash")
     func ramBelowRun() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1, .ram)
@@ -56,11 +56,11 @@ struct LossTests {
         journal = nil
         let recovery = try scratch.journal().recover()
         #expect(recovery.lost?.first == Sequence(1))
-        #expect(recovery.owed[a]?.map(\.sequence) == [Sequence(2)])
+        #expect(recovery.pending[a]?.map(\.sequence) == [Sequence(2)])
     }
 
-    @Test("A hole that was found but never told, because the bridge died again, is told at the next start")
-    func toldLater() throws {
+    @Test("A hole that was found but not reported before another crash is reported at the next start")
+    func reportedLater() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1, .ram)
         _ = journal?.commit()
@@ -75,7 +75,7 @@ struct LossTests {
         #expect(try scratch.journal().recover().lost == nil)
     }
 
-    @Test("A number that was told as lost is not given again by a life that journaled nothing")
+    @Test("A number reported as lost is not issued again after a session without events")
     func holeIsUsedUp() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1, .ram)
@@ -88,7 +88,7 @@ struct LossTests {
         #expect(try scratch.journal().recover().next == next)
     }
 
-    @Test("Both databases failing in one turn are told both, once each, and heal both")
+    @Test("When both databases fail in one turn, each is reported once and both heal")
     func bothFail() throws {
         scratch.logBytes = 0
         let journal = try scratch.ready()
@@ -105,7 +105,7 @@ struct LossTests {
         #expect(journal.event(Sequence(3)) == data([3]))
     }
 
-    @Test("A crash while the disk database is degraded gives no number twice")
+    @Test("After a crash while the disk database is degraded, no number is issued twice")
     func reservedTwice() throws {
         var journal: Journal? = try scratch.ready()
         var locked: Database? = try scratch.lock(scratch.disk)
@@ -125,8 +125,8 @@ struct LossTests {
         #expect(recovery.lost?.first == Sequence(1))
     }
 
-    /// In the place of what was acknowledged instead of being delivered.
-    private func tellGap(
+    /// Replaces events that were dropped without delivery.
+    private func appendGap(
         _ journal: Journal?, of numbers: ClosedRange<UInt64>, as seq: UInt64, _ durability: Durability = .run
     ) {
         journal?.acknowledge(numbers.map { Sequence($0) }, by: a)
@@ -135,16 +135,16 @@ struct LossTests {
         let gap = Gap(cause: .stopped, count: UInt64(numbers.count), first: first, last: last, from: time, to: time)
         let stamp = Stamp(moment: Moment(monotonic: .zero, boottime: .zero), wall: time)
         let event = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .gap(gap), stamp: stamp)
-        journal?.append(event, as: Sequence(seq), owedTo: [a], durability: durability)
+        journal?.append(event, as: Sequence(seq), for: [a], durability: durability)
         _ = journal?.commit()
     }
 
-    @Test("Who loses a gap is told again of what it told of", arguments: [true, false])
+    @Test("A lost gap is reported again with all that it reported", arguments: [true, false])
     func gapIsLost(isClean: Bool) throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3)
         _ = journal?.commit()
-        tellGap(journal, of: 1...3, as: 4)
+        appendGap(journal, of: 1...3, as: 4)
         if isClean { journal?.close(clean: true) } else { journal?.reserve(upTo: Sequence(9_000)) }
         _ = journal?.commit()
         journal = nil
@@ -152,20 +152,20 @@ struct LossTests {
         #expect(try scratch.journal(boot: "next").recover().lost?.first == Sequence(1))
     }
 
-    @Test("Who loses a gap that only memory had is told again of what it told of, whatever was reserved meanwhile")
+    @Test("A lost gap that only memory had is reported again with all that it reported, also after a new reservation")
     func gapInMemory() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3, .ram)
         _ = journal?.commit()
-        tellGap(journal, of: 1...3, as: 4, .ram)
+        appendGap(journal, of: 1...3, as: 4, .ram)
         journal?.reserve(upTo: Sequence(9_000))
         _ = journal?.commit()
         journal = nil
         #expect(try scratch.journal().recover().lost?.first == Sequence(1))
     }
 
-    @Test("A start that ended before it had read what is owed leaves it to the next one to tell what a reboot took")
-    func startInVain() throws {
+    @Test("After a start that ended before recovery, the next one reports what a reboot erased")
+    func startWithoutRecovery() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...10)
         _ = journal?.commit()
@@ -177,7 +177,7 @@ struct LossTests {
         #expect(recovery.next > Sequence(10))
     }
 
-    @Test("The event on whose way numbers were reserved is told as lost too")
+    @Test("The event that caused a reservation is reported as lost too")
     func lostWithReservation() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt64(1)...4_096 {
@@ -193,8 +193,8 @@ struct LossTests {
         #expect(lost.first <= Sequence(4_097))
     }
 
-    @Test("A hole that nobody was told of yet is told at the next start, though this life ended in order")
-    func untoldAtTheEnd() throws {
+    @Test("An unreported hole is reported at the next start, also after a clean end")
+    func unreportedAtTheEnd() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1, .ram)
         _ = journal?.commit()
@@ -206,7 +206,7 @@ struct LossTests {
         #expect(try scratch.journal().recover().lost?.first == lost?.first)
     }
 
-    @Test("A dead letter whose payload cannot be read is kept, empty, with its reason")
+    @Test("A dead letter with an unreadable payload is kept, empty, with its reason")
     func unreadableDeadLetter() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
@@ -221,7 +221,7 @@ struct LossTests {
         #expect(letter.seq == Sequence(1) && letter.handler == a && letter.reason.contains("nack"))
     }
 
-    @Test("An event that cannot be read in mid-life is told once")
+    @Test("An event that becomes unreadable is reported once")
     func unreadableEvent() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
@@ -233,7 +233,7 @@ struct LossTests {
         #expect(journal?.commit().count { if case .lost = $0 { true } else { false } } == 1)
     }
 
-    @Test("Dead letters buried while the disk database cannot be written are listed, taken and dropped")
+    @Test("Dead letters added while the disk database cannot be written are listed, removed and dropped")
     func degradedDeadLetters() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3)
@@ -245,7 +245,7 @@ struct LossTests {
                 _ = journal?.commit()
             }
             #expect(journal?.deadLetters().map(\.seq) == [Sequence(1), Sequence(2), Sequence(3)])
-            #expect(journal?.takeDeadLetter(Sequence(1), of: a)?.event == data([1]))
+            #expect(journal?.removeDeadLetter(Sequence(1), of: a)?.event == data([1]))
             #expect(journal?.dropDeadLetters { $0.seq == Sequence(2) } == 1)
             #expect(journal?.deadLetters().map(\.seq) == [Sequence(3)])
         }
@@ -255,7 +255,7 @@ struct LossTests {
         #expect(try scratch.ready().deadLetters().map(\.seq) == [Sequence(3)])
     }
 
-    @Test("A replay goes on after a reboot where the disk last knew it, never after what was lost")
+    @Test("After a reboot a replay continues from the disk's last position, never behind lost events")
     func replayPosition() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
@@ -277,17 +277,17 @@ struct LossTests {
         #expect(position?.line == 7)
     }
 
-    @Test("What would have to go under the cap is listed: the oldest data, by handler, nothing else")
+    @Test("The events to drop for the size cap are the oldest data, by handler, and nothing else")
     func oldestData() throws {
         let journal = try scratch.ready()
         var connected = data([])
         connected.kind = .connected(folded: 0)
-        journal.append(connected, as: Sequence(1), owedTo: [a], durability: .run)
-        journal.append(2...2, owedTo: [a, b])
-        journal.append(3...8, owedTo: [b])
+        journal.append(connected, as: Sequence(1), for: [a], durability: .run)
+        journal.append(2...2, for: [a, b])
+        journal.append(3...8, for: [b])
         var piece = data([])
         piece.kind = .data(.fragment(.tooLong), [9])
-        journal.append(piece, as: Sequence(9), owedTo: [b], durability: .run)
+        journal.append(piece, as: Sequence(9), for: [b], durability: .run)
         _ = journal.commit()
         let chosen = journal.oldestData(freeing: 1)
         #expect(chosen == [a: [Sequence(2)], b: [Sequence(2)]])

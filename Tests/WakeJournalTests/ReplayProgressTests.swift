@@ -1,4 +1,4 @@
-// How far a trace was played, over deaths between the commits of the two databases.
+// How far a trace was played, over crashes between the commits of the two databases.
 import Glibc
 import Testing
 import WakeModel
@@ -38,39 +38,39 @@ final class ReplayProgressTests {
             moment: Moment(monotonic: .zero, boottime: .zero), wall: WallTime(microseconds: 5))
         let event = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .data(.serial, [UInt8(line)]), stamp: stamp)
         journal.setReplayPosition(source: source, line: line)
-        journal.append(event, as: Sequence(UInt64(line)), owedTo: [handler], durability: durability)
+        journal.append(event, as: Sequence(UInt64(line)), for: [handler], durability: durability)
         journal.closeReplayStep()
     }
 
-    /// What a death after the disk's commit and before the other's leaves: the numbers owed, and the line to go on after.
-    private func dieBetweenCommits(_ journal: consuming Journal) throws -> (owed: [UInt64], line: Int) {
+    /// What a crash after the disk's commit and before the other's leaves: the pending numbers, and the line to continue after.
+    private func crashBetweenCommits(_ journal: consuming Journal) throws -> (pending: [UInt64], line: Int) {
         journal.replay.close(orElse: journal.disk)
         _ = journal.disk.commit()
         journal.run?.database = nil
         let recovery = try open().recovery
-        let owed = recovery.owed[handler] ?? []
-        return (owed.map(\.sequence.rawValue), recovery.replayPosition?.line ?? 0)
+        let pending = recovery.pending[handler] ?? []
+        return (pending.map(\.sequence.rawValue), recovery.replayPosition?.line ?? 0)
     }
 
-    @Test("A death between the two commits brings no line of a disk subscription twice")
+    @Test("A crash between the two commits repeats no line of a disk subscription")
     func diskOnly() throws {
         let journal = try open().journal
         for line in 1...3 { play(line, .disk, in: journal) }
-        let (owed, line) = try dieBetweenCommits(journal)
-        #expect(owed == [1, 2, 3] && line == 3)
+        let (pending, line) = try crashBetweenCommits(journal)
+        #expect(pending == [1, 2, 3] && line == 3)
     }
 
     @Test(
-        "A death between the two commits neither loses a line nor brings it twice where durabilities alternate",
+        "A crash between the two commits neither loses nor repeats a line where durabilities alternate",
         arguments: [[Durability.run, .disk], [.disk, .run], [.run, .run, .disk, .run, .disk, .disk, .run]])
     func mixed(_ durabilities: [Durability]) throws {
         let journal = try open().journal
         for (index, durability) in durabilities.enumerated() { play(index + 1, durability, in: journal) }
-        let (owed, line) = try dieBetweenCommits(journal)
-        #expect(owed == (0..<UInt64(line)).map { $0 + 1 })
+        let (pending, line) = try crashBetweenCommits(journal)
+        #expect(pending == (0..<UInt64(line)).map { $0 + 1 })
     }
 
-    @Test("A trace that is played after another begins at its first line, wherever either had its events")
+    @Test("A trace played after another one begins at its first line, in whichever database their events are")
     func anotherTrace() throws {
         var journal: Journal? = try open().journal
         if let journal { for line in 1...3 { play(line, .run, in: journal) } }

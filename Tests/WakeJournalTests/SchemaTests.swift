@@ -1,10 +1,10 @@
-// What is written down of the tables is what the steps make.
+// The constant description of the tables is what the steps make.
 import Testing
 
 @testable import WakeJournal
 
 struct SchemaTests {
-    @Test("the tables that are written down are those that the steps make")
+    @Test("the constant description of the tables is what the steps make")
     func tables() throws {
         let fresh = try Database(path: ":memory:", strength: .normal)
         _ = try Schema.migrate(fresh)

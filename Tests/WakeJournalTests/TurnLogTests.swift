@@ -1,4 +1,4 @@
-// The log of turns: what it holds is as good as written, however the bridge ends and whatever becomes of the file.
+// The turn log: its turns count as written, after any kind of end and any damage of the file.
 import Glibc
 import Testing
 import WakeModel
@@ -12,11 +12,11 @@ struct TurnLogTests {
         try Database(path: scratch.run, strength: .normal).integer("SELECT count(*) FROM events WHERE seq>0")
     }
 
-    @Test("A turn that only the log has is owed after a kill, with what was delivered and what was acknowledged")
+    @Test("A turn that only the log has survives a kill, with its leases and acknowledgements")
     func killed() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...4)
-        journal?.append(5...5, owedTo: [a, b])
+        journal?.append(5...5, for: [a, b])
         journal?.lease([Sequence(1), Sequence(3)], to: a)
         _ = journal?.commit()
         journal?.acknowledge([Sequence(2), Sequence(5)], by: a)
@@ -25,15 +25,15 @@ struct TurnLogTests {
         journal = nil
         let later = try scratch.journal()
         let recovery = later.recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 3, 4])
-        #expect(recovery.owed[a]?.map(\.wasDelivered) == [true, true, false])
-        #expect(recovery.owed[b]?.map(\.sequence.rawValue) == [5])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1, 3, 4])
+        #expect(recovery.pending[a]?.map(\.wasDelivered) == [true, true, false])
+        #expect(recovery.pending[b]?.map(\.sequence.rawValue) == [5])
         #expect(recovery.lost == nil && recovery.losses.isEmpty && recovery.next == Sequence(6))
         #expect(later.event(Sequence(3)) == data([3]))
     }
 
-    @Test("A start that dies before it has recovered leaves everything as it found it, damage too")
-    func startDies() throws {
+    @Test("A start that crashes before recovery changes nothing, damage included")
+    func startCrashes() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt64(1)...20 {
             journal?.append(number...number)
@@ -45,12 +45,12 @@ struct TurnLogTests {
         overwrite(scratch.turns, with: content)
         for _ in 0..<3 { _ = try scratch.journal() }
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == Array(1...19))
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == Array(1...19))
         #expect(recovery.lost?.first == Sequence(20))
         #expect(recovery.losses.count == 1)
     }
 
-    @Test("What an end between the database's commit and the log's new header leaves is not taken up a second time")
+    @Test("After a crash between the database's commit and the log's new header, the log is not read twice")
     func endsBetween() throws {
         let journal = try scratch.ready()
         journal.append(1...3)
@@ -61,13 +61,13 @@ struct TurnLogTests {
         _ = journal.compact()
         let after = bytes(of: scratch.turns)
         journal.close(clean: false)
-        // One generation back is what such an end leaves; two are another file.
+        // Such a crash leaves one generation back; two are another file.
         for (content, isWhole) in [(after, true), (before, false)] {
             overwrite(scratch.turns, with: content)
             let copy = Scratch()
             shell("cp -a \(scratch.path)/. \(copy.path)")
             let recovery = try copy.journal().recover()
-            #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [2, 3])
+            #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [2, 3])
             #expect((recovery.lost == nil) == isWhole)
         }
     }
@@ -83,16 +83,16 @@ struct TurnLogTests {
         shell("\(command) \(scratch.turns)")
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 2])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1, 2])
         #expect(recovery.lost.map { $0.first == Sequence(3) && $0.last >= Sequence(4) } == true)
         #expect(recovery.next > Sequence(4))
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         _ = journal?.commit()
         journal = nil
         #expect(try scratch.journal().recover().lost == nil)
     }
 
-    @Test("A log that is cut or flipped anywhere gives nothing that was not written, and what it lacks is told")
+    @Test("A truncated or damaged log returns no event that was not written, and its losses are reported")
     func damaged() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...20)
@@ -121,22 +121,20 @@ struct TurnLogTests {
 
     private func inspect(_ journal: Journal, _ comment: Comment) {
         let recovery = journal.recover()
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence))
-        for seq in owed { #expect(journal.event(seq) == data([UInt8(truncatingIfNeeded: seq.rawValue)]), comment) }
-        for number in UInt64(1)...100 where !owed.contains(Sequence(number)) {
-            let isTold = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last }
-            #expect(isTold == true && number > 20, comment)
+        let pending = Set((recovery.pending[a] ?? []).map(\.sequence))
+        for seq in pending { #expect(journal.event(seq) == data([UInt8(truncatingIfNeeded: seq.rawValue)]), comment) }
+        for number in UInt64(1)...100 where !pending.contains(Sequence(number)) {
+            let isReported = recovery.lost.map { $0.first <= Sequence(number) && Sequence(number) <= $0.last }
+            #expect(isReported == true && number > 20, comment)
         }
         #expect(recovery.next > Sequence(100), comment)
     }
 
-    @Test("While the file system is full the log goes on taking turns, and a start on it finds them all")
+    @Test("While the file system is full the log accepts turns, and a start on it finds them all")
     func full() throws {
-        guard shell("mount -t tmpfs -o size=3m none \(scratch.path) 2>/dev/null") == 0 else {
-            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
-        }
+        guard scratch.limit(to: "3m") else { return }
         var journal: Journal? = try scratch.ready()
-        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        scratch.fill()
         for number in UInt64(1)...200 {
             journal?.append(number...number)
             #expect(journal?.commit() == [.committed])
@@ -144,13 +142,13 @@ struct TurnLogTests {
         journal = nil
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == Array(1...200))
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == Array(1...200))
         #expect((1...200).allSatisfy { journal?.event(Sequence($0)) != nil })
         shell("rm \(scratch.path)/filler")
         _ = journal?.compact()
         #expect(journal?.health.run == .ok)
         journal = nil
-        #expect(try scratch.journal().recover().owed[a]?.count == 200)
+        #expect(try scratch.journal().recover().pending[a]?.count == 200)
     }
 
     @Test("A run database of another state directory takes its log with it")
@@ -165,12 +163,12 @@ struct TurnLogTests {
         ours = nil
         shell("rm -f \(scratch.run)*; cp \(other.run)* \(scratch.path)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.durability) == [.disk, .disk])
+        #expect(recovery.pending[a]?.map(\.durability) == [.disk, .disk])
         #expect(shell("ls \(scratch.run).corrupt-*-turns >/dev/null 2>&1") == 0)
     }
 
     @Test(
-        "Whatever is appended, changed, given back and acknowledged: after every death the journal owes what it should")
+        "After any sequence of operations and every crash the journal has exactly the pending events")
     func anyCourse() throws {
         for seed in UInt64(1)...30 {
             var course = Course(seed: seed)
@@ -179,11 +177,11 @@ struct TurnLogTests {
     }
 }
 
-/// A journal beside a plain account of who is owed what.
+/// A journal, and beside it a plain account of what is pending for which handler.
 private struct Course {
     private let scratch = Scratch()
     private var random: UInt64
-    private var owed: [HandlerID: Set<UInt64>] = [a: [], b: []]
+    private var pending: [HandlerID: Set<UInt64>] = [a: [], b: []]
     private var attempts: [UInt64: Int] = [:]
     private var next: UInt64 = 1
 
@@ -214,7 +212,7 @@ private struct Course {
             case 0, 1: append(to: journal)
             case 2, 3: acknowledge(in: journal)
             case 4: giveBack(to: journal)
-            default: journal.lease(owed[a, default: []].sorted().prefix(3).map { Sequence($0) }, to: a)
+            default: journal.lease(pending[a, default: []].sorted().prefix(3).map { Sequence($0) }, to: a)
             }
         }
         #expect(journal.commit().allSatisfy { $0 == .committed })
@@ -225,21 +223,21 @@ private struct Course {
         let owners = [[a], [b], [a, b]][dice(3)]
         for _ in 0...dice(9) {
             journal.append(
-                data([UInt8(truncatingIfNeeded: next)]), as: Sequence(next), owedTo: owners, durability: .run)
-            for owner in owners { owed[owner]?.insert(next) }
+                data([UInt8(truncatingIfNeeded: next)]), as: Sequence(next), for: owners, durability: .run)
+            for owner in owners { pending[owner]?.insert(next) }
             next += 1
         }
     }
 
     private mutating func acknowledge(in journal: Journal) {
         let handler = [a, b][dice(2)]
-        let chosen = (owed[handler] ?? []).sorted().filter { _ in dice(3) > 0 }
+        let chosen = (pending[handler] ?? []).sorted().filter { _ in dice(3) > 0 }
         journal.acknowledge(chosen.map { Sequence($0) }, by: handler)
-        owed[handler]?.subtract(chosen)
+        pending[handler]?.subtract(chosen)
     }
 
     private mutating func giveBack(to journal: Journal) {
-        guard let number = owed[a]?.sorted().first else { return }
+        guard let number = pending[a]?.sorted().first else { return }
         attempts[number, default: 0] += 1
         journal.giveBack(Sequence(number), by: a, attempts: attempts[number] ?? 0, charges: 0)
     }
@@ -248,10 +246,10 @@ private struct Course {
         #expect(recovery.lost == nil && recovery.losses.isEmpty)
         #expect(recovery.next == Sequence(next))
         for handler in [a, b] {
-            #expect((recovery.owed[handler] ?? []).map(\.sequence.rawValue) == owed[handler]?.sorted())
+            #expect((recovery.pending[handler] ?? []).map(\.sequence.rawValue) == pending[handler]?.sorted())
         }
-        for one in recovery.owed[a] ?? [] { #expect(one.attempts == attempts[one.sequence.rawValue] ?? 0) }
-        for number in owed[a, default: []].union(owed[b, default: []]) {
+        for one in recovery.pending[a] ?? [] { #expect(one.attempts == attempts[one.sequence.rawValue] ?? 0) }
+        for number in pending[a, default: []].union(pending[b, default: []]) {
             #expect(journal.event(Sequence(number)) == data([UInt8(truncatingIfNeeded: number)]))
         }
         next = recovery.next.rawValue

@@ -32,7 +32,7 @@ extension ControlAnswers {
         var count = 0
         for letter in bridge.journal.deadLetters() where matches(letter.seq, letter.handler) {
             guard bridge.catalog.handlers[letter.handler] != nil,
-                let taken = bridge.journal.takeDeadLetter(letter.seq, of: letter.handler)
+                let taken = bridge.journal.removeDeadLetter(letter.seq, of: letter.handler)
             else { continue }
             bridge.turn.ingest(.revived(letter.handler, taken.event), at: bridge.turn.clock.stamp())
             count += 1

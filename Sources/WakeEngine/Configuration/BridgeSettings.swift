@@ -1,4 +1,4 @@
-// `wakebridge.json5`: what holds for the whole bridge.
+// `wakebridge.json5`: the settings of the whole daemon.
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -10,24 +10,24 @@ public struct BridgeSettings: Hashable, Sendable {
         /// cgroup where one can be had, signal elsewhere.
         case auto
         case cgroup
-        /// SIGSTOP: weak, for a process can be continued behind the bridge's back.
+        /// SIGSTOP: weak, because any process of the same user can continue a stopped one.
         case signal
     }
 
-    /// A token bucket a device; past it comes a gap with cause `storm`.
+    /// A token bucket for each device; past it a gap with cause `storm` replaces events.
     public struct StormLimit: Hashable, Sendable {
         public var isEnabled = true
         public var eventsPerSecond = 5_000
         public var burst = 10_000
     }
 
-    /// So many connects and disconnects within so long, and the device is flapping.
+    /// A device with so many connects and disconnects within so long is flapping.
     public struct FlipLimit: Hashable, Sendable {
         public var count = 5
         public var within = TimeSpan.seconds(10)
     }
 
-    /// What a handler may write to its log; past it lines are counted, not kept.
+    /// What a handler may write to its log; lines past it are counted and dropped.
     public struct LogLimit: Hashable, Sendable {
         public var linesPerSecond = 100
         public var burst = 1_000
@@ -38,21 +38,21 @@ public struct BridgeSettings: Hashable, Sendable {
     public struct JournalLimit: Hashable, Sendable {
         /// Nil keeps events until they are acknowledged.
         public var retention: TimeSpan?
-        /// Bytes on disk, past which the oldest data makes room.
+        /// Bytes on disk; past them the oldest data is dropped.
         public var maxSize = 1 << 30
     }
 
-    /// When suspended handlers are let go: less than either of available memory.
+    /// Suspended handlers end when available memory falls below either limit.
     public struct MemoryLimit: Hashable, Sendable {
         /// Bytes.
         public var reclaimBelow = 64 << 20
         public var reclaimBelowPercent = 5
     }
 
-    /// When the machine is too hot for extension tasks.
+    /// Past it the machine is too hot for extension tasks.
     public struct ThermalLimit: Hashable, Sendable {
         public var isEnabled = true
-        /// Degrees; nil where each sensor's own limit holds.
+        /// Nil uses each sensor's own limit.
         public var limitCelsius: Int?
     }
 
@@ -62,7 +62,7 @@ public struct BridgeSettings: Hashable, Sendable {
         public var speed = ReplaySpeed.times(1)
     }
 
-    /// Members of this group may use the control socket, beside root and the bridge's own user.
+    /// Members of this group may use the control socket, beside root and the daemon's own user.
     public var controlGroup: String?
     public var suspension: Suspension = .auto
     public var storm = StormLimit()
@@ -72,10 +72,10 @@ public struct BridgeSettings: Hashable, Sendable {
     public var memory = MemoryLimit()
     public var thermal = ThermalLimit()
     public var replay: Replay?
-    /// What every manifest starts from.
+    /// The defaults of every manifest.
     public var timers = HandlerTimers()
 
-    /// What holds where there is no file.
+    /// The defaults.
     public init() {}
 }
 
@@ -91,7 +91,7 @@ extension BridgeSettings {
     static let thermalKeys = ["enabled", "limit_celsius"]
     static let replayKeys = ["file", "speed"]
 
-    /// Reads the file; throws every fault of it.
+    /// Reads the file; throws all its faults.
     public init(text: [UInt8], file: String) throws(ConfigurationErrors) {
         let report = ConfigurationReport(file: file)
         self.init()

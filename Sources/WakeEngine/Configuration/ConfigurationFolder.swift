@@ -1,6 +1,6 @@
-// What changed between two looks at `handlers.d`: pure, so that whoever reads the folder decides when to look.
+// What changed between two readings of `handlers.d`. Pure: the caller reads the folder.
 
-/// The files of one look, by file name, with their bytes.
+/// The manifests of one reading.
 public struct ConfigurationFolder: Hashable, Sendable {
     /// Handler ids, each list in alphabetical order.
     public struct Changes: Hashable, Sendable {
@@ -15,22 +15,22 @@ public struct ConfigurationFolder: Hashable, Sendable {
 
     public init() {}
 
-    /// Takes the files whose names end in `.json5`; hidden ones and what editors leave beside are passed over.
+    /// Keeps the files whose names end in `.json5`. Skips hidden ones and editors' backups.
     public init(files: [String: [UInt8]]) {
         for (name, text) in files {
             if let id = HandlerManifest.identifier(ofFile: name) { manifests[id] = text }
         }
     }
 
-    /// What it takes to come from this look to `newer`. A file that was only touched is no change.
+    /// A file with the same bytes is no change.
     public func changes(to newer: ConfigurationFolder) -> Changes {
         var changes = Changes()
         for (id, text) in newer.manifests {
-            guard let old = manifests[id] else {
+            if let old = manifests[id] {
+                if old != text { changes.changed.append(id) }
+            } else {
                 changes.added.append(id)
-                continue
             }
-            if old != text { changes.changed.append(id) }
         }
         changes.removed = manifests.keys.filter { newer.manifests[$0] == nil }.sorted()
         changes.added.sort()

@@ -1,4 +1,4 @@
-// The `limits` of a manifest: how much one handler may have of what the machine has to share.
+// The `limits` of a manifest: how much of the machine one handler may use.
 import WakeProfiles
 import WakeSystem
 
@@ -12,10 +12,10 @@ public struct HandlerLimits: Hashable, Sendable {
 
     static let keys = ["open_files", "processes", "memory"]
 
-    /// What it has at first, and may raise by itself: more than 1,023 break programs that use select(2).
+    /// The handler may raise its soft limit itself: more than 1,023 break programs that use select(2).
     static let defaultOpenFiles = ProcessLimits.Limit(soft: 1_024, hard: 4_096)
     static let defaultProcesses = 128
-    /// Where the kernel can only count what a user has on the whole machine, and the user has other programs too.
+    /// Where the kernel only counts all processes of a user, who has other programs too.
     static let defaultUserProcesses = 4_096
 
     init() {}
@@ -28,14 +28,14 @@ public struct HandlerLimits: Hashable, Sendable {
 }
 
 extension HandlerLimits {
-    /// Of its leaf, where the kernel keeps them.
+    /// Of its cgroup leaf.
     func ofLeaf(machineMemory: Int?) -> LeafLimits {
         LeafLimits(processes: processes ?? Self.defaultProcesses, memory: memory ?? machineMemory.map { $0 / 4 })
     }
 
     /// Of each of its processes.
     /// - Parameters:
-    ///   - isContained: its leaf limits its processes, and better.
+    ///   - isContained: its leaf limits its processes already.
     ///   - isAlone: its user has no other programs.
     func ofProcess(isContained: Bool, isAlone: Bool) -> ProcessLimits {
         var limits = ProcessLimits()

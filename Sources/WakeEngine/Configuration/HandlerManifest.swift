@@ -1,4 +1,4 @@
-// `handlers.d/<id>.json5`: what to run, as whom, and what it may be woken for.
+// `handlers.d/<id>.json5`: the program, its user, and the events that wake it.
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -6,21 +6,21 @@ import WakeProfiles
 public struct HandlerManifest: Hashable, Sendable {
     /// The file's name without `.json5`.
     public var id: String
-    /// How errors name the file.
+    /// The name of the file in errors.
     public var file: String
     /// The program and its arguments, never empty. The program is absolute, or starts with `./` or `../` and is then
     /// relative to the folder that holds the manifest.
     public var exec: [String]
-    /// Nil runs it as the bridge's own user, `ownUser` as one that no other handler has.
+    /// Nil runs it as the daemon's user, `ownUser` as one that no other handler has.
     public var user: String?
-    /// Nil takes the user's own group.
+    /// Nil uses the user's own group.
     public var group: String?
-    /// Beside that one, by name.
+    /// Additional groups, by name.
     public var groups: [String] = []
     public var environment: [String: String] = [:]
-    /// The folder it starts in, absolute; nil is its state folder.
+    /// Absolute; nil starts it in its state folder.
     public var workingDirectory: String?
-    /// It may say in the words of sd_notify how it is.
+    /// It may send sd_notify messages.
     public var notifies = false
     public var limits = HandlerLimits()
     public var settings = HandlerSettings()
@@ -38,9 +38,10 @@ public struct HandlerManifest: Hashable, Sendable {
         "profile", "device", "wake", "policy", "durability", "max_latency", "queue_cap", "retention",
     ]
 
-    /// Reads one manifest. `defaults` are the timers of `wakebridge.json5`; `isRoot` says that the bridge runs as root,
-    /// which refuses a manifest without `user`. Throws every fault of the file. Profiles are checked apart, by
-    /// ``faults(against:)``.
+    /// Reads one manifest; throws all its faults, but for those of profiles, which ``faults(against:)`` returns.
+    /// - Parameters:
+    ///   - isRoot: the daemon runs as root, so a manifest without `user` is refused.
+    ///   - defaults: the timers of `wakebridge.json5`.
     public init(
         id: String, file: String, text: [UInt8], isRoot: Bool, defaults: HandlerTimers = HandlerTimers()
     ) throws(ConfigurationErrors) {
@@ -64,12 +65,12 @@ public struct HandlerManifest: Hashable, Sendable {
         try report.conclude()
     }
 
-    /// A handler that no file describes: the program of one command.
+    /// A handler without a file: the program of one command.
     public init(id: String, command: [String], settings: HandlerSettings) {
         self.id = id
         file = "the command line"
         exec = command
-        // What a person types means the folder they are in.
+        // Paths on the command line are relative to the current folder.
         workingDirectory = "."
         self.settings = settings
     }
@@ -87,7 +88,7 @@ public struct HandlerManifest: Hashable, Sendable {
         return String(name.dropLast(suffix.count))
     }
 
-    /// The id becomes a folder's and a cgroup's name, so nothing may stand in it that a path could read otherwise.
+    /// The id becomes the name of a folder and a cgroup, so it must be a plain path component.
     static func isIdentifier(_ id: String) -> Bool {
         let bytes = Array(id.utf8)
         func isWord(_ byte: UInt8) -> Bool {
@@ -99,16 +100,13 @@ public struct HandlerManifest: Hashable, Sendable {
     }
 }
 
-/// What is run, and as whom.
 extension HandlerManifest {
     /// `exec` with the program's path made absolute; `folder` is the absolute one that holds the manifest.
     public func command(in folder: String) -> [String] {
         guard let program = exec.first, !program.hasPrefix("/") else { return exec }
         return ["\(folder)/\(program)"] + exec.dropFirst()
     }
-}
 
-extension HandlerManifest {
     private mutating func readProgram(_ object: ConfigurationObject, isRoot: Bool) {
         exec = object.texts("exec") ?? []
         checkExec(object)
@@ -155,7 +153,7 @@ extension HandlerManifest {
     }
 }
 
-/// How it is woken and held to its time.
+/// Its lifecycle and timers.
 extension HandlerManifest {
     private mutating func readSwitches(_ object: ConfigurationObject) {
         settings.lifecycle = object.word("lifecycle") ?? settings.lifecycle
@@ -173,7 +171,7 @@ extension HandlerManifest {
         if settings.lifecycle == .oneshot { refuseForOneshot(object) }
     }
 
-    /// A oneshot lives for one batch, so these would never take effect.
+    /// A oneshot runs for one batch, so these would never take effect.
     private func refuseForOneshot(_ object: ConfigurationObject) {
         if settings.startsAtBoot {
             object.report.add(
@@ -197,7 +195,7 @@ extension HandlerManifest {
     private static let queueCapRange = (64 << 10)...(4 << 30)
 }
 
-/// What it is woken for.
+/// The events that wake it.
 extension HandlerManifest {
     private mutating func readSubscriptions(_ object: ConfigurationObject) {
         settings.modes = Set(object.words("modes", of: "modes") ?? [])
@@ -218,7 +216,7 @@ extension HandlerManifest {
         return subscription
     }
 
-    /// Two subscriptions to the same thing could differ in policy, and nobody could say which holds.
+    /// Two subscriptions to the same events could differ in policy, and it would be unclear which counts.
     private func refuseDoubles(_ report: ConfigurationReport) {
         struct Watched: Hashable { var profile: String, device: String? }
         var seen: Set<Watched> = []
@@ -229,7 +227,7 @@ extension HandlerManifest {
         }
     }
 
-    /// What the manifest asks of profiles that cannot be had: an unknown profile, or one outside the declared modes.
+    /// Unknown profiles, and profiles outside the declared modes.
     public func faults(against profiles: ProfileLibrary) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
         for (position, subscription) in settings.subscriptions.enumerated() {
@@ -249,7 +247,7 @@ extension HandlerManifest {
         return report.errors
     }
 
-    /// A handler that could never be woken would look as if its devices were silent.
+    /// Otherwise the handler would never wake, and its devices would look silent.
     private func refuseNeedlessBond(_ profiles: ProfileLibrary, _ report: ConfigurationReport) {
         let watched = settings.subscriptions.compactMap { profiles.index(named: $0.profile) }.map { profiles[$0] }
         guard settings.requirements.contains(.bonded), watched.count == settings.subscriptions.count,

@@ -1,4 +1,4 @@
-// The `timers` object of manifests and of wakebridge.json5: which key sets which timer, and in what range.
+// The `timers` object of manifests and of wakebridge.json5: which key sets which timer, and its range.
 import WakeCore
 import WakeModel
 import WakeProfiles
@@ -37,7 +37,7 @@ public enum TimerKeys {
         Entry(key: "idle_exit", timer: \.idleExit, range: .zero...(.seconds(365 * 86_400))),
     ]
 
-    /// Sets what `timers` of `object` names, and leaves the rest as it is.
+    /// Sets the timers that `timers` of `object` names.
     static func read(from object: ConfigurationObject, into timers: inout HandlerTimers) {
         guard let found = object.object("timers", keys: all.map(\.key)) else { return }
         for entry in all {
@@ -45,7 +45,7 @@ public enum TimerKeys {
         }
     }
 
-    /// Sets the timer that `object` names by its own key, for the few that a manifest has at its top.
+    /// Sets one of the few timers that a manifest has at its top.
     static func readOwnKey(_ key: String, of object: ConfigurationObject, into timers: inout HandlerTimers) {
         guard let entry = all.first(where: { $0.key == key }), object.has(key) else { return }
         if object.object("timers", keys: nil)?.has(key) ?? false {
@@ -54,14 +54,14 @@ public enum TimerKeys {
         if let span = object.span(key, in: entry.range) { timers[keyPath: entry.timer] = span }
     }
 
-    /// A budget too short for the warning shortens it to a fifth, the default's own proportion, unless the file names
-    /// `warn`: who asks for a short budget should not have to know every timer beside it.
+    /// A short budget shortens the warning to a fifth, the default's proportion, unless the file names `warn`. So you can set a short
+    /// budget without knowing the other timers.
     static func fitWarning(of object: ConfigurationObject, into timers: inout HandlerTimers) {
         if object.object("timers", keys: nil)?.has("warn") ?? false { return }
         if timers.warn * 2 > timers.budget { timers.warn = TimeSpan(nanoseconds: timers.budget.nanoseconds / 5) }
     }
 
-    /// Timers that fight each other would make wakes nobody can explain.
+    /// Contradicting timers would make wakes hard to explain.
     static func checkOrder(of timers: HandlerTimers, report: ConfigurationReport) {
         func refuse(_ name: String, _ span: TimeSpan, over limitName: String, _ limit: TimeSpan) {
             guard span > limit else { return }

@@ -20,7 +20,7 @@ extension Bridge {
             guard known != nil || lastWords[id] != nil else { continue }
             let unnoticed = sources.first { $0.kind == device.kind }?.unnoticedEnd(of: device) ?? .zero
             let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: unnoticed)
-            journal.note(.until(until), to: device.uri)
+            journal.record(.until(until), of: device.uri)
         }
     }
 

@@ -75,7 +75,7 @@ public final class Bridge {
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
         let recovery = journal.recover {
             if let aliveUntil {
-                Self.endListening(in: journal, of: $0.owed.values.joined(), aliveUntil, options.sources)
+                Self.endListening(in: journal, of: $0.pending.values.joined(), aliveUntil, options.sources)
             }
         }
         suspension = try Self.chooseSuspension(options)

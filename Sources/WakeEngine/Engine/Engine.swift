@@ -27,7 +27,7 @@ public final class Engine {
         catalog = composer.catalog
         self.composer = composer
         var facts = recovery
-        facts.owed = [:]
+        facts.pending = [:]
         self.recovery = facts
         for (id, device) in journal.devices() { know(device, nil, as: id) }
     }
@@ -98,7 +98,7 @@ public final class Engine {
     package func tellLosses(adopting adopt: () -> Void) {
         turn.keepTogether {
             adopt()
-            journal.noteLossesTold()
+            journal.recordLossesReported()
         }
     }
 }

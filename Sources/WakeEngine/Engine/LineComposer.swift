@@ -45,7 +45,7 @@ package final class LineComposer {
             // What cannot be read any more is told as a gap in its place; the journal tells the operator.
             let event =
                 turn.event(delivered.sequence, before: last)
-                ?? Journal.remains(of: delivered.sequence, from: delivered.origin, at: clock.stamp().wall)
+                ?? Journal.placeholder(for: delivered.sequence, from: delivered.origin, at: clock.stamp().wall)
             write(
                 event, delivered.sequence, delivered.attempt, delivered.isRedelivered, delivery.budget, into: &writer)
         }

@@ -64,7 +64,7 @@ public final class Turn {
     ) throws(SystemError) {
         core = Dispatcher(from: recovery.next, limits: limits)
         lastAppended = Sequence(recovery.next.rawValue - 1)
-        unclaimed = recovery.owed
+        unclaimed = recovery.pending
         stopped = recovery.stopped
         self.journal = journal
         self.clock = clock
@@ -148,7 +148,7 @@ public final class Turn {
     private func apply(_ effect: Effect, at stamp: Stamp) {
         switch effect {
         case .append(let sequence, let event, let owners, let durability):
-            journal.append(event, as: sequence, owedTo: owners, durability: durability)
+            journal.append(event, as: sequence, for: owners, durability: durability)
             appended.append(event, as: sequence)
             lastAppended = max(lastAppended, sequence)
             listeners.saw(event, as: sequence)
@@ -278,7 +278,7 @@ public final class Turn {
         let last = Sequence(core.nextSequence.rawValue - 1)
         guard last > lastAppended else { return }
         lastAppended = last
-        journal.noteGiven(last, at: clock.stamp().wall)
+        journal.recordIssued(last, at: clock.stamp().wall)
     }
 
     /// What is kept only in memory from here on, or again on disk, is told to operators and handlers, once.

@@ -1,13 +1,13 @@
-// The users that handlers run as, as they were when the manifests were read last: the data base that knows them may be on
-// another machine, and the loop, on which everybody waits, does not ask it at each launch.
+// The users that handlers run as, cached when the manifests are read. The user database may be on another machine, so the daemon's
+// loop must not query it at each launch.
 import WakeSystem
 
-/// Who a manifest says that its handler runs as.
+/// The user and groups that a manifest names.
 struct AccountName: Hashable {
     var user: String
     var group: String?
     var groups: [String]
-    /// Whose own user it is.
+    /// Set where the user exists for this handler only.
     var handler: String?
 }
 
@@ -18,7 +18,7 @@ package final class AccountBook {
 
     package init(_ ownUsers: OwnUsers) { self.ownUsers = ownUsers }
 
-    /// Who the handler runs as; nil for who we are.
+    /// Nil where the handler runs as the daemon's user.
     package func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let user = manifest.user else { return nil }
         let handler = manifest.hasOwnUser ? manifest.id : nil
@@ -33,7 +33,7 @@ package final class AccountBook {
         return account
     }
 
-    /// Who we run as ourselves.
+    /// The daemon's own.
     func current() throws(SystemError) -> Account {
         if let own { return own }
         let account = try Account.current()
@@ -41,7 +41,7 @@ package final class AccountBook {
         return account
     }
 
-    /// Users are made, changed and removed between two readings. One that cannot be asked for now stays as it was.
+    /// Users may have changed since the last reading. One whose lookup fails now stays as it was.
     package func renew() {
         for name in known.keys {
             do throws(SystemError) { known[name] = try find(name) } catch {

@@ -1,13 +1,13 @@
-// When a process's container is looked at: while it freezes, and while the end of all that is in it is awaited.
+// When a process's container is checked: while it freezes, and until it is empty after the process exited.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Owns the watch on the kernel's reports, and the timer for looks of our own.
+/// Owns the watch on the kernel's reports, and the timer for checks of our own.
 final class ContainerWatch {
     private enum Suspension {
         case awake(since: Instant)
-        /// With it, the time until the next look whether it is done.
+        /// `delay` is the time until the next check.
         case freezing(delay: TimeSpan)
         case frozen
     }
@@ -16,25 +16,25 @@ final class ContainerWatch {
     private var timer: Timer?
     private var suspension = Suspension.awake(since: SystemClock.monotonic())
     private(set) var freezeCount = 0
-    /// How long it was awake before the latest freeze.
+    /// How long it ran before the latest freeze.
     private(set) var lastAwake = TimeSpan.zero
 
-    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes a few microseconds, or on a
-    /// busy machine a few milliseconds: so we look ourselves, ever more seldom, until a report would come sooner.
-    private static let firstLook = TimeSpan.microseconds(100)
-    private static let lastLook = TimeSpan.milliseconds(5)
-    private static let failedLook = TimeSpan.seconds(1)
-    /// The weak backend never reports, so it is asked while an answer is awaited.
-    private static let blindLook = TimeSpan.milliseconds(1)
+    /// The kernel reports a change of cgroup.events at most every 10 ms, and freezing takes microseconds, or a few milliseconds on a
+    /// busy machine. So we check ourselves, with doubling delays, until a report would come sooner.
+    private static let firstDelay = TimeSpan.microseconds(100)
+    private static let longestDelay = TimeSpan.milliseconds(5)
+    private static let retryDelay = TimeSpan.seconds(1)
+    /// The stop-signal backend never reports, so it is polled.
+    private static let pollDelay = TimeSpan.milliseconds(1)
 
-    /// Calls `look` when the container may have changed. `changes` is nil where only asking tells.
+    /// Calls `check` when the container may have changed. `changes` is nil where it must be polled.
     func listen<Owner: AnyObject>(
-        to changes: Int32?, on loop: EventLoop, of owner: Owner, _ look: @escaping (Owner) -> Void
+        to changes: Int32?, on loop: EventLoop, of owner: Owner, _ check: @escaping (Owner) -> Void
     ) throws(SystemError) {
-        timer = try loop.timer(on: .monotonic, of: owner, look)
+        timer = try loop.timer(on: .monotonic, of: owner, check)
         guard let changes else { return }
-        // The kernel tells of a freeze some 10 ms late, when the next event may be there: that one must not wait for it.
-        reports = try loop.watch(changes, for: .priority, priority: .background, of: owner, look)
+        // The kernel reports a freeze some 10 ms late. An event that arrives then must not wait for it.
+        reports = try loop.watch(changes, for: .priority, priority: .background, of: owner, check)
         reports?.disable()
     }
 
@@ -46,8 +46,8 @@ final class ContainerWatch {
         let now = SystemClock.monotonic()
         if case .awake(let since) = suspension { lastAwake = now - since }
         freezeCount += 1
-        suspension = .freezing(delay: Self.firstLook)
-        timer?.arm(at: now + Self.firstLook)
+        suspension = .freezing(delay: Self.firstDelay)
+        timer?.arm(at: now + Self.firstDelay)
     }
 
     func beginThaw() { suspension = .awake(since: SystemClock.monotonic()) }
@@ -57,29 +57,28 @@ final class ContainerWatch {
         awaitReport(awaitsEnd)
     }
 
-    /// Nothing is awaited any more.
     func end() { reports?.disable() }
 
-    /// It was looked at and is not yet what is awaited.
-    func lookAgain(awaitsEnd: Bool) {
-        guard reports != nil else { return lookAgainIfBlind(awaitsEnd: awaitsEnd) }
-        guard case .freezing(let delay) = suspension, delay < Self.lastLook else { return awaitReport(awaitsEnd) }
+    /// The container is not yet frozen or empty.
+    func checkAgain(awaitsEnd: Bool) {
+        guard reports != nil else { return checkAgainIfPolled(awaitsEnd: awaitsEnd) }
+        guard case .freezing(let delay) = suspension, delay < Self.longestDelay else { return awaitReport(awaitsEnd) }
         suspension = .freezing(delay: delay + delay)
         timer?.arm(at: SystemClock.monotonic() + delay + delay)
     }
 
-    func lookAgainIfBlind(awaitsEnd: Bool) {
+    func checkAgainIfPolled(awaitsEnd: Bool) {
         guard reports == nil, awaitsEnd || isFreezing else { return }
-        timer?.arm(at: SystemClock.monotonic() + Self.blindLook)
+        timer?.arm(at: SystemClock.monotonic() + Self.pollDelay)
     }
 
-    /// What cannot be read would be reported without end.
-    func lookAfterFailure(awaitsEnd: Bool) {
+    /// A file that cannot be read would be reported without end.
+    func checkAfterFailure(awaitsEnd: Bool) {
         reports?.disable()
-        if awaitsEnd || isFreezing { timer?.arm(at: SystemClock.monotonic() + Self.failedLook) }
+        if awaitsEnd || isFreezing { timer?.arm(at: SystemClock.monotonic() + Self.retryDelay) }
     }
 
-    /// The kernel reports each thaw and each freeze, which wakes us for what we know: it is heard while something is awaited only.
+    /// The kernel reports each thaw and freeze, which would wake the daemon for nothing. So the watch is on only while needed.
     private func awaitReport(_ awaitsEnd: Bool) {
         if awaitsEnd || isFreezing { reports?.enable() } else { reports?.disable() }
     }

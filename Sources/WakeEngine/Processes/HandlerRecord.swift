@@ -1,11 +1,11 @@
-// What outlives a handler's processes: its name in logs, how often its faults are told, and what is still being closed for it.
+// What outlives a handler's processes: its name in logs, the limit of its fault reports, and the descriptors still being closed.
 import WakeCore
 import WakeModel
 import WakeSystem
 
 final class HandlerRecord {
     let id: HandlerID
-    /// What an earlier process sent may still be closing when the next one starts.
+    /// Descriptors that an earlier process sent may still be closing when the next one starts.
     let closings = ForeignClosings()
     let log = Log("handlers")
     private let catalog: Catalog
@@ -24,7 +24,7 @@ final class HandlerRecord {
         handlerLog?.handler(id, logged: line, as: .handler(stream))
     }
 
-    /// In the bridge's log and in the handler's own.
+    /// In the daemon's log and in the handler's own.
     func report(_ sentence: String) {
         log.warning("handler \(name) \(sentence)")
         handlerLog?.handler(id, logged: sentence, as: .bridge)
@@ -35,7 +35,7 @@ final class HandlerRecord {
         handlerLog?.handler(id, logged: "cannot be started: \(reason)", as: .bridge)
     }
 
-    /// A handler that talks nonsense is answered, but not without end: false where it is not any more.
+    /// Limits the answers to invalid lines: false where the limit is reached.
     func report(_ fault: ProtocolFault, at now: Instant) -> Bool {
         var limit = faultLimit ?? RateLimiter(perSecond: 20, burst: 100, now: now)
         defer { faultLimit = limit }

@@ -1,4 +1,4 @@
-// How a manifest becomes a process: its environment, its user, its own directory, and the container it is born into.
+// Starts a manifest's process: its environment, its user, its directory and its container.
 import WakeCore
 import WakeModel
 import WakeSystem
@@ -11,14 +11,14 @@ struct Launcher {
     private let accounts: AccountBook
     private let handOvers = StateHandOvers()
 
-    /// Each handler's directory is its own alone; those above are ours, and it only passes through them.
+    /// Each handler may read only its own directory. Those above belong to the daemon, and it may only pass through them.
     init(suspension: Suspension, accounts: AccountBook, bridgeStateDirectory: String, runtimeDirectory: String) {
         self.suspension = suspension
         self.accounts = accounts
         stateDirectory = Self.stateDirectory(below: bridgeStateDirectory)
         directoriesAbove = [bridgeStateDirectory, stateDirectory]
         self.runtimeDirectory = runtimeDirectory
-        // What an earlier life left: names that nobody listens at any more.
+        // Sockets of an earlier run of the daemon.
         Directory.removeTree(noticeDirectory)
     }
 
@@ -26,12 +26,12 @@ struct Launcher {
 
     private let directoriesAbove: [String]
     private let runtimeDirectory: String
-    /// Bytes; nil where the kernel does not tell.
+    /// Bytes; nil where the kernel does not say.
     private let machineMemory = (try? MemoryPressure.memory()).map { Int(clamping: $0.total) }
     private var noticeDirectory: String { "\(runtimeDirectory)/notify" }
 
-    /// Where the process may say in the words of sd_notify how it is. A name in a directory, not an abstract one: anybody on
-    /// the machine may write to those, and by filling the few places in its queue keep the handler itself from being heard.
+    /// The process's NOTIFY_SOCKET. A path, not an abstract name: any user may write to an abstract socket, and could fill its short
+    /// queue so that the handler's messages get lost.
     func makeServiceSocket(
         for manifest: HandlerManifest, _ id: HandlerID, _ epoch: Epoch, closings: ForeignClosings
     ) throws(SystemError) -> DatagramSocket? {
@@ -52,7 +52,7 @@ struct Launcher {
             at: "\(noticeDirectory)/\(id.rawValue)-\(epoch.rawValue)", owner: account, closings: closings)
     }
 
-    /// The user whose word is the handler's.
+    /// The user whose messages count as the handler's.
     func user(of manifest: HandlerManifest) throws(SystemError) -> UInt32 {
         if let account = try account(of: manifest) { return account.user }
         return try accounts.current().user
@@ -84,7 +84,7 @@ struct Launcher {
         }
     }
 
-    /// Nil where the handler runs as we do.
+    /// Nil where the handler runs as the daemon's user.
     private func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let account = try accounts.account(of: manifest) else { return nil }
         return account.isCurrent && manifest.group == nil && manifest.groups.isEmpty ? nil : account
@@ -100,14 +100,14 @@ struct Launcher {
         return path
     }
 
-    /// Files go with the directory only to a handler's own user. Those of root stay root's in any case.
+    /// Files go with the directory only to a handler's own user. Files of root stay with root.
     private func settleFormerOwner(of path: String, _ account: Account, givesFiles: Bool) throws(SystemError) {
         guard let former = File.owner(of: path), former != account.user else { return }
-        guard givesFiles, former != 0 else { return tellOfFormerOwner(of: path, account) }
+        guard givesFiles, former != 0 else { return warnOfFormerOwner(of: path, account) }
         try handOvers.give(path, from: former, to: account)
     }
 
-    private func tellOfFormerOwner(of path: String, _ account: Account) {
+    private func warnOfFormerOwner(of path: String, _ account: Account) {
         guard let names = try? Directory.names(in: path), !names.isEmpty else { return }
         let owner = account.isUnlisted ? "\(account.user):\(account.group)" : account.name
         Log("handlers").warning(
@@ -115,7 +115,7 @@ struct Launcher {
         )
     }
 
-    /// Nothing of ours leaks in: a handler sees what its manifest says and what the protocol names.
+    /// Only the manifest's variables and the protocol's, none of the daemon's.
     func environment(
         of manifest: HandlerManifest, _ reason: WakeReason, _ directory: String, _ account: Account?
     ) -> [(name: String, value: String)] {

@@ -1,24 +1,23 @@
-// How much a handler may say: what its events call for, and beyond that so many lines and KiB a second.
+// How many replies a handler may write: eight for each event, and beyond that so many lines and KiB a second.
 import WakeModel
 import WakeSystem
 
-/// Lines, and each KiB of them, are paid for first out of a bucket that time fills, then out of what the events given to the process
-/// are worth. So a handler that answers what it is given always can, at any rate, and a flood costs the others next to nothing,
-/// whether its lines are many or long.
+/// Each line and each KiB is paid from a token bucket first, then from the credit of the delivered events. So a handler can always
+/// answer its events, at any rate. A flood of many or of long lines costs the other handlers next to nothing.
 package struct LineAllowance {
-    /// Far more than a program has to say by itself, such as checkpoints, tasks and requests to a device at 1 kHz; at some
-    /// 10 µs a line, one hundredth of a processor. As KiB it is 1 MiB a second.
+    /// Enough for checkpoints, tasks and device requests at 1 kHz. At some 10 µs a line it is one hundredth of a processor. As KiB it
+    /// is 1 MiB a second.
     package static let linesPerSecond = 1_000
-    /// A start-up may say all it knows at once.
+    /// For the replies of a start.
     static let burst = 4_000
     /// An acknowledgement, a checkpoint, a task's begin and end, a read and a write are six.
     package static let linesPerEvent = 8
-    /// What the largest batch is worth, so that years of well-paid silence do not pay for a flood.
+    /// The credit of the largest batch, so that years of events do not pay for a flood.
     static let creditLimit = linesPerEvent * 1_024
 
     private var bucket: RateLimiter
     private var credit = 0
-    /// Bytes that were read and are less than a KiB together.
+    /// Bytes read, less than a KiB together.
     private var unpaidBytes = 0
 
     init(now: Instant) { bucket = RateLimiter(perSecond: Self.linesPerSecond, burst: Self.burst, now: now) }
@@ -27,10 +26,10 @@ package struct LineAllowance {
 
     mutating func isSpent(now: Instant) -> Bool { credit == 0 && bucket.isEmpty(now: now) }
 
-    /// Pays for a line that is heard in any case; where nothing is left to pay with, it is owed.
+    /// Pays for a line that is read in any case, even below zero.
     mutating func payLine(now: Instant) { pay(1, now: now) }
 
-    /// Pays for bytes that were read, whatever lines they make.
+    /// Pays for bytes, whatever lines they make.
     mutating func pay(bytes: Int, now: Instant) {
         let (kibibytes, rest) = (unpaidBytes + bytes).quotientAndRemainder(dividingBy: 1_024)
         unpaidBytes = rest

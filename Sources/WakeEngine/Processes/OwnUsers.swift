@@ -1,20 +1,20 @@
-// The users that exist for one handler each: which number each has, over restarts and beside those of systemd.
+// Users that exist for one handler each: their numbers, over restarts and beside those of systemd.
 import Glibc
 import WakeSystem
 
-/// The owner of a handler's state directory is the record of its number. The directory of a handler that was removed keeps
-/// its number, so that no other handler can read what it left.
+/// The owner of a handler's state directory is the record of its number. A removed handler's directory keeps its number, so that no
+/// other handler can read it.
 package final class OwnUsers {
-    /// Where numbers are looked for and kept.
+    /// Where numbers are found and kept.
     package struct Places {
         /// Where each handler has a directory of its own.
         var handlers: String
-        /// Directories of the same kind that other bridges of this machine have.
+        /// The same directories of other daemons on this machine.
         var neighbours: [String] = []
         var locks = UserLock.systemDirectory
     }
 
-    /// The numbers of `DynamicUser=`, which no data base gives to a person or a service.
+    /// The numbers of `DynamicUser=`, which no user database assigns.
     static let numbers: ClosedRange<UInt32> = 61_184...65_519
 
     private let places: Places
@@ -27,7 +27,7 @@ package final class OwnUsers {
         self.isListed = isListed
     }
 
-    /// The same at each asking, for as long as the daemon lives.
+    /// The same each time, as long as the daemon runs.
     func account(of handler: String) throws(SystemError) -> Account {
         if let account = accounts[handler] { return account }
         makeLockDirectory()
@@ -41,13 +41,13 @@ package final class OwnUsers {
     private func number(of handler: String, _ name: String) throws(SystemError) -> UInt32 {
         var taken = numbersOfOthers(than: handler)
         if let kept = File.owner(of: "\(places.handlers)/\(handler)"), Self.numbers.contains(kept) {
-            if !taken.contains(kept), try take(kept, name) { return kept }
+            if !taken.contains(kept), try reserve(kept, name) { return kept }
             taken.insert(kept)
         }
         let start = Self.firstChoice(of: handler)
         for step in 0..<UInt32(Self.numbers.count) {
             let number = Self.numbers.lowerBound + (start + step) % UInt32(Self.numbers.count)
-            if !taken.contains(number), try take(number, name) { return number }
+            if !taken.contains(number), try reserve(number, name) { return number }
         }
         throw SystemError(
             "find a free user for", "handler \(handler)", Errno(code: EUSERS),
@@ -70,7 +70,7 @@ package final class OwnUsers {
         return numbers
     }
 
-    private func take(_ number: UInt32, _ name: String) throws(SystemError) -> Bool {
+    private func reserve(_ number: UInt32, _ name: String) throws(SystemError) -> Bool {
         guard !isListed(number) else { return false }
         guard File.exists(places.locks) else { return true }
         guard let lock = try UserLock.acquire(number, for: name, in: places.locks) else { return false }
@@ -78,13 +78,13 @@ package final class OwnUsers {
         return true
     }
 
-    /// Systemd makes it with its first such unit, which may come after us.
+    /// Systemd makes it with its first such unit, which may start after the daemon.
     private func makeLockDirectory() {
         guard places.locks == UserLock.systemDirectory, File.exists("/run/systemd/system") else { return }
         try? Directory.create(places.locks, mode: 0o755)
     }
 
-    /// The same in every life of the daemon: FNV-1a of the id.
+    /// The same in every run of the daemon: FNV-1a of the id.
     static func firstChoice(of handler: String) -> UInt32 {
         let hash = handler.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return hash % UInt32(numbers.count)

@@ -1,4 +1,4 @@
-// The executor of real processes: every outward effect of the core in one flat switch, every sign of life back as an input.
+// The executor for real processes: performs every outward effect of the core, and passes what processes do back as inputs.
 import WakeCore
 import WakeLoop
 import WakeModel
@@ -25,7 +25,7 @@ enum Suspension {
     }
 }
 
-/// Whose words a log line is.
+/// Who wrote a log line.
 package enum LogVoice: Hashable {
     case handler(HandlerProcess.Stream)
     case bridge
@@ -38,7 +38,7 @@ package enum LogVoice: Hashable {
     }
 }
 
-/// What of handlers' logs goes where.
+/// Receives the lines of handlers' logs.
 package protocol HandlerLog: AnyObject {
     func handler(_ id: HandlerID, logged line: String, as voice: LogVoice)
 }
@@ -49,7 +49,7 @@ package final class ProcessExecutor: EffectExecutor {
     private let composer: LineComposer
     private let launcher: Launcher
     let requests: DeviceRequests
-    /// Bytes of a handler's output that may stand in one line of its log.
+    /// Bytes of one line of a handler's log.
     private let longestLogLine: Int
     private let handlerLog: (any HandlerLog)?
 
@@ -74,10 +74,10 @@ package final class ProcessExecutor: EffectExecutor {
     }
 
     package func pid(of handler: HandlerID) -> Int32? { processes[handler]?.pid }
-    /// Read from the kernel each time it is asked for; nil where the kernel does not account it.
+    /// Read from the kernel each time; nil where the kernel does not account it.
     package func processorTime(of handler: HandlerID) -> TimeSpan? { processes[handler]?.processorTime }
 
-    /// What its process says of itself with STATUS=.
+    /// Its process's STATUS= text.
     package func status(of handler: HandlerID) -> String? { processes[handler]?.status }
 
     func perform(_ effect: Effect, in turn: Turn) {
@@ -88,7 +88,7 @@ package final class ProcessExecutor: EffectExecutor {
             process.allowReplies(to: delivery.events.count)
             if let last = delivery.events.last, countsWriting(id) {
                 let patience = TimeSpan(nanoseconds: delivery.budget.nanoseconds / 2)
-                process.tellWhenWritten(through: last.sequence, patience: patience)
+                process.trackDelivery(through: last.sequence, patience: patience)
             }
             process.write { composer.compose(delivery, for: id, in: turn, into: &$0) }
         case .notify(let id, let epoch, let notice): notify(id, epoch, notice)
@@ -142,7 +142,7 @@ package final class ProcessExecutor: EffectExecutor {
         to process: HandlerProcess, at socket: DatagramSocket, of user: UInt32
     ) throws(SystemError) {
         do throws(SystemError) {
-            try process.hearServices(at: socket, of: user)
+            try process.listenForServices(at: socket, of: user)
         } catch {
             process.abandon()
             throw error
@@ -180,7 +180,7 @@ package final class ProcessExecutor: EffectExecutor {
         }
     }
 
-    /// A oneshot answers with its exit.
+    /// A oneshot acknowledges with its exit.
     private func countsWriting(_ id: HandlerID) -> Bool {
         guard let settings = catalog.handlers[id]?.settings else { return false }
         return settings.acknowledgement == .delivery && settings.lifecycle == .resident

@@ -1,54 +1,53 @@
-// A process's descriptor 3 from our side: what the handler says, cut into lines, and when it is not read.
+// Our end of a process's descriptor 3: reads the handler's lines, and decides when to pause.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Where replies are read into before they are cut into lines; one for all processes, because each empties it at once.
+/// The read buffer; one for all processes, because each read is cut into lines at once.
 final class ReadSpace {
     fileprivate var bytes = [UInt8](repeating: 0, count: 8 << 10)
 }
 
-/// Owns our end of the pipe, and the watch on it. Its owner asks for what was said until there is nothing more for this turn.
+/// Owns our end of the pipe, and the watch on it. Call ``next()`` until it returns nil for this turn.
 final class ReplyReader {
     typealias Line = Result<ArraySlice<UInt8>, ProtocolFault>
 
-    /// What the pipe brought.
     enum News {
         case line(Line)
-        /// It says more than its allowance: it is read now and then only, until all it wrote has been read.
+        /// True: it writes more than its allowance, so it is read at intervals until all it wrote has been read.
         case throttled(Bool)
-        /// Every line that was written before the freeze or the exit has been told.
+        /// Every line that was written before the freeze or the exit has been returned.
         case drained(Occasion)
     }
 
-    /// Why every line that was written before now is read, paid for or not.
+    /// Why every line written so far is read, beyond the allowance too.
     enum Occasion {
         case freeze
-        /// What the process left behind may go on writing for ever.
+        /// Processes that it left behind may write forever.
         case exit(ExitStatus)
     }
 
     private enum State {
         case listening
         /// Frozen: only escaped root processes write now.
-        case asleep
-        /// So many of the bytes that were there have not been read.
+        case frozen
+        /// `left` bytes of those that were there are unread.
         case draining(left: Int, Occasion)
-        /// All that was there is read, and whether the stream has ended is looked for.
+        /// All that was there is read; checks for the end of the stream.
         case ending(ExitStatus)
-        /// Tells nothing any more, even from within a call.
+        /// Returns nothing any more, even when closed during a call.
         case closed
     }
 
-    /// How the handler stands with its allowance.
+    /// The state of the allowance.
     private enum Pace: Equatable {
         case free
         case throttled
-        /// It is spent, and nothing is read until some of it is back.
+        /// Spent: nothing is read until then.
         case waiting(until: Instant)
     }
 
-    /// One reading a turn, so that a handler that floods does not starve the others.
+    /// One read a turn, so that a flood does not starve the other handlers.
     private enum Reading {
         case due
         case done(count: Int)
@@ -56,7 +55,7 @@ final class ReplyReader {
 
     private var pipe: PipeEnd
     private let space: ReadSpace
-    private let trouble: ProcessTrouble
+    private let errorLog: ProcessErrorLog
     private var watch: Watch?
     private var refill: Timer?
     private var splitter = LineSplitter()
@@ -64,23 +63,23 @@ final class ReplyReader {
     private var state = State.listening
     private var pace = Pace.free
     private var reading = Reading.due
-    /// The handler does not read its answers, so it is not read either.
+    /// The handler does not read its answers, so its replies are not read.
     private var isHeld = false
 
-    /// A hundred lines at a time, instead of a wake of ours for each.
+    /// A hundred lines at a time, instead of a wake of the daemon for each.
     private static let refillPause = TimeSpan.milliseconds(100)
 
-    init(_ pipe: consuming PipeEnd, space: ReadSpace, _ trouble: ProcessTrouble) {
+    init(_ pipe: consuming PipeEnd, space: ReadSpace, _ errorLog: ProcessErrorLog) {
         self.pipe = pipe
         self.space = space
-        self.trouble = trouble
+        self.errorLog = errorLog
     }
 
-    /// The watch first: a descriptor that is closed while it is watched may stay in epoll, as long as a child that is still
-    /// frozen on its way to exec holds a copy.
+    /// The watch first: a descriptor closed while watched stays in epoll as long as a child that is frozen before its exec holds a
+    /// copy.
     deinit { watch?.cancel() }
 
-    /// Calls `body` when ``next()`` may have news.
+    /// Calls `body` when ``next()`` may return something.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
@@ -95,7 +94,7 @@ final class ReplyReader {
         endWatch()
     }
 
-    /// Reads nothing until ``release()``; false where it was so already.
+    /// Reads nothing until ``release()``; false where it is held already.
     func hold() -> Bool {
         guard !isHeld else { return false }
         isHeld = true
@@ -107,14 +106,14 @@ final class ReplyReader {
         guard isHeld else { return }
         isHeld = false
         updateWatch()
-        // Lines that were read before it was held may not be told yet. The pipe does not have them any more, so it stays silent.
+        // Lines read before the hold may still be in the splitter. The pipe no longer has them, so it reports nothing.
         switch pace {
         case .free, .throttled: refill?.arm(at: SystemClock.monotonic())
         case .waiting(let until): refill?.arm(at: until)
         }
     }
 
-    /// The process was given so many events, and may say what belongs to them. True where that lets it be read on.
+    /// The process got so many events and may answer them. True where reading continues by that.
     func grant(events: Int) -> Bool {
         allowance.grant(events: events)
         guard isWaiting, events > 0 else { return false }
@@ -122,38 +121,38 @@ final class ReplyReader {
         return true
     }
 
-    /// It runs, or is about to: what it says is read again. True where there may be something from before, not paid for yet.
+    /// It runs, or is about to: reads its replies again. True where unread lines from before may be left.
     func wake() -> Bool {
         switch state {
         case .listening, .draining(_, .exit), .ending, .closed: return false
-        case .asleep, .draining(_, .freeze): break
+        case .frozen, .draining(_, .freeze): break
         }
         state = .listening
         updateWatch()
         return pace != .free
     }
 
-    /// From now on ``next()`` tells every line that was written before now, and that it has. What a pipe holds, which its owner
-    /// can make large, is read in pieces over several turns, so that a flood keeps no other handler waiting.
+    /// From now on ``next()`` returns every line written before now, then ``News/drained(_:)``. A handler may enlarge its pipe, so this
+    /// takes several turns and delays no other handler.
     func drain(_ occasion: Occasion) {
         switch state {
         case .draining(_, .exit), .ending, .closed: return
-        case .listening, .asleep, .draining(_, .freeze): break
+        case .listening, .frozen, .draining(_, .freeze): break
         }
         if isWaiting { pace = .throttled }
         refill?.disarm()
-        let left = trouble.attempt("read from") { () throws(SystemError) in try pipe.bytesWaiting() } ?? nil
+        let left = errorLog.attempt("read from") { () throws(SystemError) in try pipe.bytesWaiting() } ?? nil
         state = .draining(left: left ?? 0, occasion)
         reading = .due
     }
 
     // MARK: Reading
 
-    /// What is told next; nil where that is all for this turn.
+    /// Nil where that is all for this turn.
     func next() -> News? {
         switch state {
         case .listening: return isHeld ? nil : nextPaid()
-        case .asleep:
+        case .frozen:
             watch?.disable()
             return nil
         case .draining(let left, let occasion): return nextDrained(left, occasion)
@@ -205,7 +204,7 @@ final class ReplyReader {
         if let line = nextLine() { return line }
         guard left > 0 else {
             guard case .exit(let status) = occasion else { return endDrain(occasion) }
-            // The end of the stream is known only by reading past what is there, and with it a last line without an end.
+            // Only a read past the rest shows the end of the stream, and with it a last line without a newline.
             state = .ending(status)
             return readOnce().map(News.line) ?? next()
         }
@@ -220,24 +219,24 @@ final class ReplyReader {
     }
 
     private func endDrain(_ occasion: Occasion) -> News {
-        state = .asleep
+        state = .frozen
         reading = .due
         updateWatch()
         return .drained(occasion)
     }
 
-    /// A line that is told in any case.
+    /// A line that is returned in any case.
     private func nextLine() -> News? {
         guard let line = splitter.next() else { return nil }
         allowance.payLine(now: SystemClock.monotonic())
         return .line(line)
     }
 
-    /// Returns what stands after the last newline where nothing more will come.
+    /// Returns what follows the last newline where the stream has ended.
     private func readOnce() -> Line? {
         reading = .done(count: 0)
         guard
-            let result = trouble.attempt(
+            let result = errorLog.attempt(
                 "read from", { () throws(SystemError) in try pipe.read(into: &space.bytes) })
         else { return nil }
         switch result {
@@ -260,12 +259,12 @@ final class ReplyReader {
 
     private var isWaiting: Bool { if case .waiting = pace { true } else { false } }
 
-    /// What is not read is not watched: a pipe that is ready would keep the loop turning. That of a frozen process is silent,
-    /// and is left as it is: two system calls a wake.
+    /// Stops the watch while nothing is read, because a readable pipe would keep the loop busy. The watch of a frozen process stays:
+    /// its pipe is silent, and changing it costs two system calls a wake.
     private func updateWatch() {
         switch state {
         case .draining, .ending: watch?.enable()
-        case .listening, .asleep:
+        case .listening, .frozen:
             if isHeld || isWaiting { return watch?.disable() ?? () }
             if case .listening = state { watch?.enable() }
         case .closed: break

@@ -1,4 +1,4 @@
-// The socket behind a process's NOTIFY_SOCKET: whose datagrams are heard, how many, and what is said of the others.
+// The socket behind a process's NOTIFY_SOCKET: whose datagrams are accepted, how many, and what is logged of the others.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -6,32 +6,32 @@ import WakeSystem
 /// Owns the socket and its watch.
 final class ServiceListener {
     private let socket: DatagramSocket
-    /// Whose word is the handler's.
+    /// The user whose messages count as the handler's.
     private let user: UInt32
     private let loop: EventLoop
     private var watch: Watch?
     private var refill: Timer?
     private var head = Head.unread
-    /// A program says something when its state changes; more than this waits in the socket, and then its writer does.
+    /// A program writes when its state changes. More than this waits in the socket, and then its sender waits.
     private var allowance = RateLimiter(perSecond: 200, burst: 400, now: SystemClock.monotonic())
-    private var complaints = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
+    private var warnings = RateLimiter(perSecond: 1, burst: 5, now: SystemClock.monotonic())
     private var ignoredCount = 0
 
-    /// What became of the datagram that is first in the queue. One that carries descriptors is heard at once, but those behind it
-    /// wait until a thread has dropped it: closing what it carries may take as long as its sender likes.
+    /// The datagram that is first in the queue. One that carries descriptors is read at once, but those behind it wait until a thread
+    /// has dropped it: closing its descriptors may take as long as its sender likes.
     private enum Head {
         case unread
-        /// Heard, and no thread could be started yet.
-        case heard
-        /// The watch hears the job's answer; where none could be had, the timer asks for it.
+        /// Read, and no thread could be started yet.
+        case read
+        /// The watch reports the end of the job; without one the timer polls.
         case dropping(Watch?, BackgroundJob<Void>)
-        /// Nothing is told any more, even from within a call.
+        /// Emits nothing any more, even when closed during a call.
         case closed
     }
 
     private let log: Log
 
-    /// Calls `body` when there may be something to ``read(_:_:)``.
+    /// Calls `body` when ``read(_:_:)`` may have something to read.
     init<Owner: AnyObject>(
         _ socket: DatagramSocket, from user: UInt32, on loop: EventLoop, log: Log, of owner: Owner,
         _ body: @escaping (Owner) -> Void
@@ -47,24 +47,24 @@ final class ServiceListener {
     func close() {
         refill = nil
         watch = nil
-        forgetHead()
+        clearHead()
         head = .closed
     }
 
-    /// Reads all that was sent before now, but for what is behind a datagram that a thread still drops. The kernel keeps few for
-    /// one socket (net.unix.max_dgram_qlen).
-    func drain(_ membership: (Int32) -> Membership, _ tell: (ServiceMessage) -> Void) {
-        for _ in 0..<Self.queueLimit { guard readOne(membership, tell) else { return } }
+    /// Reads all that was sent before now, up to a datagram that a thread still drops. The kernel keeps few for one socket
+    /// (net.unix.max_dgram_qlen).
+    func drain(_ membership: (Int32) -> Membership, _ emit: (ServiceMessage) -> Void) {
+        for _ in 0..<Self.queueLimit { guard readOne(membership, emit) else { return } }
     }
 
     private static let queueLimit = 512
     private static let refillPause = TimeSpan.milliseconds(100)
 
-    /// Reads one datagram, so that others are not kept waiting, and tells what it says where its sender is the handler's.
-    func read(_ membership: (Int32) -> Membership, _ tell: (ServiceMessage) -> Void) {
+    /// Reads one datagram, so that other handlers need not wait, and emits its message where the sender is the handler's.
+    func read(_ membership: (Int32) -> Membership, _ emit: (ServiceMessage) -> Void) {
         let now = SystemClock.monotonic()
         guard !allowance.isEmpty(now: now) else { return pause(from: now) }
-        if readOne(membership, tell) { allowance.draw(now: now) }
+        if readOne(membership, emit) { allowance.draw(now: now) }
     }
 
     private func pause(from now: Instant) {
@@ -72,7 +72,7 @@ final class ServiceListener {
         refill?.arm(at: now + Self.refillPause)
     }
 
-    private func readOne(_ membership: (Int32) -> Membership, _ tell: (ServiceMessage) -> Void) -> Bool {
+    private func readOne(_ membership: (Int32) -> Membership, _ emit: (ServiceMessage) -> Void) -> Bool {
         switch head {
         case .closed: return false
         case .unread: break
@@ -81,16 +81,16 @@ final class ServiceListener {
                 pause(from: SystemClock.monotonic())
                 return false
             }
-            forgetHead()
-        case .heard:
+            clearHead()
+        case .read:
             dropOnThread()
             return false
         }
         do {
             guard let datagram = try socket.peek(limit: ServiceMessage.lengthLimit) else { return false }
-            if datagram.carriesDescriptors { head = .heard } else { socket.drop() }
-            if let message = message(in: datagram, membership) { tell(message) }
-            if case .heard = head { dropOnThread() }
+            if datagram.carriesDescriptors { head = .read } else { socket.drop() }
+            if let message = message(in: datagram, membership) { emit(message) }
+            if case .read = head { dropOnThread() }
             return true
         } catch {
             log.error(error.description)
@@ -102,15 +102,15 @@ final class ServiceListener {
     private func dropOnThread() {
         guard let job = try? socket.dropOnThread() else { return pause(from: SystemClock.monotonic()) }
         let answer = try? loop.watch(job.raw, for: .readable, of: self) {
-            $0.forgetHead()
+            $0.clearHead()
             $0.watch?.enable()
         }
         head = .dropping(answer, job)
         if answer == nil { pause(from: SystemClock.monotonic()) } else { watch?.disable() }
     }
 
-    /// The watch goes before the descriptor that it watches.
-    private func forgetHead() {
+    /// Cancels the watch before its descriptor closes.
+    private func clearHead() {
         if case .dropping(let watch, _) = head { watch?.cancel() }
         head = .unread
     }
@@ -136,7 +136,7 @@ final class ServiceListener {
 
     private func ignore(_ reason: String) -> ServiceMessage? {
         ignoredCount += 1
-        guard complaints.consume(now: SystemClock.monotonic()) else { return nil }
+        guard warnings.consume(now: SystemClock.monotonic()) else { return nil }
         log.warning("datagram \(ignoredCount) to be ignored at \(socket.path): \(reason)")
         return nil
     }

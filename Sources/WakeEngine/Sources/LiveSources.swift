@@ -203,7 +203,7 @@ extension LiveSources: SourceHost {
     }
 
     package func record(_ listening: Listening, of uri: String) {
-        bridge.journal.note(listening, to: uri)
+        bridge.journal.record(listening, of: uri)
         bridge.loop.requestTurn()
     }
 

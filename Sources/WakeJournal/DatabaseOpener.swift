@@ -1,40 +1,40 @@
-// Opening a database file whatever state it is in: a damaged one is set aside and what is readable goes into a new one.
+// Opens a database file whatever its state: sets a damaged one aside and copies what is readable into a new one.
 import Glibc
 import WakeModel
 
-enum Opening {
+enum DatabaseOpener {
     struct Outcome {
-        /// Nil where no file could be had; `loss` then says why.
+        /// Nil where no file could be opened; `loss` then says why.
         var database: Database?
-        /// What happened to the file, to be told once.
+        /// What happened to the file, to be reported once.
         var loss: String?
-        /// The file was begun anew: something of what it held may be missing.
+        /// A new file was begun, and some of the old one may be missing.
         var wasDamaged = false
-        /// Its log holds less than was committed to it, if this is still the same boot.
+        /// Its log holds less than was committed to it. Valid only within the same boot.
         var isCut = false
     }
 
-    /// A file larger than this is not checked whole, because recovery reads its events, each with its check, anyway.
+    /// Larger files are not checked as a whole, because recovery reads each event with its check anyway.
     private static let wholeCheckBytes: Int64 = 1 << 20
 
     static func open(_ path: String, strength: Database.Strength) throws(JournalError) -> Outcome {
-        do {
+        do throws(Schema.Failure) {
             let committed = LogIndex.witness(of: path)
             var isCut = false
-            let (database, isMended) = try sound(path, strength) { database in
+            let (database, isRepaired) = try openSound(path, strength) { database in
                 guard let committed, let found = database.framesInLog() else { return }
                 isCut = found < committed
-                if !isCut { LogIndex.dismissWitness(of: path) }
+                if !isCut { LogIndex.removeWitness(of: path) }
             }
-            let mended =
-                "the schema version in the header of the journal \(path) was damaged and is mended; check its disk"
-            return Outcome(database: database, loss: isMended ? mended : nil, isCut: isCut)
+            let repair =
+                "the schema version in the header of the journal \(path) was damaged and is repaired; check its disk"
+            return Outcome(database: database, loss: isRepaired ? repair : nil, isCut: isCut)
         } catch {
             switch error {
             case .newer(let found):
                 throw JournalError.newerSchema(path: path, found: found, known: Schema.steps.count)
             case .database(let failure):
-                // Begun without it, this life would tell everybody that all it holds is lost.
+                // A session that began without the file would report all that it holds as lost.
                 if failure.isLackOfDescriptors { throw JournalError.noDescriptors(path: path) }
                 if failure.isCorruption { return replace(path, strength, failure) }
                 let advice = "events are kept in memory, check its directory and file system"
@@ -43,32 +43,25 @@ enum Opening {
         }
     }
 
-    /// - Parameter didReadLog: called when SQLite has taken up the log, before anything is added to it.
-    private static func sound(
+    /// - Parameter didReadLog: called when SQLite has read the log, before anything is added to it.
+    private static func openSound(
         _ path: String, _ strength: Database.Strength, didReadLog: (Database) -> Void = { _ in }
-    ) throws(Schema.Failure) -> (Database, isMended: Bool) {
+    ) throws(Schema.Failure) -> (Database, isRepaired: Bool) {
         do {
             let database = try Database(path: path, strength: strength)
             _ = try database.integer("SELECT count(*) FROM sqlite_master")
             didReadLog(database)
-            let isMended = try Schema.migrate(database)
+            let isRepaired = try Schema.migrate(database)
             try Schema.verify(database)
             try inspect(database)
-            return (database, isMended)
-        } catch let failure as SQLiteFailure {
-            throw .database(failure)
-        } catch let failure as Schema.Failure {
-            throw failure
-        } catch { throw .database(SQLiteFailure(code: 1, message: "\(error)")) }
+            return (database, isRepaired)
+        } catch { throw Schema.Failure(error) }
     }
 
     /// The small tables always; the whole file after an unclean end and while it is small.
     private static func inspect(_ database: Database) throws(SQLiteFailure) {
-        let closed = try database.prepare("SELECT 1 FROM facts WHERE name='closed' AND value<>''")
-        let isClean = try closed.step()
-        closed.reset()
-        let pages = try database.integer("PRAGMA page_count")
-        let size = pages * (try database.integer("PRAGMA page_size"))
+        let isClean = try database.integer("SELECT 1 FROM facts WHERE name='closed' AND value<>''") == 1
+        let size = try database.integer("PRAGMA page_count") * database.integer("PRAGMA page_size")
         let isWhole = !isClean && size <= wholeCheckBytes
         let checks = isWhole ? ["PRAGMA quick_check(1)"] : Schema.smallTables.map { "PRAGMA quick_check('\($0)')" }
         for check in checks {
@@ -80,13 +73,13 @@ enum Opening {
     }
 
     static func replace(_ path: String, _ strength: Database.Strength, _ failure: SQLiteFailure) -> Outcome {
-        // Until recovery has told of it: what was readable passes for all that there was.
+        // Until recovery reports it: after a crash the readable part would otherwise look complete.
         close(Glibc.open(mark(of: path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
-        let aside = free(path)
+        let aside = unusedName(beside: path)
         move(path, to: aside)
         let sentence =
-            "the journal \(path) was damaged (\(failure.message)); it was set aside as \(aside) and begun anew"
-        guard let (fresh, _) = try? sound(path, strength) else {
+            "the journal \(path) was damaged (\(failure.message)); it was set aside as \(aside) and a new one begun"
+        guard let (fresh, _) = try? openSound(path, strength) else {
             let advice = "no new file could be made; events are kept in memory, check its directory"
             return Outcome(database: nil, loss: "\(sentence), but \(advice)", wasDamaged: true)
         }
@@ -95,11 +88,10 @@ enum Opening {
         return Outcome(database: fresh, loss: loss, wasDamaged: true)
     }
 
-    /// A file that stands there from the damage of a database until that is told.
+    /// A file that exists from the damage of a database until the damage is reported.
     static func mark(of path: String) -> String { path + "-damaged" }
 
-    /// Where a file that is set aside goes.
-    static func free(_ path: String) -> String {
+    static func unusedName(beside path: String) -> String {
         var aside = "\(path).corrupt-\(time(nil))"
         while access(aside, F_OK) == 0 { aside += "x" }
         return aside
@@ -115,13 +107,13 @@ enum Opening {
 
 /// Rows of a damaged file, from both ends until SQLite can read no further.
 enum Salvage {
-    /// Each is ordered by its first column, whatever that is called by now.
+    /// Each is ordered by its first column, because a damaged file may have renamed it.
     private static let tables = ["facts", "devices", "handlers", "attempts", "owed", "dead_letters", "events"]
 
-    /// How many events and notes were saved. What is not as it was written is left out when it is read from the new file.
+    /// How many events and progress records were copied. Rows whose check fails are left out when the new file is read.
     static func copy(from damaged: String, to fresh: Database) -> Int {
         guard let source = try? Database(path: damaged, strength: .normal) else { return 0 }
-        // As much as a file of any size holds need not fit memory.
+        // The rows may need more than memory has.
         try? fresh.execute("PRAGMA cache_spill=ON; BEGIN IMMEDIATE")
         var count = 0
         for table in tables {
@@ -135,7 +127,7 @@ enum Salvage {
         return count
     }
 
-    /// A file that was never brought to the newest version has fewer; the names in a damaged one may be anything.
+    /// A file of an older version has fewer, and a damaged one may have renamed them.
     private static func columns(of table: String, in database: Database) -> [String] {
         guard let rows = try? database.prepare("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid") else {
             return []
@@ -145,7 +137,6 @@ enum Salvage {
         return names
     }
 
-    /// True when the end was reached.
     private static func copy(
         _ selection: String, into table: String, _ source: Database, _ fresh: Database, _ count: inout Int
     ) -> Bool {

@@ -1,23 +1,23 @@
-// Courses of the log of turns that a review found: what is changed late, deaths within a start, and an end before a reboot.
+// Sequences that once broke the turn log: late changes, crashes within a start, and a clean end before a reboot.
 import Glibc
 import Testing
 import WakeModel
 
 @testable import WakeJournal
 
-struct TurnLogStories {
+struct TurnLogRegressionTests {
     let scratch = Scratch()
 
-    @Test("A gap that grew after it came into the database is told as it grew, at once and after a death")
+    @Test("A gap that grew after it came into the database is returned with its growth, at once and after a crash")
     func grownGap() throws {
         var journal: Journal? = try scratch.ready()
-        journal?.append(gap(1), as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(gap(1), as: Sequence(1), for: [a], durability: .run)
         journal?.append(2...2)
         _ = journal?.compact()
-        // So much that the gap is not among what came last.
+        // Enough to push the gap out of the cache.
         for number in UInt64(3)...12 {
             journal?.append(
-                data(Array(repeating: 1, count: 60_000)), as: Sequence(number), owedTo: [b], durability: .run)
+                data(Array(repeating: 1, count: 60_000)), as: Sequence(number), for: [b], durability: .run)
             _ = journal?.compact()
         }
         journal?.update(gap(2), as: Sequence(1))
@@ -26,22 +26,22 @@ struct TurnLogStories {
         #expect(journal?.event(Sequence(1)) == gap(2))
         journal = nil
         let later = try scratch.journal()
-        #expect(later.recover().owed[a]?.map(\.sequence.rawValue) == [1])
+        #expect(later.recover().pending[a]?.map(\.sequence.rawValue) == [1])
         #expect(later.event(Sequence(1)) == gap(2))
     }
 
     @Test(
-        "A record that ends in zeros is read to its end, wherever that lies",
+        "A record that ends in zeros is read to its end, wherever that is",
         arguments: [70_000, 65_536, 65_300, 200_000])
     func endsInZeros(_ length: Int) throws {
         var journal: Journal? = try scratch.ready()
         let event = data(Array(repeating: 0, count: length))
-        journal?.append(event, as: Sequence(1), owedTo: [a], durability: .run)
+        journal?.append(event, as: Sequence(1), for: [a], durability: .run)
         _ = journal?.commit()
         journal = nil
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1] && recovery.lost == nil)
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1] && recovery.lost == nil)
         #expect(journal?.event(Sequence(1)) == event)
     }
 
@@ -55,7 +55,7 @@ struct TurnLogStories {
             journal?.append(1...1)
             _ = journal?.commit()
             let event = data(Array(repeating: 7, count: length))
-            journal?.append(event, as: Sequence(2), owedTo: [a], durability: .run)
+            journal?.append(event, as: Sequence(2), for: [a], durability: .run)
             _ = journal?.commit()
             journal?.acknowledge([Sequence(1)], by: a)
             _ = journal?.commit()
@@ -63,16 +63,16 @@ struct TurnLogStories {
             let end = (bytes(of: scratch.turns)[..<66_000].lastIndex { $0 != 0 } ?? 0) + 1
             if end <= 65_536, end + 3 > 65_536 { met += 1 }
             let recovery = try scratch.journal().recover()
-            #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [2] && recovery.lost == nil, "\(length) bytes")
+            #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [2] && recovery.lost == nil, "\(length) bytes")
         }
         #expect(met > 0)
     }
 
-    @Test("A number that nobody is owed is not given again, whatever its turn holds and however many follow")
-    func givenToNobody() throws {
+    @Test("The number of an event without handlers is not issued again, whatever else its turn holds")
+    func withoutHandlers() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
-        journal?.noteGiven(Sequence(2), at: WallTime(microseconds: 5))
+        journal?.recordIssued(Sequence(2), at: WallTime(microseconds: 5))
         _ = journal?.commit()
         journal?.lease([Sequence(1)], to: a)
         _ = journal?.commit()
@@ -80,7 +80,7 @@ struct TurnLogStories {
         #expect(try scratch.journal().recover().next == Sequence(3))
     }
 
-    @Test("A database that no longer says whether a log goes on from it is told as cut, where there is one")
+    @Test("A database that no longer names its log is reported as cut, where there is a log")
     func nameIsDamaged() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3)
@@ -92,50 +92,46 @@ struct TurnLogStories {
         #expect(recovery.next > Sequence(3))
     }
 
-    @Test("A start on a full file system takes up more than SQLite's cache holds")
+    @Test("A start on a full file system reads more than SQLite's cache holds")
     func fullStart() throws {
-        guard shell("mount -t tmpfs -o size=4m none \(scratch.path) 2>/dev/null") == 0 else {
-            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
-        }
+        guard scratch.limit(to: "4m") else { return }
         var journal: Journal? = try scratch.ready()
-        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        scratch.fill()
         for number in UInt64(1)...400 {
             let event = data(Array(repeating: UInt8(truncatingIfNeeded: number), count: 500))
-            journal?.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            journal?.append(event, as: Sequence(number), for: [a], durability: .run)
             #expect(journal?.commit() == [.committed])
         }
         journal = nil
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        #expect(recovery.owed[a]?.count == 400 && recovery.lost == nil)
+        #expect(recovery.pending[a]?.count == 400 && recovery.lost == nil)
         #expect((1...400).allSatisfy { journal?.event(Sequence($0)) != nil })
     }
 
-    @Test("What was acknowledged before a start on a full file system is not owed once there is room again")
+    @Test("Events acknowledged before a start on a full file system are not pending again once there is room")
     func fullStartForgets() throws {
-        guard shell("mount -t tmpfs -o size=4m none \(scratch.path) 2>/dev/null") == 0 else {
-            return print("SKIPPED: mounting a tmpfs needs root; a full file system was not tried")
-        }
+        guard scratch.limit(to: "4m") else { return }
         var journal: Journal? = try scratch.ready()
-        journal?.append(data([1]), as: Sequence(1), owedTo: [a, b], durability: .run)
+        journal?.append(data([1]), as: Sequence(1), for: [a, b], durability: .run)
         _ = journal?.compact()
         for handler in [a, b] { journal?.acknowledge([Sequence(1)], by: handler) }
         _ = journal?.commit()
         // As after a kill, SQLite's files stay as they are.
         let other = try Database(path: scratch.run, strength: .normal)
         #expect(try other.integer("SELECT count(*) FROM owed") == 2)
-        shell("dd if=/dev/zero of=\(scratch.path)/filler bs=4k 2>/dev/null")
+        scratch.fill()
         journal = nil
         journal = try scratch.journal()
-        #expect(journal?.recover().owed.isEmpty == true)
+        #expect(journal?.recover().pending.isEmpty == true)
         #expect(journal?.health.run != .ok)
         shell("rm \(scratch.path)/filler")
         journal?.close(clean: true)
         journal = nil
-        #expect(try scratch.journal().recover().owed.isEmpty)
+        #expect(try scratch.journal().recover().pending.isEmpty)
     }
 
-    @Test("A start that finds the database locked does not begin, and loses nothing")
+    @Test("A start that finds the database locked fails, and loses nothing")
     func lockedStart() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3)
@@ -145,10 +141,10 @@ struct TurnLogStories {
         let reason = "database is locked"
         #expect(throws: JournalError.notTakenUp(path: scratch.run, reason: reason)) { try scratch.journal() }
         scratch.free([lock])
-        #expect(try scratch.journal().recover().owed[a]?.count == 3)
+        #expect(try scratch.journal().recover().pending[a]?.count == 3)
     }
 
-    @Test("After an end in order a reboot tells of nothing where nothing was owed")
+    @Test("A reboot after a clean end reports nothing where nothing was pending")
     func endsAndReboots() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...5)
@@ -161,7 +157,7 @@ struct TurnLogStories {
         #expect(try scratch.journal(boot: "next").recover().lost == nil)
     }
 
-    @Test("An end between the first commit and the first header of a log is no damage")
+    @Test("A crash between the first commit and the first header of a log is no damage")
     func firstHeader() throws {
         var journal: Journal? = try scratch.journal()
         let before = bytes(of: scratch.turns)
@@ -173,7 +169,7 @@ struct TurnLogStories {
         #expect(recovery.lost == nil && recovery.losses.isEmpty)
     }
 
-    @Test("A log that was cut between two records is told as cut however many starts die before they tell it")
+    @Test("A log that was cut between two records is reported as cut, also after several starts that crashed")
     func cutBetweenRecords() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1)
@@ -185,11 +181,11 @@ struct TurnLogStories {
         shell("truncate -s \(end) \(scratch.turns)")
         for _ in 0..<3 { _ = try scratch.journal() }
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1])
         #expect(recovery.lost?.first == Sequence(2))
     }
 
-    @Test("A database's own log that was cut is told as cut however many starts die before they tell it")
+    @Test("A database's own log that was cut is reported as cut, also after several starts that crashed")
     func databaseIsCut() throws {
         let journal = try scratch.ready()
         for number in UInt64(1)...20 {
@@ -203,18 +199,18 @@ struct TurnLogStories {
         shell("truncate -s \(bytes(of: log).count * 3 / 4) \(log)")
         for _ in 0..<3 { _ = try copy.journal() }
         let recovery = try copy.journal().recover()
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence.rawValue))
-        #expect(owed.count < 20)
-        #expect((1...20).allSatisfy { owed.contains($0) || recovery.lost.map { $0.first.rawValue <= 20 } == true })
+        let pending = Set((recovery.pending[a] ?? []).map(\.sequence.rawValue))
+        #expect(pending.count < 20)
+        #expect((1...20).allSatisfy { pending.contains($0) || recovery.lost.map { $0.first.rawValue <= 20 } == true })
         withExtendedLifetime(journal) {}
     }
 
-    @Test("A damaged database is told as damaged however many starts die before they tell it")
-    func salvageDies() throws {
+    @Test("A damaged database is reported as damaged, also after several starts that crashed")
+    func salvageCrashes() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt64(1)...300 {
             let event = data(Array(repeating: 0xEE, count: 100))
-            journal?.append(event, as: Sequence(number), owedTo: [a], durability: .run)
+            journal?.append(event, as: Sequence(number), for: [a], durability: .run)
         }
         _ = journal?.compact()
         journal = nil
@@ -227,17 +223,17 @@ struct TurnLogStories {
         for _ in 0..<3 { _ = try scratch.journal() }
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
-        let owed = Set((recovery.owed[a] ?? []).map(\.sequence.rawValue))
+        let pending = Set((recovery.pending[a] ?? []).map(\.sequence.rawValue))
         let lost = try #require(recovery.lost)
-        #expect(owed.count < 300)
-        #expect((1...300).allSatisfy { owed.contains($0) || lost.first.rawValue <= $0 && $0 <= lost.last.rawValue })
-        journal?.noteLossesTold()
+        #expect(pending.count < 300)
+        #expect((1...300).allSatisfy { pending.contains($0) || lost.first.rawValue <= $0 && $0 <= lost.last.rawValue })
+        journal?.recordLossesReported()
         journal?.close(clean: true)
         journal = nil
         #expect(try scratch.journal().recover().lost == nil)
     }
 
-    @Test("What an older generation left behind the end of the log is never taken for this one's")
+    @Test("Records of an older generation behind the end of the log are not read")
     func olderRecords() throws {
         var journal: Journal? = try scratch.ready()
         for number in UInt64(1)...4 {
@@ -255,10 +251,10 @@ struct TurnLogStories {
         content.replaceSubrange(end..., with: earlier[end...])
         overwrite(scratch.turns, with: content)
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [5])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [5])
     }
 
-    @Test("A journal's name that is past all numbers is not counted on")
+    @Test("A journal's name that no number can follow is ignored")
     func nameIsTooHigh() throws {
         _ = try scratch.ready()
         shell("rm -f \(scratch.path)/*.sqlite*; echo 'j9223372036854775807 0 0 0' >\(scratch.path)/journal.number")

@@ -1,15 +1,15 @@
-// Numbers, gaps and evidence over several lives: what one life knows only from what it read, the next one must know too.
+// Numbers, gaps and evidence over several sessions: what one session only read, the next one must know too.
 import Glibc
 import Testing
 import WakeModel
 
 @testable import WakeJournal
 
-struct NumberStories {
+struct NumberTests {
     let scratch = Scratch()
 
     @Test(
-        "No number is given again when what proved it was acknowledged in a life that gave none itself",
+        "No number is issued again when its event was acknowledged in a session that issued none itself",
         arguments: [Durability.run, .disk])
     func acknowledgedLater(durability: Durability) throws {
         var journal: Journal? = try scratch.ready()
@@ -22,36 +22,36 @@ struct NumberStories {
         _ = journal?.commit()
         journal = nil
         let recovery = try scratch.journal().recover()
-        #expect(recovery.next == Sequence(4) && recovery.lost == nil && recovery.owed.isEmpty)
+        #expect(recovery.next == Sequence(4) && recovery.lost == nil && recovery.pending.isEmpty)
     }
 
-    @Test("No number of a hole is given again after a life in which nobody was left to be told of it")
-    func toldToNobody() throws {
+    @Test("No number of a hole is issued again after a session without handlers to report it to")
+    func withoutHandlers() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...1, .ram)
         _ = journal?.commit()
         journal = nil
         journal = try scratch.journal()
         let next = try #require(journal?.recover()).next
-        journal?.noteLossesTold()
+        journal?.recordLossesReported()
         _ = journal?.commit()
         journal = nil
         #expect(try scratch.journal().recover().next >= next)
     }
 
-    @Test("A gap that grows in the turn that it is written in is given as it grew", arguments: [Durability.run, .disk])
+    @Test("A gap that grows in the turn of its append is returned with its growth", arguments: [Durability.run, .disk])
     func grownAtOnce(durability: Durability) throws {
         let journal = try scratch.ready()
-        // What the log does not take, so that the turn goes into the database at once.
+        // No log takes this, so the turn goes into the database at once.
         _ = journal.origin(of: Device(uri: "/d/2", alias: "two", profile: nil, kind: .externalAccessory))
-        journal.append(gap(1), as: Sequence(1), owedTo: [a], durability: durability)
+        journal.append(gap(1), as: Sequence(1), for: [a], durability: durability)
         journal.update(gap(5), as: Sequence(1))
         _ = journal.commit()
         #expect(journal.event(Sequence(1)) == gap(5))
     }
 
-    @Test("Damage that was taken out by a start that died before it told of it is told by the next")
-    func remediesDie() throws {
+    @Test("Damage that a start deleted before it crashed is reported by the next start")
+    func repairsCrash() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...9, .disk)
         _ = journal?.compact()
@@ -59,24 +59,23 @@ struct NumberStories {
         try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq=5")
         journal = try scratch.journal()
         let disk = try #require(journal?.disk)
-        var reader = OwedReader(disk)
-        reader.read()
-        #expect(reader.outcome.remedies.count == 1)
-        disk.apply(reader.outcome.remedies, notesToo: false)
-        disk.shut()
+        let repairs = PendingEventReader.read(disk).repairs
+        #expect(repairs.count == 1)
+        disk.apply(repairs, rewritesProgress: false)
+        disk.close()
         journal = nil
         let lost = try #require(try scratch.journal().recover().lost)
         #expect(lost.first <= Sequence(5) && Sequence(5) <= lost.last)
     }
 
-    @Test("A start that cannot read a database gives none of its numbers again, tells of all, and leaves it as it is")
+    @Test("A start that cannot read a database reuses none of its numbers, reports all and changes nothing in it")
     func unreadable() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...9, .disk)
         _ = journal?.commit()
         journal = nil
         journal = try scratch.journal()
-        // Neither damage nor the lack of a file: what SQLite says of memory or of a cable that comes and goes is no other.
+        // Neither damage nor a missing file. SQLite reports a lack of memory or a loose cable in the same way.
         try journal?.disk.database?.execute("ALTER TABLE events RENAME TO away")
         let recovery = try #require(journal?.recover())
         #expect(recovery.next > Sequence(9) && recovery.lost?.first == Sequence(1))
@@ -88,10 +87,10 @@ struct NumberStories {
         #expect(journal?.compact().outcomes.contains(.restored(.disk)) == true)
         journal = nil
         let next = try scratch.journal().recover()
-        #expect(next.owed[a]?.map(\.sequence.rawValue) == Array(1...9) + [first])
+        #expect(next.pending[a]?.map(\.sequence.rawValue) == Array(1...9) + [first])
     }
 
-    @Test("Dead letters that cannot be read hold back no event, and are told")
+    @Test("Unreadable dead letters hold back no event, and are reported")
     func unreadableLetters() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3, .disk)
@@ -100,14 +99,15 @@ struct NumberStories {
         let next = try scratch.journal()
         try next.disk.database?.execute("ALTER TABLE dead_letters RENAME TO away")
         let recovery = next.recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1, 2, 3] && !recovery.losses.isEmpty)
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1, 2, 3] && !recovery.losses.isEmpty)
     }
 
     @Test(
-        "A kill in the very turn in which the run database first fails gives no number twice and tells of what it had")
+        "After a kill in the turn in which the run database first fails, no number is issued twice and its events are reported"
+    )
     func runIsFull() throws {
         var journal: Journal? = try scratch.ready()
-        // What the log of turns does not take, so that the database is asked.
+        // No log takes this, so the turn goes into the database.
         _ = journal?.origin(of: Device(uri: "/d/2", alias: "two", profile: nil, kind: .externalAccessory))
         journal?.append(1...1, .run)
         journal?.append(2...2, .disk)
@@ -120,8 +120,8 @@ struct NumberStories {
         #expect(recovery.next > Sequence(2) && recovery.lost?.first == Sequence(1))
     }
 
-    @Test("A dead letter that memory has since a later event was noted there is told as lost too")
-    func buriedBelowMemory() throws {
+    @Test("A dead letter in memory is reported as lost too, although a later event came to memory first")
+    func deadLetterBelowMemory() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3)
         journal?.append(4...4, .ram)
@@ -134,8 +134,9 @@ struct NumberStories {
         #expect(try scratch.journal().recover().lost?.first == Sequence(2))
     }
 
-    @Test("A dead letter that only memory has is told as lost by the next start, its event being erased already")
-    func buriedInMemory() throws {
+    @Test(
+        "A dead letter that only memory has is reported as lost by the next start, because its event is erased already")
+    func deadLetterInMemory() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3)
         _ = journal?.commit()
@@ -147,10 +148,10 @@ struct NumberStories {
         journal = nil
         scratch.free([lock])
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [1] && recovery.lost?.first == Sequence(2))
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [1] && recovery.lost?.first == Sequence(2))
     }
 
-    @Test("The gap of a restart that is lost itself is told again with all that it told of")
+    @Test("The gap of a restart that is lost itself is reported again with all that it reported")
     func restartGapIsLost() throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...3, .ram)
@@ -158,18 +159,18 @@ struct NumberStories {
         journal = try scratch.journal()
         let recovery = try #require(journal?.recover())
         let lost = try #require(recovery.lost)
-        var told = data([])
-        told.kind = .gap(
+        var gap = data([])
+        gap.kind = .gap(
             Gap(cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.to, to: lost.to))
-        journal?.append(told, as: recovery.next, owedTo: [a], durability: .disk)
-        journal?.noteLossesTold()
+        journal?.append(gap, as: recovery.next, for: [a], durability: .disk)
+        journal?.recordLossesReported()
         _ = journal?.commit()
         journal = nil
         try scratch.tamper(scratch.disk, "UPDATE events SET device=device+1 WHERE seq>0")
         #expect(try scratch.journal().recover().lost?.first == Sequence(1))
     }
 
-    @Test("A state database that is gone, or empty, is told as lost", arguments: ["rm", "truncate -s 0"])
+    @Test("A missing or empty state database is reported as lost", arguments: ["rm", "truncate -s 0"])
     func stateIsGone(command: String) throws {
         var journal: Journal? = try scratch.ready()
         journal?.append(1...9, .disk)
@@ -178,7 +179,7 @@ struct NumberStories {
         journal = nil
         shell("rm -f \(scratch.disk)-*; \(command) \(scratch.disk)")
         let recovery = try scratch.journal().recover()
-        #expect(recovery.owed[a]?.map(\.sequence.rawValue) == [10, 11, 12])
+        #expect(recovery.pending[a]?.map(\.sequence.rawValue) == [10, 11, 12])
         #expect(recovery.lost.map { $0.first == Sequence(1) && $0.last >= Sequence(9) } == true)
         #expect(recovery.losses.contains { $0.sentence.contains("is not the one that was written") })
     }
