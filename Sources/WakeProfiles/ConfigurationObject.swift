@@ -116,7 +116,7 @@ extension ConfigurationObject {
     public func flag(_ key: String) -> Bool? { read(key, expected: "true or false", \.boolean) }
 
     public func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
-        read(key, in: range, "a whole number", { "\($0)" }) { $0.integer.flatMap { Int(exactly: $0) } }
+        read(key, in: range, "a whole number", \.description) { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
     /// `alternative` names what else the caller accepts, for the sentence.

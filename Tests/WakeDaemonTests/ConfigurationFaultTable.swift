@@ -57,7 +57,10 @@ let brokenDocuments: [ConfigurationFault] = [
     manifest("{exec: [],\n exec: []}", "line 2, column 2: key \"exec\" comes twice; keep one"),
     manifest("{exec: []} }", "line 1, column 12: unexpected '}' after the end of the object"),
     manifest("{exec: , }", "line 1, column 8: expected a value, found ','"),
-    manifest("{max_batch: 1e999}", "line 1, column 13: 1e999 is a number that cannot be read; fix it or write a smaller one"),
+    manifest(
+        "{max_batch: 1e999}",
+        "line 1, column 13: 1e999 is a number that cannot be read; fix it or write a smaller one"
+    ),
     manifest("{max_batch: 0x}", "line 1, column 13: 0x is a number that cannot be read; fix it or write a smaller one"),
     manifest("{exec: " + String(repeating: "[", count: 100_000), "line 1, column 23: nested deeper than 16"),
     manifest(
