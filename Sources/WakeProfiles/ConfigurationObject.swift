@@ -100,76 +100,49 @@ public struct ConfigurationObject {
 extension ConfigurationObject {
     /// A text that is not empty and holds no NUL, which neither a path nor an environment variable can contain.
     public func text(_ key: String) -> String? {
-        read(key, expected: "a text that is not empty") { value in
-            if case .string(let text) = value, !text.isEmpty, !text.utf8.contains(0) { text } else { nil }
-        }
+        read(key, expected: "a text that is not empty") { Self.text($0).flatMap { $0.isEmpty ? nil : $0 } }
     }
 
     /// A text that may be empty, as the value of an environment variable may.
-    public func anyText(_ key: String) -> String? {
-        read(key, expected: "a text") { value in
-            if case .string(let text) = value, !text.utf8.contains(0) { text } else { nil }
-        }
+    public func anyText(_ key: String) -> String? { read(key, expected: "a text", Self.text) }
+
+    private static func text(_ value: JSONValue) -> String? {
+        value.string.flatMap { $0.utf8.contains(0) ? nil : $0 }
     }
 
     /// Whether the value is exactly this text. Reports nothing.
     public func isText(_ key: String, _ text: String) -> Bool { value(key) == .string(text) }
 
-    public func flag(_ key: String) -> Bool? {
-        read(key, expected: "true or false") { value in if case .boolean(let flag) = value { flag } else { nil } }
-    }
+    public func flag(_ key: String) -> Bool? { read(key, expected: "true or false", \.boolean) }
 
     public func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
-        read(key, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { value in
-            if case .integer(let whole) = value, let count = Int(exactly: whole), range.contains(count) {
-                count
-            } else {
-                nil
-            }
-        }
+        read(key, in: range, "a whole number", \.description) { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
     /// `alternative` names what else the caller accepts, for the sentence.
     public func number(_ key: String, in range: ClosedRange<Double>, or alternative: String = "") -> Double? {
-        read(
-            key,
-            expected: "a number from \(shortest(range.lowerBound)) to \(shortest(range.upperBound))\(alternative)"
-        ) { value in
-            switch value {
-            case .integer(let whole): range.contains(Double(whole)) ? Double(whole) : nil
-            case .number(let real): range.contains(real) ? real : nil
-            case .null, .boolean, .string, .array, .object: nil
-            }
-        }
+        read(key, in: range, "a number", shortest, alternative, \.number)
     }
 
     public func span(_ key: String, in range: ClosedRange<TimeSpan>) -> TimeSpan? {
-        read(
-            key,
-            expected:
-                "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as \"10s\" or \"250ms\""
-        ) { value in
-            if case .string(let text) = value, let span = TimeSpan(text: text), range.contains(span) {
-                span
-            } else {
-                nil
-            }
+        read(key, in: range, "a duration", \.text, ", such as \"10s\" or \"250ms\"") { value in
+            value.string.flatMap { TimeSpan(text: $0) }
         }
     }
 
     /// A size in bytes.
     public func size(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        read(key, in: range, "a size", byteCountText, ", such as \"64MiB\"") { $0.string.flatMap(byteCount) }
+    }
+
+    /// A quantity within a range, whose ends `written` writes for the sentence.
+    private func read<Value>(
+        _ key: String, in range: ClosedRange<Value>, _ kind: String, _ written: (Value) -> String,
+        _ addition: String = "", _ parse: (JSONValue) -> Value?
+    ) -> Value? {
         read(
-            key,
-            expected:
-                "a size from \(byteCountText(range.lowerBound)) to \(byteCountText(range.upperBound)), such as \"64MiB\""
-        ) { value in
-            if case .string(let text) = value, let size = byteCount(text: text), range.contains(size) {
-                size
-            } else {
-                nil
-            }
-        }
+            key, expected: "\(kind) from \(written(range.lowerBound)) to \(written(range.upperBound))\(addition)"
+        ) { value in parse(value).flatMap { range.contains($0) ? $0 : nil } }
     }
 
     /// One of the words of an enumeration.
@@ -213,16 +186,14 @@ extension ConfigurationObject {
     public func list<Element>(
         _ key: String, of what: String, _ element: (JSONValue, ConfigurationPath) -> Element?
     ) -> [Element]? {
-        let values = read(key, expected: "a list of \(what)") { value in
-            if case .array(let values) = value { values } else { nil }
-        }
+        let values = read(key, expected: "a list of \(what)", \.array)
         let place = place.member(key)
         return values?.enumerated().compactMap { element($1, .element(place, $0)) }
     }
 
     public func texts(_ key: String) -> [String]? {
         list(key, of: "texts") { value, path in
-            if case .string(let text) = value, !text.utf8.contains(0) { return text }
+            if let text = Self.text(value) { return text }
             report.add("\(path) is \(value.found), expected a text")
             return nil
         }
