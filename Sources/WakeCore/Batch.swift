@@ -20,7 +20,7 @@ struct Batch: Sendable {
     var oldestOpen: QueuedEvent? { openCount == 0 ? nil : openIndices.first.map { events[$0] } }
 
     /// What is known of a number that a handler names.
-    enum Tenure { case leased, answered, former, unknown }
+    enum LeaseState { case leased, answered, former, unknown }
 
     mutating func deliver(_ batch: [QueuedEvent]) {
         for event in events { earlier.insert(event.sequence) }
@@ -31,7 +31,7 @@ struct Batch: Sendable {
         openCount = batch.count
     }
 
-    func tenure(of sequence: Sequence) -> Tenure {
+    func leaseState(of sequence: Sequence) -> LeaseState {
         if let position = position(of: sequence) { return isOpen[position] ? .leased : .answered }
         if earlier.contains(sequence) { return .answered }
         return former.contains(sequence) ? .former : .unknown

@@ -4,15 +4,15 @@ import WakeModel
 /// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
 public struct Dispatcher: Sendable {
     var handlers: [HandlerLifecycle] = []
-    private var slots = HandlerSlots()
+    private var slots = PlaceTable()
     var routes = RouteTable()
     private var devices: [DeviceCondition] = []
     /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
-    private var fates: [HandlerLifecycle.Fate] = []
-    var marks = MarkTally()
-    private var monotonicDeadlines = SlotOrder()
-    private var boottimeDeadlines = SlotOrder()
-    private var deviceDeadlines = SlotOrder()
+    private var admissions: [HandlerLifecycle.AdmissionResult] = []
+    var marks = FlagCounts()
+    private var monotonicDeadlines = SortedIndex()
+    private var boottimeDeadlines = SortedIndex()
+    private var deviceDeadlines = SortedIndex()
     private let limits: IngressLimits
     private var isFinishing = false
     var machine = MachineCondition()
@@ -55,9 +55,9 @@ public struct Dispatcher: Sendable {
         case .recovered(let id, let events):
             let routes = routes
             change(id, &step) { handler, step in
-                let terms = handler.terms
+                let rules = handler.rules
                 handler.recover(events, &step) { device in
-                    routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
+                    routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
                 }
             }
         case .lost(let id, let device, let gap):
@@ -98,13 +98,13 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    /// What was recovered before its device was known is owed on its subscription's terms from here on.
+    /// What was recovered before its device was known is owed on its subscription's rules from here on.
     private mutating func introduce(_ device: Device, _ id: EventOrigin, _ step: inout Step) {
         for slot in routes.set(device, id) {
-            // Who watches it no more is owed what he has on the terms that it came on.
+            // Who watches it no more is owed what he has on the rules that it came on.
             guard let subscription = routes.subscription(of: handlers[slot].id, for: id) else { continue }
             change(handlers[slot].id, &step) { handler, _ in
-                handler.queue.reroute(id, handler.terms(of: subscription))
+                handler.queue.reroute(id, handler.rules(of: subscription))
             }
         }
     }
@@ -114,8 +114,8 @@ public struct Dispatcher: Sendable {
     private mutating func configure(
         _ id: HandlerID, _ settings: HandlerSettings, isStopped: Bool, restarts: Bool, _ step: inout Step
     ) {
-        if slots[id] == nil {
-            slots[id] = handlers.count
+        if slots[id.rawValue] == nil {
+            slots[id.rawValue] = handlers.count
             handlers.append(HandlerLifecycle(id: id, settings: settings, isStopped: isStopped))
         } else {
             change(id, &step) { $0.configure(settings, restarts: restarts, &$1) }
@@ -124,13 +124,13 @@ public struct Dispatcher: Sendable {
         change(id, &step) { _, _ in }
     }
 
-    /// Events that are queued already are owed on the new terms.
+    /// Events that are queued already are owed on the new rules.
     private mutating func reroute(_ id: HandlerID) {
-        guard let slot = slots[id] else { return }
+        guard let slot = slots[id.rawValue] else { return }
         routes.set(Subscription.Holder(id, handlers[slot].settings), at: slot)
-        let terms = handlers[slot].terms
+        let rules = handlers[slot].rules
         handlers[slot].queue.reroute { device in
-            routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
+            routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
         }
         marks.set(handlers[slot].marks, for: slot)
     }
@@ -221,16 +221,16 @@ public struct Dispatcher: Sendable {
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.origin]
         guard !subscribers.routes.isEmpty else { return }
-        fates.removeAll(keepingCapacity: true)
+        admissions.removeAll(keepingCapacity: true)
         for route in subscribers.routes {
-            fates.append(handlers[route.slot].admit(event, route.subscription, &step))
+            admissions.append(handlers[route.slot].admit(event, route.subscription, &step))
         }
         let sequence = step.takeSequence()
         let durability = append(event, sequence, subscribers, &step)
         for (index, route) in subscribers.routes.enumerated() {
-            let fate = fates[index]
+            let admission = admissions[index]
             change(route.slot, &step) { handler, step in
-                switch fate {
+                switch admission {
                 case .queued: handler.enqueue(event, as: sequence, route.subscription, durability, &step)
                 case .lost(let cause):
                     handler.lose(
@@ -249,8 +249,8 @@ public struct Dispatcher: Sendable {
         _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
     ) -> Durability {
         var owners = subscribers.owners
-        if fates.contains(where: \.isLost) {
-            owners = zip(subscribers.owners, fates).filter { !$1.isLost }.map(\.0)
+        if admissions.contains(where: \.isLost) {
+            owners = zip(subscribers.owners, admissions).filter { !$1.isLost }.map(\.0)
         }
         guard !owners.isEmpty else { return .ram }
         step.emit(.append(sequence, event, owners: owners, subscribers.durability))
@@ -264,7 +264,7 @@ public struct Dispatcher: Sendable {
             let detail = "the link went down (\(reason)) while a nack held this device back"
             let notice = event.causing(.attention(.linkDown, detail: detail))
             let sequence = step.takeSequence()
-            let durability = handlers[route.slot].terms[route.subscription].durability
+            let durability = handlers[route.slot].rules[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
                 $0.enqueue(notice, as: sequence, route.subscription, durability, passesNacks: true, &$1)
@@ -298,7 +298,7 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id] else { return }
+        guard let slot = slots[id.rawValue] else { return }
         change(slot, &step, body)
     }
 
@@ -306,7 +306,7 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else { return }
+        guard let slot = slots[id.rawValue], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else { return }
         change(slot, &step, body)
     }
 
@@ -319,7 +319,7 @@ public struct Dispatcher: Sendable {
         marks.set(next.marks, for: slot)
     }
 
-    func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }
+    func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id.rawValue].map { handlers[$0] } }
 }
 
 extension DeviceEvent {
@@ -329,6 +329,6 @@ extension DeviceEvent {
     }
 }
 
-extension SlotOrder {
+extension SortedIndex {
     fileprivate var earliest: Instant? { least.map(Instant.init(nanoseconds:)) }
 }

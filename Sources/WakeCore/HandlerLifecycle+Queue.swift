@@ -2,7 +2,7 @@
 import WakeModel
 
 extension HandlerLifecycle {
-    enum Fate {
+    enum AdmissionResult {
         case queued
         case lost(GapCause)
 
@@ -11,33 +11,33 @@ extension HandlerLifecycle {
 
     /// Decides on an event that has no number yet, and frees its place: so the gap that tells of what had to go for it
     /// has a lower number than it.
-    mutating func admit(_ event: DeviceEvent, _ subscription: Int?, _ step: inout Step) -> Fate {
+    mutating func admit(_ event: DeviceEvent, _ subscription: Int?, _ step: inout Step) -> AdmissionResult {
         if isBarred, settings.stoppedEvents == .drop { return .lost(.stopped) }
         guard case .data(let channel, _) = event.kind else {
             for stale in queue.collapseBarriers() { discard(stale, .overflow, &step) }
             return .queued
         }
-        let terms = terms(of: subscription)
-        if canTakeAtOnce(event, channel, terms, step) { return .queued }
-        switch terms.policy {
+        let rules = rules(of: subscription)
+        if canTakeAtOnce(event, channel, rules, step) { return .queued }
+        switch rules.policy {
         case .all: break
         case .drop: return .lost(.policy)
         case .latest:
             if let older = queue.removeNewest(of: channel, event.origin) { discard(older, .policy, &step) }
         }
-        return makeRoom(for: event, channel, terms, &step) ? .queued : .lost(.overflow)
+        return makeRoom(for: event, channel, rules, &step) ? .queued : .lost(.overflow)
     }
 
     /// False where nothing is left that may go: connects, disconnects and attentions never do.
     private mutating func makeRoom(
-        for event: DeviceEvent, _ channel: Channel, _ terms: Terms, _ step: inout Step
+        for event: DeviceEvent, _ channel: Channel, _ rules: DeliveryRules, _ step: inout Step
     ) -> Bool {
         let size = QueuedEvent.size(of: event)
         while true {
             let isFull = queue.bytes + size > settings.queueCap
-            let isShareFull = terms.subscription.map { queue.bytes(of: $0) + size > terms.queueCap } ?? false
+            let isShareFull = rules.subscription.map { queue.bytes(of: $0) + size > rules.queueCap } ?? false
             guard isFull || isShareFull else { return true }
-            let share = isFull ? nil : terms.subscription
+            let share = isFull ? nil : rules.subscription
             guard let victim = queue.removeForOverflow(of: share, sparingData: channel == .advertisement) else {
                 return false
             }
@@ -49,15 +49,15 @@ extension HandlerLifecycle {
         _ event: DeviceEvent, as sequence: Sequence, _ subscription: Int?, _ durability: Durability,
         passesNacks: Bool = false, _ step: inout Step
     ) {
-        let terms = terms(of: subscription)
+        let rules = rules(of: subscription)
         var queued = QueuedEvent(event, sequence, due: due(event, subscription, step), durability)
         queued.passesNacks = passesNacks
         // A link that flaps for days must not leave a gap for each time: past a few they grow across barriers.
         if event.isBarrier, queue.gapCount(of: event.origin) < Self.gapLimit {
             for entry in gaps.seal(event.origin) { rewrite(entry, &step) }
         }
-        queue.insert(queued, terms)
-        if let why = explainSleep(queued, terms, step) { step.emit(.decision(id, .notWoken(sequence, why))) }
+        queue.insert(queued, rules)
+        if let why = explainSleep(queued, rules, step) { step.emit(.decision(id, .notWoken(sequence, why))) }
     }
 
     /// Undelivered gaps of one device between barriers.
@@ -86,8 +86,8 @@ extension HandlerLifecycle {
 
     /// Word of what a restart lost must outlive the next one, even a reboot, or nobody would hear of it. It is on the disk
     /// with the journal's own note of the hole, so that the one is written as the other is crossed out.
-    private func durability(of gap: Gap, _ terms: Terms) -> Durability {
-        gap.cause == .bridgeRestart ? .disk : terms.durability
+    private func durability(of gap: Gap, _ rules: DeliveryRules) -> Durability {
+        gap.cause == .bridgeRestart ? .disk : rules.durability
     }
 
     /// Brings the journal's copy of a gap up to date.
@@ -100,12 +100,12 @@ extension HandlerLifecycle {
         _ step: inout Step
     ) {
         let event = step.event(.gap(gap), of: device)
-        let terms = subscription.map { self.terms(of: $0) } ?? queue.terms(of: device)
+        let rules = subscription.map { self.rules(of: $0) } ?? queue.rules(of: device)
         let sequence = step.takeSequence()
-        let durability = max(durability(of: gap, terms), least)
+        let durability = max(durability(of: gap, rules), least)
         step.emit(.append(sequence, event, owners: [id], durability))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
-        queue.insert(QueuedEvent(event, sequence, due: due, durability), terms)
+        queue.insert(QueuedEvent(event, sequence, due: due, durability), rules)
         gaps.insert(PendingGaps.Entry(sequence: sequence, origin: device, gap: gap, durability: durability))
     }
 
@@ -129,11 +129,11 @@ extension HandlerLifecycle {
 
     func due(_ event: DeviceEvent, _ subscription: Int?, _ step: Step) -> Instant {
         guard case .data(let channel, _) = event.kind else { return step.now }
-        return step.now + terms(of: subscription).latency(of: channel)
+        return step.now + rules(of: subscription).latency(of: channel)
     }
 
     /// True where the event would be delivered in this very step, or starts what it is delivered to.
-    private func canTakeAtOnce(_ event: DeviceEvent, _ channel: Channel, _ terms: Terms, _ step: Step) -> Bool {
+    private func canTakeAtOnce(_ event: DeviceEvent, _ channel: Channel, _ rules: DeliveryRules, _ step: Step) -> Bool {
         if queue.isHeld(event.origin, at: step.boottime) { return false }
         switch phase {
         case .active: return canTakeBatch(step)
@@ -144,14 +144,14 @@ extension HandlerLifecycle {
         case .idle, .suspended: break
         case .stopped, .launching, .expiring, .terminating, .quarantined: return false
         }
-        return terms.wakes && terms.latency(of: channel) == .zero && !batch.hasOpen
+        return rules.wakes && rules.latency(of: channel) == .zero && !batch.hasOpen
             && !penalty.isHeld(at: step.boottime) && !step.isFinishing && step.machine.sleepsAt == nil
             && !awaitsPower(step.machine)
             && rest.map { $0.until <= step.now } ?? true
     }
 
     /// Why the event does not wake its handler now; nil where it does, or where nothing sleeps.
-    private func explainSleep(_ event: QueuedEvent, _ terms: Terms, _ step: Step) -> NotWoken? {
+    private func explainSleep(_ event: QueuedEvent, _ rules: DeliveryRules, _ step: Step) -> NotWoken? {
         switch phase {
         case .stopped: return .stopped
         case .quarantined: return .quarantined
@@ -162,7 +162,7 @@ extension HandlerLifecycle {
         if step.isFinishing { return .finishing }
         if penalty.isHeld(at: step.boottime) { return .held }
         if let rest, step.now < rest.until { return rest.cause == .memory ? .makingWay : .resting }
-        if !terms.wakes { return .subscription }
+        if !rules.wakes { return .subscription }
         if !event.passesNacks, queue.isHeld(event.origin, at: step.boottime) { return .nacked }
         if step.machine.sleepsAt != nil { return .systemSleep }
         if awaitsPower(step.machine) { return .power }

@@ -27,7 +27,7 @@ extension HandlerLifecycle {
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
         _ step: inout Step
     ) {
-        switch batch.tenure(of: sequence) {
+        switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
         case .leased, .answered: break
@@ -47,7 +47,7 @@ extension HandlerLifecycle {
     /// forgives no crash. A program that has answered by itself meanwhile has another batch by now, which it may not have read.
     mutating func acknowledgeWritten(through last: Sequence, _ step: inout Step) {
         guard settings.acknowledgement == .delivery else { return }
-        switch batch.tenure(of: last) {
+        switch batch.leaseState(of: last) {
         case .leased, .answered: acknowledge(last, nil, isProgress: false, &step)
         case .former, .unknown: break
         }
@@ -62,7 +62,7 @@ extension HandlerLifecycle {
     /// It and what follows from its device come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.origin else {
-            let isUnknown = batch.tenure(of: sequence) == .unknown
+            let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =
                 isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")
             return answer(fault, reference, &step)

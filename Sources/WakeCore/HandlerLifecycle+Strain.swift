@@ -14,21 +14,21 @@ extension HandlerLifecycle {
 
     private func hasWorkInHand(at now: Instant) -> Bool { hasUnfinished || hasOpenRequest(at: now) }
 
-    func strain(_ step: Step) -> Strain? { strain(step.machine, at: step.now) }
+    func strain(_ step: Step) -> ResourcePressure? { strain(step.machine, at: step.now) }
 
     /// Of several causes the one that asks the least of it: the machine's sleep costs nothing, and ends the others.
-    func strain(_ machine: MachineCondition, at now: Instant) -> Strain? {
+    func strain(_ machine: MachineCondition, at now: Instant) -> ResourcePressure? {
         guard machine.sleepsAt != nil || memoryUntil != nil || heatUntil != nil, canBeStrained else { return nil }
         if hasWorkInHand(at: now) {
-            if let end = machine.sleepsAt { return Strain(cause: .systemSleep, deadline: end, end: end) }
-            if let end = memoryUntil { return Strain(cause: .memory, deadline: end, end: end + timers.grace) }
+            if let end = machine.sleepsAt { return ResourcePressure(cause: .systemSleep, deadline: end, end: end) }
+            if let end = memoryUntil { return ResourcePressure(cause: .memory, deadline: end, end: end + timers.grace) }
         }
         guard !budget.tasks.isEmpty, let end = heatUntil else { return nil }
-        return Strain(cause: .thermal, deadline: end, end: end + timers.grace)
+        return ResourcePressure(cause: .thermal, deadline: end, end: end + timers.grace)
     }
 
     /// Why it is frozen as soon as nothing is in hand, and is given nothing more until then.
-    func makesWayFor(_ step: Step) -> Strain.Cause? {
+    func makesWayFor(_ step: Step) -> ResourcePressure.Cause? {
         guard canBeStrained else { return nil }
         if step.machine.sleepsAt != nil { return .systemSleep }
         return memoryUntil == nil ? nil : .memory
@@ -39,14 +39,14 @@ extension HandlerLifecycle {
         memoryUntil != nil || step.machine.sleepsAt.map { step.now >= $0 } ?? false
     }
 
-    mutating func tell(_ strain: Strain, _ step: inout Step) {
+    mutating func tell(_ strain: ResourcePressure, _ step: inout Step) {
         strainTold = strain.cause
         notifyExpiring(strain.cause.rawValue, remaining: timeLeft(step) ?? .zero, &step)
     }
 
     /// The time given is over. Leases wait frozen; tasks do too where all the machine stops, but neither memory nor heat
     /// can wait for them.
-    mutating func makeWay(for cause: Strain.Cause, _ step: inout Step) {
+    mutating func makeWay(for cause: ResourcePressure.Cause, _ step: inout Step) {
         switch cause {
         case .systemSleep: freeze(for: .strain, because: cause.rawValue, &step)
         case .memory where budget.tasks.isEmpty: freeze(for: .strain, because: cause.rawValue, &step)

@@ -116,13 +116,13 @@ extension HandlerLifecycle {
     /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from
     /// the wall clock, and is none where that cannot be; what is left of a nack's wait too, which no clock that was set
     /// meanwhile makes longer than a nack can ask for.
-    mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (EventOrigin) -> Terms) {
+    mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
             let age = step.stamp.wall.microseconds - recovered.stamp.wall.microseconds
             let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
-            queue.insert(event, terms(event.origin))
+            queue.insert(event, rules(event.origin))
             guard let until = recovered.heldUntil else { continue }
             let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), ReplyLine.longestWait)
             if left > .zero { queue.hold(event.origin, until: step.boottime + left) }

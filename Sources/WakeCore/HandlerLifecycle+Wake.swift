@@ -130,7 +130,7 @@ extension HandlerLifecycle {
     /// Leases the next batch: from here on its events are owed an answer by this process.
     private mutating func takeBatch(_ step: inout Step) -> [DeliveredEvent] {
         expireRetention(&step)
-        var taken = queue.take(limit: settings.batchLimit, byteLimit: Self.batchByteLimit)
+        var taken = queue.dequeue(limit: settings.batchLimit, byteLimit: Self.batchByteLimit)
         let reach = batch.reach(of: taken)
         if reach < taken.count {
             queue.giveBack(Array(taken[reach...]))

@@ -18,10 +18,10 @@ struct HandlerLifecycle: Sendable {
     }
 
     /// What the dispatcher keeps of a handler beside itself.
-    struct Outlook {
+    struct NextDeadlines {
         var monotonic: Instant?
         var boottime: Instant?
-        var marks: HandlerMarks
+        var marks: HandlerFlags
     }
 
     struct Suspension: Hashable, Sendable {
@@ -77,9 +77,9 @@ struct HandlerLifecycle: Sendable {
     }
 
     let id: HandlerID
-    var settings: HandlerSettings { didSet { terms = settings.terms } }
+    var settings: HandlerSettings { didSet { rules = settings.rules } }
     /// One a subscription.
-    private(set) var terms: [Terms]
+    private(set) var rules: [DeliveryRules]
     var phase = Phase.idle
     var epoch = Epoch(rawValue: 0)
 
@@ -125,7 +125,7 @@ struct HandlerLifecycle: Sendable {
     /// Until when its tasks may end before heat ends them.
     var heatUntil: Instant?
     /// The strain it was told of last, while that lasts.
-    var strainTold: Strain.Cause?
+    var strainTold: ResourcePressure.Cause?
     /// Why a deadline came early; nil where it did not.
     var hurriedBy: String?
     /// An answer was written to it while it was being frozen: it is let read it, once a wake.
@@ -144,7 +144,7 @@ struct HandlerLifecycle: Sendable {
     init(id: HandlerID, settings: HandlerSettings, isStopped: Bool) {
         self.id = id
         self.settings = settings
-        terms = settings.terms
+        rules = settings.rules
         budget = BudgetLedger(settings.timers)
         isStoppedByOperator = isStopped
         if settings.startsAtBoot { wanted = .autostart }
@@ -155,9 +155,9 @@ struct HandlerLifecycle: Sendable {
     /// It must not run, whatever comes.
     var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
 
-    func terms(of subscription: Int?) -> Terms {
-        guard let subscription, subscription < terms.count else { return .orphaned }
-        return terms[subscription]
+    func rules(of subscription: Int?) -> DeliveryRules {
+        guard let subscription, subscription < rules.count else { return .orphaned }
+        return rules[subscription]
     }
 
     var state: HandlerState {
@@ -184,7 +184,7 @@ struct HandlerLifecycle: Sendable {
 
     /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
     /// is large, and a copy for each question would cost more than the answers.
-    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Outlook {
+    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> NextDeadlines {
         queue.release(at: step.boottime)
         body(&self, &step)
         return settle(&step)
@@ -192,15 +192,15 @@ struct HandlerLifecycle: Sendable {
 
     /// Apart, so that its code does not stand behind every change.
     @inline(never)
-    private mutating func settle(_ step: inout Step) -> Outlook {
+    private mutating func settle(_ step: inout Step) -> NextDeadlines {
         while advance(&step) {}
-        return outlook(step)
+        return nextDeadlines(step)
     }
 
     /// Apart, because the compiler copies a value that may change for each question it is asked: here it cannot.
     @inline(never)
-    private func outlook(_ step: Step) -> Outlook {
-        Outlook(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), marks: marks)
+    private func nextDeadlines(_ step: Step) -> NextDeadlines {
+        NextDeadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), marks: marks)
     }
 
     /// Makes the one move that follows from the facts; false when none does.
@@ -243,9 +243,9 @@ extension HandlerLifecycle.Phase {
 }
 
 extension HandlerSettings {
-    fileprivate var terms: [Terms] {
+    fileprivate var rules: [DeliveryRules] {
         subscriptions.enumerated().map { index, one in
-            Terms(
+            DeliveryRules(
                 subscription: index, wakes: one.wakes, policy: one.policy, durability: one.durability,
                 maxLatency: one.maxLatency, queueCap: one.queueCap, retention: one.retention)
         }

@@ -1,4 +1,4 @@
-// What a handler is owed and has not been given, one event, and on which terms.
+// What a handler is owed and has not been given, one event, and on which rules.
 import WakeModel
 
 /// What the core knows of a queued event; its bytes stay with the journal.
@@ -33,13 +33,14 @@ struct QueuedEvent: Sendable {
         case .data, .gap: false
         }
     }
-    /// Whether it may wake. Connects, disconnects and attentions never wait for company.
-    func isDue(at now: Instant) -> Bool { isBarrier || due <= now }
+    /// When it may wake its handler. Connects, disconnects and attentions never wait for company.
+    var wakesAt: Instant { isBarrier ? .zero : due }
+    func isDue(at now: Instant) -> Bool { wakesAt <= now }
     mutating func countAttempt() { attempts = attempts == .max ? .max : attempts + 1 }
     var isLink: Bool { kind == .connected || kind == .disconnected }
     var isData: Bool { if case .data = kind { true } else { false } }
 
-    var lane: EventLane.Kind {
+    var subQueue: SubQueue.Kind {
         switch kind {
         case .data(.advertisement): .advertisements
         case .data: .data
@@ -50,7 +51,7 @@ struct QueuedEvent: Sendable {
 }
 
 /// What a subscription says of queued events, in small numbers.
-struct Terms: Hashable, Sendable {
+struct DeliveryRules: Hashable, Sendable {
     var subscription: Int?
     var wakes = true
     var policy = Subscription.Policy.all
@@ -60,7 +61,7 @@ struct Terms: Hashable, Sendable {
     var retention: TimeSpan?
 
     /// What holds for events whose subscription is gone: they are still owed.
-    static let orphaned = Terms()
+    static let orphaned = DeliveryRules()
 
     /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and says the
     /// same again and again.

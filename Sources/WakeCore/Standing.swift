@@ -52,8 +52,8 @@ extension Dispatcher {
 extension HandlerLifecycle {
     var hasProcess: Bool { phase.hasProcess }
 
-    var marks: HandlerMarks {
-        var marks: HandlerMarks = []
+    var marks: HandlerFlags {
+        var marks: HandlerFlags = []
         if phase == .suspended { marks.insert(.suspended) } else if hasProcess { marks.insert(.awake) }
         if !isSettled { marks.insert(.unsettled) }
         if !isReadyForSleep { marks.insert(.unreadyForSleep) }
@@ -75,7 +75,7 @@ extension HandlerLifecycle {
 
     private var isHalfFull: Bool {
         if queue.bytes * 2 >= settings.queueCap { return true }
-        return terms.contains { share in share.subscription.map { queue.bytes(of: $0) * 2 >= share.queueCap } ?? false }
+        return rules.contains { share in share.subscription.map { queue.bytes(of: $0) * 2 >= share.queueCap } ?? false }
     }
 
     /// Nothing is owed any more, or nothing will be delivered without an operator.

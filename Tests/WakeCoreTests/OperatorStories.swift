@@ -211,7 +211,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("Queued events are owed on the new terms of a changed manifest")
+    @Test("Queued events are owed on the new rules of a changed manifest")
     func newTerms() {
         let story = Scenario()
         let device = story.device()

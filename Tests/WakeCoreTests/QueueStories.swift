@@ -331,18 +331,18 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("What comes back to the queue is owed on the terms that its device was queued on")
+    @Test("What comes back to the queue is owed on the rules that its device was queued on")
     func keepsTerms() {
-        let terms = Terms(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
+        let rules = DeliveryRules(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
         let device = EventOrigin(rawValue: 3)
         var queue = EventQueue()
         let event = QueuedEvent(
             sequence: Sequence(1), origin: device, kind: .data(.serial), size: 4, due: .zero, arrived: .zero,
             wall: WallTime(microseconds: 0), durability: .run)
-        queue.insert(event, terms)
-        #expect(queue.terms(of: device) == terms)
-        queue.giveBack(queue.take(limit: 1, byteLimit: 100))
-        #expect(queue.terms(of: device) == terms && !queue.hasWaking)
+        queue.insert(event, rules)
+        #expect(queue.rules(of: device) == rules)
+        queue.giveBack(queue.dequeue(limit: 1, byteLimit: 100))
+        #expect(queue.rules(of: device) == rules && !queue.hasWaking)
         #expect(queue.count == 1 && queue.bytes == 4)
     }
 }

@@ -159,7 +159,7 @@ struct RecoveryStories {
         story.close()
     }
 
-    @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
+    @Test("What was recovered before its device was known is owed on its subscription's rules once it is")
     func recoveryBeforeDevice() {
         let story = Scenario(from: 100)
         let handler = story.handler(1, isStopped: true) {

@@ -4,7 +4,7 @@ import WakeModel
 
 @testable import WakeCore
 
-@Suite("Strain: the machine's sleep")
+@Suite("ResourcePressure: the machine's sleep")
 struct SleepStories {
     @Test("Who owes an answer is told, frozen with its lease when the time is over, and resumed whole after the sleep")
     func lease() {

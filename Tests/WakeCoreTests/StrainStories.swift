@@ -15,7 +15,7 @@ extension Scenario {
     func lastPreface(_ id: HandlerID) -> Delivery.Preface? { deliveries(id).last?.preface }
 }
 
-@Suite("Strain: memory")
+@Suite("ResourcePressure: memory")
 struct MemoryStories {
     @Test("Nobody sleeps: who is awake longest is told, frozen with its lease unblamed, and let go at the next look")
     func lease() {
@@ -120,7 +120,7 @@ struct MemoryStories {
     }
 }
 
-@Suite("Strain: heat")
+@Suite("ResourcePressure: heat")
 struct HeatStories {
     @Test("Heat takes the extension: open tasks have the warning's time, begin is refused, events still wake")
     func tasks() {
@@ -204,7 +204,7 @@ struct HeatStories {
     }
 }
 
-@Suite("Strain: shutdown and blame")
+@Suite("ResourcePressure: shutdown and blame")
 struct ShutdownStories {
     @Test("At the bridge's end whoever owes something is told so before its input ends; the others are only ended")
     func shutdown() {

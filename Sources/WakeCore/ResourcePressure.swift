@@ -11,7 +11,7 @@ struct MachineCondition: Hashable, Sendable {
 
 /// One such cause, as it presses one handler. It stands beside the budget and leaves it alone, so that nobody is judged
 /// for time that was taken away, and everything runs on where the cause goes.
-struct Strain: Hashable, Sendable {
+struct ResourcePressure: Hashable, Sendable {
     /// Written, it is the `reason` of `expiring`.
     enum Cause: String, Hashable, Sendable {
         case systemSleep = "system-sleep"

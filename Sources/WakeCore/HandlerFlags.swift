@@ -2,33 +2,33 @@
 import WakeModel
 
 /// What one handler adds to the answers.
-struct HandlerMarks: OptionSet, Sendable {
+struct HandlerFlags: OptionSet, Sendable {
     let rawValue: UInt8
 
-    static let awake = HandlerMarks(rawValue: 1 << 0)
-    static let suspended = HandlerMarks(rawValue: 1 << 1)
-    static let unsettled = HandlerMarks(rawValue: 1 << 2)
-    static let unreadyForSleep = HandlerMarks(rawValue: 1 << 3)
-    static let backedUp = HandlerMarks(rawValue: 1 << 4)
-    static let fed = HandlerMarks(rawValue: 1 << 5)
+    static let awake = HandlerFlags(rawValue: 1 << 0)
+    static let suspended = HandlerFlags(rawValue: 1 << 1)
+    static let unsettled = HandlerFlags(rawValue: 1 << 2)
+    static let unreadyForSleep = HandlerFlags(rawValue: 1 << 3)
+    static let backedUp = HandlerFlags(rawValue: 1 << 4)
+    static let fed = HandlerFlags(rawValue: 1 << 5)
 }
 
-struct MarkTally: Sendable {
-    private var marks: [HandlerMarks] = []
+struct FlagCounts: Sendable {
+    private var marks: [HandlerFlags] = []
     /// How many handlers bear each mark.
     private var counts = [Int](repeating: 0, count: UInt8.bitWidth)
 
     /// True where any handler bears this one mark.
-    func has(_ mark: HandlerMarks) -> Bool { counts[mark.rawValue.trailingZeroBitCount] > 0 }
+    func has(_ mark: HandlerFlags) -> Bool { counts[mark.rawValue.trailingZeroBitCount] > 0 }
 
-    mutating func set(_ now: HandlerMarks, for slot: Int) {
+    mutating func set(_ now: HandlerFlags, for slot: Int) {
         while marks.count <= slot { marks.append([]) }
         let before = marks[slot]
         guard now != before else { return }
         marks[slot] = now
         var changed = now.rawValue ^ before.rawValue
         while changed != 0 {
-            let bit = HandlerMarks(rawValue: changed & ~(changed - 1))
+            let bit = HandlerFlags(rawValue: changed & ~(changed - 1))
             counts[bit.rawValue.trailingZeroBitCount] += now.contains(bit) ? 1 : -1
             changed &= changed - 1
         }

@@ -1,10 +1,10 @@
-// What is queued when the terms change, or when what stands behind is older than what stood before it.
+// What is queued when the rules change, or when what stands behind is older than what stood before it.
 import Testing
 import WakeModel
 
 @testable import WakeCore
 
-@Suite("Terms of what is queued")
+@Suite("DeliveryRules of what is queued")
 struct TermsStories {
     private let stamp = Stamp(
         moment: Moment(monotonic: Instant(nanoseconds: 1_000_000_000), boottime: Instant(nanoseconds: 1_000_000_000)),
@@ -54,17 +54,17 @@ struct TermsStories {
     @Test("an event that is older than the one before it is let go in its time")
     func olderBehind() {
         var queue = EventQueue()
-        let terms = Terms(retention: .seconds(3_600))
+        let rules = DeliveryRules(retention: .seconds(3_600))
         let hour = Instant(nanoseconds: 3_600_000_000_000)
         func event(_ number: UInt64, arrived: Instant) -> QueuedEvent {
             QueuedEvent(
                 sequence: Sequence(number), origin: EventOrigin(rawValue: 1), kind: .data(.serial), size: 1, due: .zero,
                 arrived: arrived, wall: WallTime(microseconds: 0), durability: .run)
         }
-        queue.insert(event(1, arrived: hour), terms)
-        queue.insert(event(2, arrived: hour - .seconds(3_000)), terms)
+        queue.insert(event(1, arrived: hour), rules)
+        queue.insert(event(2, arrived: hour - .seconds(3_000)), rules)
         #expect(queue.removeExpired(at: hour + .seconds(600)).isEmpty)
         #expect(queue.removeExpired(at: hour + .seconds(601)).map(\.sequence) == [Sequence(2)])
-        #expect(queue.take(limit: 2, byteLimit: 1_000).map(\.sequence) == [Sequence(1)])
+        #expect(queue.dequeue(limit: 2, byteLimit: 1_000).map(\.sequence) == [Sequence(1)])
     }
 }
