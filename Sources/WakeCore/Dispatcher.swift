@@ -9,7 +9,7 @@ public struct Dispatcher: Sendable {
     private var devices: [DeviceCondition] = []
     /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
     private var admissions: [HandlerLifecycle.AdmissionResult] = []
-    var marks = FlagCounts()
+    var flags = FlagCounts()
     private var monotonicDeadlines = SortedIndex()
     private var boottimeDeadlines = SortedIndex()
     private var deviceDeadlines = SortedIndex()
@@ -40,13 +40,13 @@ public struct Dispatcher: Sendable {
             stamp: stamp, effects: effects, nextSequence: nextSequence,
             isFinishing: isFinishing, machine: machine, bonded: routes.bonded)
         effects = []
-        take(input, &step)
+        apply(input, &step)
         wakeDue(&step)
         effects = step.effects
         nextSequence = step.nextSequence
     }
 
-    private mutating func take(_ input: Input, _ step: inout Step) {
+    private mutating func apply(_ input: Input, _ step: inout Step) {
         switch input {
         case .device(let id, let device): introduce(device, id, &step)
         case .configure(let id, let settings, let isStopped, let restarts):
@@ -62,13 +62,13 @@ public struct Dispatcher: Sendable {
             }
         case .lost(let id, let device, let gap):
             let subscription = routes.subscription(of: id, for: device)
-            change(id, &step) { $0.tell(gap, of: device, due: $1.now, subscription, &$1) }
+            change(id, &step) { $0.reportGap(gap, of: device, due: $1.now, subscription, &$1) }
         case .event(let event): admit(event, &step)
-        case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.hear(line, &$1) }
-        case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
+        case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.handle(line, &$1) }
+        case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.handle(fault, &$1) }
         case .throttled(let id, let epoch, let isThrottled):
-            change(id, epoch, &step) { $0.noteThrottle(isThrottled, &$1) }
-        case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
+            change(id, epoch, &step) { $0.setThrottled(isThrottled, &$1) }
+        case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.handle(order, &$1) }
         case .written(let id, let epoch, let last):
             change(id, epoch, &step) { $0.acknowledgeWritten(through: last, &$1) }
         case .given(let recipients):
@@ -77,18 +77,19 @@ public struct Dispatcher: Sendable {
             }
         case .launchFailed(let id, let epoch, let reason, let isExhausted):
             change(id, epoch, &step) {
-                $0.noteLaunchFailure(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)
+                $0.concludeFailedLaunch(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)
             }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
-        case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref, &$1) }
-        case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.noteExit(status, &$1) }
-        case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.noteEmpty() }
+        case .answered(let id, let epoch, let ref, let notice):
+            change(id, epoch, &step) { $0.answerRequest(ref, with: notice, &$1) }
+        case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.recordExit(status, &$1) }
+        case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.recordEmptyLeaf() }
         case .operated(let id, let verb): change(id, &step) { $0.perform(verb, &$1) }
-        case .memory(let level): feelMemory(level, &step)
-        case .systemSleep(let sleep): noteSleep(sleep, &step)
-        case .thermal(let isHot): noteHeat(isHot, &step)
-        case .power(let isOnBattery): notePower(isOnBattery, &step)
+        case .memory(let level): relieveMemory(at: level, &step)
+        case .systemSleep(let sleep): applySleep(sleep, &step)
+        case .thermal(let isHot): setHot(isHot, &step)
+        case .power(let isOnBattery): setOnBattery(isOnBattery, &step)
         case .announced(let notice):
             for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
@@ -132,7 +133,7 @@ public struct Dispatcher: Sendable {
         handlers[slot].queue.reroute { device in
             routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
         }
-        marks.set(handlers[slot].marks, for: slot)
+        flags.set(handlers[slot].flags, for: slot)
     }
 
     /// Its events stay with the journal: a manifest that comes back finds them.
@@ -165,7 +166,7 @@ public struct Dispatcher: Sendable {
             deviceDeadlines.set(devices[device].flips.releaseAt?.nanoseconds, for: device)
             switch verdict {
             case .pass: dispatch(event, &step)
-            case .fold(let isNews): if isNews { tellFlapping(event, flips, &step) }
+            case .fold(let isNews): if isNews { reportFlapping(event, flips, &step) }
             }
         case .data: admitData(event, device, &step)
         case .gap, .attention:
@@ -187,7 +188,7 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    private mutating func tellFlapping(_ event: DeviceEvent, _ flips: IngressLimits.Flips, _ step: inout Step) {
+    private mutating func reportFlapping(_ event: DeviceEvent, _ flips: IngressLimits.Flips, _ step: inout Step) {
         let detail =
             "connected and disconnected more than \(flips.limit) times in \(flips.window.wholeMilliseconds / 1000) s; "
             + "what follows is folded until the link settles"
@@ -206,7 +207,7 @@ public struct Dispatcher: Sendable {
     private mutating func cut(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.origin].routes
         guard !subscribers.isEmpty else { return }
-        let sequence = step.takeSequence()
+        let sequence = step.allocateSequence()
         for route in subscribers {
             change(route.slot, &step) {
                 $0.lose(
@@ -225,7 +226,7 @@ public struct Dispatcher: Sendable {
         for route in subscribers.routes {
             admissions.append(handlers[route.slot].admit(event, route.subscription, &step))
         }
-        let sequence = step.takeSequence()
+        let sequence = step.allocateSequence()
         let durability = append(event, sequence, subscribers, &step)
         for (index, route) in subscribers.routes.enumerated() {
             let admission = admissions[index]
@@ -240,7 +241,7 @@ public struct Dispatcher: Sendable {
                 }
             }
         }
-        tellLinkDown(event, subscribers.routes, &step)
+        reportLinkDown(event, subscribers.routes, &step)
     }
 
     /// Returns how it is journaled: as the strongest of the subscribers asks, those that lose it too, since their gaps stand
@@ -258,12 +259,12 @@ public struct Dispatcher: Sendable {
     }
 
     /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
-    private mutating func tellLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
+    private mutating func reportLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
         guard case .disconnected(let reason, _) = event.kind else { return }
         for route in subscribers where handlers[route.slot].queue.isHeld(event.origin, at: step.boottime) {
             let detail = "the link went down (\(reason)) while a nack held this device back"
             let notice = event.causing(.attention(.linkDown, detail: detail))
-            let sequence = step.takeSequence()
+            let sequence = step.allocateSequence()
             let durability = handlers[route.slot].rules[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
@@ -275,7 +276,7 @@ public struct Dispatcher: Sendable {
     private mutating func revive(_ event: DeviceEvent, for id: HandlerID, _ step: inout Step) {
         let subscription = routes.subscription(of: id, for: event.origin)
         change(id, &step) { handler, step in
-            let sequence = step.takeSequence()
+            let sequence = step.allocateSequence()
             // Where the dead letters are, so that it leaves them in the commit that brings it back.
             step.emit(.append(sequence, event, owners: [id], .disk))
             handler.enqueue(event, as: sequence, subscription, .disk, &step)
@@ -306,7 +307,9 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id.rawValue], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else { return }
+        guard let slot = slots[id.rawValue], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else {
+            return
+        }
         change(slot, &step, body)
     }
 
@@ -316,7 +319,7 @@ public struct Dispatcher: Sendable {
         let next = handlers[slot].react(&step, body)
         monotonicDeadlines.set(next.monotonic?.nanoseconds, for: slot)
         boottimeDeadlines.set(next.boottime?.nanoseconds, for: slot)
-        marks.set(next.marks, for: slot)
+        flags.set(next.flags, for: slot)
     }
 
     func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id.rawValue].map { handlers[$0] } }

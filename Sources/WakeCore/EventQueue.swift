@@ -129,7 +129,8 @@ extension EventQueue {
         held.set(isHeld && first != nil ? device.heldUntil.nanoseconds : nil, for: slot)
         guard kind != .gaps else { return }
         let retention = device.rules.retention
-        expiries.set(retention.flatMap { span in queues[slot].earliestArrival.map { ($0 + span).nanoseconds } }, for: slot)
+        expiries.set(
+            retention.flatMap { span in queues[slot].earliestArrival.map { ($0 + span).nanoseconds } }, for: slot)
     }
 }
 
@@ -231,7 +232,8 @@ extension EventQueue {
     /// Removes what is older than its retention; gaps stay, since they report it.
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
         var expired: [QueuedEvent] = []
-        while let slot = expiries.slot(upTo: boottime.nanoseconds - 1), let retention = device(of: slot).rules.retention {
+        while let slot = expiries.slot(upTo: boottime.nanoseconds - 1), let retention = device(of: slot).rules.retention
+        {
             expired += removeAll(from: slot) { $0.removeExpired(before: boottime - retention) }
         }
         return expired.sorted { $0.sequence < $1.sequence }

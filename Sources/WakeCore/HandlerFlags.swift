@@ -14,7 +14,7 @@ struct HandlerFlags: OptionSet, Sendable {
 }
 
 struct FlagCounts: Sendable {
-    private var marks: [HandlerFlags] = []
+    private var flags: [HandlerFlags] = []
     /// How many handlers bear each mark.
     private var counts = [Int](repeating: 0, count: UInt8.bitWidth)
 
@@ -22,10 +22,10 @@ struct FlagCounts: Sendable {
     func has(_ mark: HandlerFlags) -> Bool { counts[mark.rawValue.trailingZeroBitCount] > 0 }
 
     mutating func set(_ now: HandlerFlags, for slot: Int) {
-        while marks.count <= slot { marks.append([]) }
-        let before = marks[slot]
+        while flags.count <= slot { flags.append([]) }
+        let before = flags[slot]
         guard now != before else { return }
-        marks[slot] = now
+        flags[slot] = now
         var changed = now.rawValue ^ before.rawValue
         while changed != 0 {
             let bit = HandlerFlags(rawValue: changed & ~(changed - 1))

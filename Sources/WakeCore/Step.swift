@@ -21,7 +21,7 @@ struct Step {
         DeviceEvent(origin: device, kind: kind, stamp: stamp, isAuthenticated: bonded.contains(device))
     }
 
-    mutating func takeSequence() -> Sequence {
+    mutating func allocateSequence() -> Sequence {
         defer { nextSequence = nextSequence.next }
         return nextSequence
     }

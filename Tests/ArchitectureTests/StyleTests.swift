@@ -45,7 +45,6 @@ private let largeTypes = [
     "BluetoothSource": "watched devices, steps and deadlines move to the host of all sources",
     "Daemon": "settings, monitors and lifetime become types of their own",
     "EventStore": "the structure of the journal is changed as a whole",
-    "HandlerLifecycle": "lease, queue and penalties become types of their own",
     "Journal": "the structure of the journal is changed as a whole",
     "LinkMachine": "the phases of a link become types of their own",
     "Turn": "its questions and listeners become types of their own",

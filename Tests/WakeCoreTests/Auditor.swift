@@ -251,24 +251,24 @@ extension Auditor {
 
     private func check(_ handler: HandlerLifecycle, _ machine: MachineCondition, at now: Moment) {
         let name = handler.id.rawValue
-        if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.rescue == nil {
-            let until = handler.lingerUntil ?? .zero
+        if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.sleep.lockGrace == nil {
+            let until = handler.sleep.lingerUntil ?? .zero
             if until <= now.monotonic || until - now.monotonic > handler.timers.linger {
                 complain("\(name): awake for nothing")
             }
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
             let deadline = handler.awakeDeadline, now.monotonic >= deadline + handler.timers.grace
         {
             complain("\(name): awake past its deadline")
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
-            let strain = handler.strain(machine, at: now.monotonic)
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
+            let pressure = handler.pressure(machine, at: now.monotonic)
         {
-            if handler.phase == .active { complain("\(name): not told of its strain") }
-            if now.monotonic >= strain.end { complain("\(name): awake past the end of its strain") }
+            if handler.phase == .active { complain("\(name): not told of its pressure") }
+            if now.monotonic >= pressure.end { complain("\(name): awake past the end of its pressure") }
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil, handler.hasUnfinished,
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil, handler.hasUnfinished,
             !handler.isAttached, handler.awakeDeadline == nil
         {
             complain("\(name): awake without a deadline")

@@ -262,12 +262,12 @@ struct BudgetStories {
         let timers = HandlerTimers()
         var lengths: [Int64] = []
         for _ in 0..<11 {
-            lengths.append((penalty.hold(from: .zero, timers) - .zero).wholeMilliseconds / 1000)
+            lengths.append((penalty.hold(from: .zero, because: "crash", timers) - .zero).wholeMilliseconds / 1000)
             penalty.release()
         }
         #expect(lengths == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
         penalty.progress()
-        #expect(penalty.hold(from: .zero, timers) - .zero == .seconds(1))
+        #expect(penalty.hold(from: .zero, because: "crash", timers) - .zero == .seconds(1))
     }
 
     @Test("An operator's expire warns with two seconds left and ends as any overrun does")

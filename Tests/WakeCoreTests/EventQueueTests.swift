@@ -16,7 +16,8 @@ private struct Pair {
     /// The first two devices are `latest` for good; of the others now these hold and now those.
     private static let latest = DeliveryRules(subscription: 2, policy: .latest)
     private static let others = [
-        DeliveryRules.orphaned, DeliveryRules(subscription: 0), DeliveryRules(subscription: 0), DeliveryRules(subscription: 1, wakes: false),
+        DeliveryRules.orphaned, DeliveryRules(subscription: 0), DeliveryRules(subscription: 0),
+        DeliveryRules(subscription: 1, wakes: false),
         DeliveryRules(subscription: 3, retention: .microseconds(300)),
     ]
 

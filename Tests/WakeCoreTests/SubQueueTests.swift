@@ -55,7 +55,9 @@ struct SubQueueTests {
     @Test("an event that falls due before one with a lower number wakes first, and is dequeued in its turn")
     func sooner() {
         var queue = EventQueue()
-        for (number, due) in [(UInt64(1), Int64(100)), (3, 40), (2, 60)] { queue.insert(event(number, of: 1, due: due), often) }
+        for (number, due) in [(UInt64(1), Int64(100)), (3, 40), (2, 60)] {
+            queue.insert(event(number, of: 1, due: due), often)
+        }
         #expect(queue.nextDue(after: .zero) == Instant(nanoseconds: 40))
         #expect(queue.firstWaking(now: Instant(nanoseconds: 40))?.sequence.rawValue == 3)
         #expect((0..<4).map { _ in dequeue(&queue) } == [1, 2, 3, nil])

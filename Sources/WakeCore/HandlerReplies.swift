@@ -1,24 +1,24 @@
-// What a handler says on descriptor 3, and what it is told back.
+// What a handler says on descriptor 3 or to NOTIFY_SOCKET, what it is answered, and what it is told when it says too much.
 import WakeModel
 
 extension HandlerLifecycle {
-    mutating func hear(_ line: ReplyLine, _ step: inout Step) {
-        hasSpoken = true
+    mutating func handle(_ line: ReplyLine, _ step: inout Step) {
+        process.hasSpoken = true
         switch line.reply {
         case .ack(let sequence, let result): acknowledge(sequence, as: result, line.reference, &step)
         case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
-        case .remaining: tellRemaining(line.reference, &step)
+        case .remaining: replyRemaining(line.reference, &step)
         case .checkpoint(let text): step.emit(.checkpoint(id, text))
         case .write(let address, let bytes): open(.write(address, bytes: bytes), line.reference, &step)
         case .read(let address): open(.read(address), line.reference, &step)
         }
     }
 
-    mutating func hear(_ fault: ProtocolFault, _ step: inout Step) {
-        hasSpoken = true
+    mutating func handle(_ fault: ProtocolFault, _ step: inout Step) {
+        process.hasSpoken = true
         answer(fault, fault.reference, &step)
     }
 
@@ -37,7 +37,7 @@ extension HandlerLifecycle {
         statistics.outcomes.count(closed.count, as: result)
         if isProgress { penalty.progress() }
         budget.renew(at: step.now, timers)
-        hurriedBy = nil
+        pressures.earlyDeadlineReason = nil
         forgiveOverrunInDrain()
         step.emit(.acknowledge(id, closed))
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
@@ -55,7 +55,9 @@ extension HandlerLifecycle {
 
     /// The time for a batch begins when it is written: neither a slow disk nor a machine that stood still takes from it.
     mutating func countFromWriting(at instant: Instant) {
-        guard phase == .active, hurriedBy == nil, awakeDeadline != nil, budget.tasks.isEmpty else { return }
+        guard phase == .active, pressures.earlyDeadlineReason == nil, awakeDeadline != nil, budget.tasks.isEmpty else {
+            return
+        }
         budget.renew(at: instant, timers)
     }
 
@@ -87,7 +89,7 @@ extension HandlerLifecycle {
 
     private mutating func becomeReady(_ reference: Reference?, _ step: inout Step) {
         guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
-        isStarting = false
+        process.isStarting = false
         move(to: .active, because: "ready", &step)
     }
 
@@ -111,7 +113,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func end(_ name: String, _ reference: Reference?, _ step: inout Step) {
-        if budget.end(name, isOwing: batch.hasOpen || isOneshot, at: step.now, timers) == .notOpen {
+        if budget.end(name, isOwing: batch.hasOpen || process.isOneshot, at: step.now, timers) == .notOpen {
             answer(.notOpen(task: name), reference, &step)
         } else {
             step.emit(.decision(id, .ended(name)))
@@ -119,21 +121,23 @@ extension HandlerLifecycle {
     }
 
     private mutating func open(_ request: DeviceRequest, _ reference: Reference?, _ step: inout Step) {
-        requests.removeAll { $0.deadline <= step.now }
-        requests.append(OpenRequest(ref: reference, deadline: step.now + timers.budget))
+        dialogue.requests.removeAll { $0.deadline <= step.now }
+        dialogue.requests.append(OpenRequest(ref: reference, deadline: step.now + timers.budget))
         step.emit(.perform(id, epoch, request, ref: reference))
     }
 
     /// A late answer comes with the next wake and never causes one.
-    mutating func pass(_ notice: Notice, _ reference: Reference?, _ step: inout Step) {
-        if let index = requests.firstIndex(where: { $0.ref == reference }) { requests.remove(at: index) }
+    mutating func answerRequest(_ reference: Reference?, with notice: Notice, _ step: inout Step) {
+        if let index = dialogue.requests.firstIndex(where: { $0.ref == reference }) {
+            dialogue.requests.remove(at: index)
+        }
         announce(notice, &step)
     }
 
     /// Tells a process that is awake now, one that sleeps with its next wake.
     mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: tell(notice, &step)
+        case .launching, .active, .expiring: send(notice, &step)
         case .suspending, .suspended: keep(notice)
         case .stopped, .idle, .terminating, .quarantined: break
         }
@@ -142,22 +146,22 @@ extension HandlerLifecycle {
     /// Answers are kept, each having been asked for. Of a condition only the newest word is worth reading, and of many
     /// conditions the newest.
     private mutating func keep(_ notice: Notice) {
-        guard notice.isCondition else { return lateAnswers.append(notice) }
+        guard notice.isCondition else { return dialogue.lateAnswers.append(notice) }
         var newest = notice
-        if let place = lateAnswers.firstIndex(where: { $0.isSameCondition(as: notice) }) {
-            newest = notice.following(lateAnswers.remove(at: place))
-        } else if lateAnswers.count(where: \.isCondition) >= Self.conditionLimit,
-            let oldest = lateAnswers.firstIndex(where: \.isCondition)
+        if let place = dialogue.lateAnswers.firstIndex(where: { $0.isSameCondition(as: notice) }) {
+            newest = notice.following(dialogue.lateAnswers.remove(at: place))
+        } else if dialogue.lateAnswers.count(where: \.isCondition) >= Self.conditionLimit,
+            let oldest = dialogue.lateAnswers.firstIndex(where: \.isCondition)
         {
-            lateAnswers.remove(at: oldest)
+            dialogue.lateAnswers.remove(at: oldest)
         }
-        lateAnswers.append(newest)
+        dialogue.lateAnswers.append(newest)
     }
 
     private static let conditionLimit = 64
 
     /// Until the awake deadline; with none, for as long as it likes.
-    private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
+    private mutating func replyRemaining(_ reference: Reference?, _ step: inout Step) {
         let remaining = timeLeft(step) ?? timers.budget
         var left = budget.extensionLeft(at: step.now, timers)
         if isExtensionDenied(step) { left = budget.tasks.isEmpty ? .zero : min(left, remaining) }
@@ -174,8 +178,8 @@ extension HandlerLifecycle {
     /// A program that ends has nobody to read it.
     private mutating func reply(_ notice: Notice, _ step: inout Step) {
         guard isLive else { return }
-        if case .suspending = phase { hasUnreadAnswer = true }
-        tell(notice, &step)
+        if case .suspending = phase { dialogue.hasUnreadAnswer = true }
+        send(notice, &step)
     }
 }
 
@@ -204,4 +208,77 @@ extension ProtocolFault {
     fileprivate static let unexpectedReady = ProtocolFault(
         .malformed, "ready: no ready is awaited.",
         advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
+}
+
+// MARK: - Orders of sd_notify
+
+extension HandlerLifecycle {
+    mutating func handle(_ order: ServiceMessage.Order, _ step: inout Step) {
+        guard isLive else { return }
+        process.hasSpoken = true
+        switch order {
+        case .ready:
+            // Programs say it again after they reread their configuration, and whether or not somebody waits for it.
+            if case .launching = phase { handle(ReplyLine(.ready), &step) }
+        case .extend(let span): extend(by: span, &step)
+        case .abort: kill(.watchdog, &step)
+        }
+    }
+
+    private mutating func extend(by span: TimeSpan, _ step: inout Step) {
+        if case .launching(let deadline) = phase {
+            let latest = process.startedAt + timers.launch + timers.maxExtension
+            phase = .launching(deadline: max(deadline, min(step.now + span, latest)))
+            return
+        }
+        let isNew = !budget.tasks.contains(BudgetLedger.serviceTask)
+        if isNew, let denial = denial(of: BudgetLedger.serviceTask, step) { return answer(denial, nil, &step) }
+        let fault = budget.extend(by: span, at: step.now, timers)
+        if let fault { return refuseTask(BudgetLedger.serviceTask, fault, nil, &step) }
+        if isNew { step.emit(.decision(id, .began(BudgetLedger.serviceTask))) }
+    }
+
+    /// Not renewed in time: the task has ended by itself.
+    mutating func endLapsedExtension(_ step: inout Step) -> Bool {
+        guard let lapse = budget.lapse, step.now >= lapse else { return false }
+        handle(ReplyLine(.end(BudgetLedger.serviceTask)), &step)
+        return true
+    }
+}
+
+// MARK: - Flood
+
+extension HandlerLifecycle {
+    mutating func setThrottled(_ isThrottled: Bool, _ step: inout Step) {
+        guard isThrottled else {
+            dialogue.flood = nil
+            return
+        }
+        guard dialogue.flood == nil else { return }
+        dialogue.flood = Flood(since: sleep.suspendedSince == nil ? step.now : nil)
+        step.emit(.decision(id, .throttled))
+        announce(.error(.tooFast), &step)
+    }
+
+    /// Asleep it writes nothing, so that time is not counted.
+    mutating func pauseFlood(at now: Instant) {
+        guard let running = dialogue.flood, let since = running.since else { return }
+        dialogue.flood = Flood(before: running.before + (now - since))
+    }
+
+    /// When a flood that does not pause has lasted too long; while attached nothing runs out.
+    var floodEnd: Instant? {
+        guard let flood = dialogue.flood, let since = flood.since, !isAttached else { return nil }
+        return since + max(.zero, timers.flood - flood.before)
+    }
+
+    mutating func endFlood(_ step: inout Step) -> Bool {
+        switch phase {
+        case .launching, .active, .expiring: break
+        case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: return false
+        }
+        guard let end = floodEnd, step.now >= end else { return false }
+        kill(.flood, &step)
+        return true
+    }
 }

@@ -8,8 +8,8 @@ extension HandlerLifecycle {
         case .stop: stop(&step)
         case .attach: attach(step)
         case .detach: detach(step)
-        case .wake: want(.operator)
-        case .expire: hurry("operator", step)
+        case .wake: requestWake(.operator)
+        case .expire: bringDeadlineForward("operator", step)
         case .kill: if hasProcess { kill(.killedByOperator, &step) }
         }
     }
@@ -20,7 +20,7 @@ extension HandlerLifecycle {
         if isStoppedByOperator {
             isStoppedByOperator = false
             step.emit(.setStopped(id, false))
-            if settings.startsAtBoot { wanted = .autostart }
+            if settings.startsAtBoot { requestedWake = .autostart }
         }
         if phase == .quarantined { move(to: .idle, because: "start", &step) }
         leaveStopped(because: "start", &step)
@@ -40,7 +40,7 @@ extension HandlerLifecycle {
 
     /// It must not run from now on; what it holds comes back when it is gone, unless it is acknowledged before.
     private mutating func bar(_ reason: EndReason, _ step: inout Step) {
-        wanted = nil
+        requestedWake = nil
         switch phase {
         case .stopped: break
         case .idle, .quarantined: move(to: .stopped, because: reason.written, &step)
@@ -62,40 +62,40 @@ extension HandlerLifecycle {
         guard !isAttached else { return }
         isAttached = true
         penalty.release()
-        rest = nil
-        forgetStrain()
+        sleep.rest = nil
+        clearPressure()
         budget.pause(at: step.now, timers)
-        want(.attach)
+        requestWake(.attach)
     }
 
     private mutating func detach(_ step: Step) {
         guard isAttached else { return }
         isAttached = false
         budget.resume(at: step.now, timers)
-        if flood?.since != nil { flood = Flood(since: step.now) }
-        if wanted == .attach { wanted = nil }
+        if dialogue.flood?.since != nil { dialogue.flood = Flood(since: step.now) }
+        if requestedWake == .attach { requestedWake = nil }
         if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
     }
 
     /// A wake that no event asks for; one that is awake already needs none.
-    private mutating func want(_ reason: WakeReason) {
+    private mutating func requestWake(_ reason: WakeReason) {
         switch phase {
-        case .idle, .suspended, .suspending, .terminating: if !isBarred { wanted = reason }
+        case .idle, .suspended, .suspending, .terminating: if !isBarred { requestedWake = reason }
         case .launching, .active, .expiring, .stopped, .quarantined: break
         }
     }
 
     /// The deadline of what is open comes now but for its warning.
-    private mutating func hurry(_ reason: String, _ step: Step) {
+    private mutating func bringDeadlineForward(_ reason: String, _ step: Step) {
         guard phase == .active, let deadline = awakeDeadline else { return }
         let warning = budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning
-        hurriedBy = reason
+        pressures.earlyDeadlineReason = reason
         budget.bringForward(to: min(deadline, step.now + warning), from: step.now)
     }
 
     mutating func configure(_ next: HandlerSettings, restarts: Bool, _ step: inout Step) {
         settings = next
-        lingerUntil = nil
+        sleep.lingerUntil = nil
         guard next.isEnabled else { return bar(.reconfigured, &step) }
         leaveStopped(because: "enabled", &step)
         if phase == .quarantined {
@@ -108,7 +108,7 @@ extension HandlerLifecycle {
     mutating func finish(_ step: inout Step) {
         detach(step)
         guard isLive else { return }
-        if isOneshot { return requestTermination(.finished, &step) }
+        if process.isOneshot { return requestTermination(.finished, &step) }
         warnOfShutdown(&step)
         endInput(&step)
     }

@@ -81,7 +81,7 @@ extension HandlerLifecycle {
             return
         }
         let gap = Gap(cause: cause, count: 1, first: sequence, last: sequence, from: wall, to: wall)
-        tell(gap, of: device, due: due, subscription, atLeast: durability, &step)
+        reportGap(gap, of: device, due: due, subscription, atLeast: durability, &step)
     }
 
     /// Word of what a restart lost must outlive the next one, even a reboot, or nobody would hear of it. It is on the disk
@@ -95,13 +95,13 @@ extension HandlerLifecycle {
         step.emit(.update(entry.sequence, step.event(.gap(entry.gap), of: entry.origin)))
     }
 
-    mutating func tell(
+    mutating func reportGap(
         _ gap: Gap, of device: EventOrigin, due: Instant, _ subscription: Int?, atLeast least: Durability = .ram,
         _ step: inout Step
     ) {
         let event = step.event(.gap(gap), of: device)
         let rules = subscription.map { self.rules(of: $0) } ?? queue.rules(of: device)
-        let sequence = step.takeSequence()
+        let sequence = step.allocateSequence()
         let durability = max(durability(of: gap, rules), least)
         step.emit(.append(sequence, event, owners: [id], durability))
         step.emit(.decision(id, .lost(device, gap.cause, gap: sequence)))
@@ -138,7 +138,8 @@ extension HandlerLifecycle {
         switch phase {
         case .active: return canTakeBatch(step)
         case .suspending(let suspension):
-            guard suspension.purpose == .rest, memoryUntil == nil, !budget.isWindowOver(at: step.now, timers) else {
+            guard suspension.purpose == .rest, pressures.memoryUntil == nil, !budget.isWindowOver(at: step.now, timers)
+            else {
                 return false
             }
         case .idle, .suspended: break
@@ -147,7 +148,7 @@ extension HandlerLifecycle {
         return rules.wakes && rules.latency(of: channel) == .zero && !batch.hasOpen
             && !penalty.isHeld(at: step.boottime) && !step.isFinishing && step.machine.sleepsAt == nil
             && !awaitsPower(step.machine)
-            && rest.map { $0.until <= step.now } ?? true
+            && sleep.rest.map { $0.until <= step.now } ?? true
     }
 
     /// Why the event does not wake its handler now; nil where it does, or where nothing sleeps.
@@ -161,11 +162,65 @@ extension HandlerLifecycle {
         }
         if step.isFinishing { return .finishing }
         if penalty.isHeld(at: step.boottime) { return .held }
-        if let rest, step.now < rest.until { return rest.cause == .memory ? .makingWay : .resting }
+        if let rest = sleep.rest, step.now < rest.until { return rest.cause == .memory ? .makingWay : .resting }
         if !rules.wakes { return .subscription }
         if !event.passesNacks, queue.isHeld(event.origin, at: step.boottime) { return .nacked }
         if step.machine.sleepsAt != nil { return .systemSleep }
         if awaitsPower(step.machine) { return .power }
         return event.due > step.now ? .coalescing : nil
+    }
+}
+
+// MARK: - Batches
+
+extension HandlerLifecycle {
+    /// The pipe takes 256 KiB, of which notices keep some; a batch stays well below it.
+    static let batchByteLimit = 48 << 10
+
+    mutating func deliverNextBatch(_ step: inout Step) -> Bool {
+        guard canTakeBatch(step), !queue.isEmpty else { return false }
+        let events = leaseBatch(&step)
+        guard !events.isEmpty else { return false }
+        let delivery = Delivery(preface: .none, notices: [], events: events, budget: timeForBatch(step))
+        step.emit(.deliver(id, epoch, delivery))
+        return true
+    }
+
+    /// Leases the next batch: from here on its events are owed an answer by this process.
+    mutating func leaseBatch(_ step: inout Step) -> [DeliveredEvent] {
+        expireRetention(&step)
+        var taken = queue.dequeue(limit: settings.batchLimit, byteLimit: Self.batchByteLimit)
+        let reach = batch.reach(of: taken)
+        if reach < taken.count {
+            queue.giveBack(Array(taken[reach...]))
+            taken.removeSubrange(reach...)
+        }
+        guard let first = taken.first, let last = taken.last else { return [] }
+        for index in taken.indices { taken[index].countAttempt() }
+        for entry in gaps.seal(taken) { rewrite(entry, &step) }
+        journalEarlierAttempts(of: taken, &step)
+        batch.deliver(taken)
+        budget.renew(at: step.now, timers)
+        sleep.lingerUntil = nil
+        pressures.earlyDeadlineReason = nil
+        sleep.hadLockGrace = false
+        sleep.leaseWakes = 0
+        sleep.leasesKeptSince = nil
+        step.emit(.lease(id, taken.map(\.sequence)))
+        step.emit(.decision(id, .delivered(first: first.sequence, last: last.sequence, count: taken.count)))
+        return taken.map {
+            DeliveredEvent(
+                sequence: $0.sequence, origin: $0.origin, attempt: $0.attempts, isRedelivered: $0.isRedelivered)
+        }
+    }
+
+    /// The journal counts a batch in flight as one delivery. What an earlier bridge had delivered is known only from such
+    /// a batch, which this one replaces: unless it is written down, a bridge that dies twice counts once.
+    func journalEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
+        for event in taken where event.isRedelivered {
+            step.emit(
+                .giveBack(
+                    id, event.sequence, attempts: event.attempts - 1, charges: event.charges, heldUntil: nil))
+        }
     }
 }
