@@ -1,4 +1,4 @@
-// The core as the host sees it: inputs with their instants go in, effects come out, and events find who is owed them.
+// The core as the host sees it: inputs with their instants go in, effects come out, and events go to their subscribers.
 import WakeModel
 
 /// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
@@ -7,7 +7,7 @@ public struct Dispatcher: Sendable {
     private var slots = PlaceTable()
     var routes = RouteTable()
     private var devices: [DeviceCondition] = []
-    /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
+    /// The result for each subscriber of the event that is dispatched; kept to reuse its memory.
     private var admissions: [HandlerLifecycle.AdmissionResult] = []
     var flags = FlagCounts()
     private var monotonicDeadlines = SortedIndex()
@@ -28,13 +28,13 @@ public struct Dispatcher: Sendable {
         self.limits = limits
     }
 
-    /// When something follows although nothing else happens, on each clock.
+    /// When the core has to be stepped again without another input, on each clock.
     public var nextMonotonicDeadline: Instant? {
         Instant.earlier(monotonicDeadlines.earliest, deviceDeadlines.earliest)
     }
     public var nextBoottimeDeadline: Instant? { boottimeDeadlines.earliest }
 
-    /// Takes one input at one instant and adds what follows from it to `effects`.
+    /// Applies one input at one instant and appends what follows from it to `effects`.
     public mutating func step(_ input: Input, at stamp: Stamp, into effects: inout [Effect]) {
         var step = Step(
             stamp: stamp, effects: effects, nextSequence: nextSequence,
@@ -99,10 +99,10 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    /// What was recovered before its device was known is owed on its subscription's rules from here on.
+    /// Events that were recovered before their device was known follow its subscription's rules from here on.
     private mutating func introduce(_ device: Device, _ id: EventOrigin, _ step: inout Step) {
         for slot in routes.set(device, id) {
-            // Who watches it no more is owed what he has on the rules that it came on.
+            // A handler that no longer watches the device keeps its queued events on their former rules.
             guard let subscription = routes.subscription(of: handlers[slot].id, for: id) else { continue }
             change(handlers[slot].id, &step) { handler, _ in
                 handler.queue.reroute(id, handler.rules(of: subscription))
@@ -125,7 +125,7 @@ public struct Dispatcher: Sendable {
         change(id, &step) { _, _ in }
     }
 
-    /// Events that are queued already are owed on the new rules.
+    /// Events that are queued already follow the new rules.
     private mutating func reroute(_ id: HandlerID) {
         guard let slot = slots[id.rawValue] else { return }
         routes.set(Subscription.Holder(id, handlers[slot].settings), at: slot)
@@ -136,7 +136,7 @@ public struct Dispatcher: Sendable {
         flags.set(handlers[slot].flags, for: slot)
     }
 
-    /// Its events stay with the journal: a manifest that comes back finds them.
+    /// Its events stay in the journal, for a manifest that comes back.
     private mutating func remove(_ id: HandlerID, _ step: inout Step) {
         change(id, &step) { handler, step in
             var settings = handler.settings
@@ -196,9 +196,9 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
-        // Of ten thousand devices hardly one flaps: none is looked at for it.
+        // Of ten thousand devices hardly one flaps, so mostly none has a deadline.
         guard !deviceDeadlines.isEmpty, var event = devices[device].flips.release(at: step.now) else { return }
-        // It goes to those who are owed it now, so it says what is true now.
+        // It goes to those that watch the device now, so it says what is true now.
         event.isAuthenticated = step.bonded.contains(event.origin)
         deviceDeadlines.set(nil, for: device)
         dispatch(event, &step)
@@ -218,7 +218,7 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    /// Gives the event its number and every subscriber its own place for it.
+    /// Numbers the event and queues it for every subscriber.
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.origin]
         guard !subscribers.routes.isEmpty else { return }
@@ -244,8 +244,8 @@ public struct Dispatcher: Sendable {
         reportLinkDown(event, subscribers.routes, &step)
     }
 
-    /// Returns how it is journaled: as the strongest of the subscribers asks, those that lose it too, since their gaps stand
-    /// beside it. `ram` where nobody is owed it.
+    /// Returns how the event is journaled: as the strongest of the subscribers asks. Those that lose it count too, since
+    /// their gaps are kept beside it. `ram` where no handler gets it.
     private func append(
         _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
     ) -> Durability {
@@ -258,7 +258,7 @@ public struct Dispatcher: Sendable {
         return subscribers.durability
     }
 
-    /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
+    /// Reports at once that the link is gone to handlers whose nack holds the device back.
     private mutating func reportLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
         guard case .disconnected(let reason, _) = event.kind else { return }
         for route in subscribers where handlers[route.slot].queue.isHeld(event.origin, at: step.boottime) {
@@ -277,7 +277,7 @@ public struct Dispatcher: Sendable {
         let subscription = routes.subscription(of: id, for: event.origin)
         change(id, &step) { handler, step in
             let sequence = step.allocateSequence()
-            // Where the dead letters are, so that it leaves them in the commit that brings it back.
+            // In the database of the dead letters, so that one commit removes it there and queues it.
             step.emit(.append(sequence, event, owners: [id], .disk))
             handler.enqueue(event, as: sequence, subscription, .disk, &step)
         }
@@ -303,7 +303,7 @@ public struct Dispatcher: Sendable {
         change(slot, &step, body)
     }
 
-    /// Lines and confirmations of an earlier process say nothing of this one.
+    /// Lines and confirmations of an earlier process are dropped.
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
@@ -326,7 +326,7 @@ public struct Dispatcher: Sendable {
 }
 
 extension DeviceEvent {
-    /// What the bridge has to say at the same instant because of this event.
+    /// An event of the daemon's own at the same instant, caused by this one.
     fileprivate func causing(_ kind: Kind) -> DeviceEvent {
         DeviceEvent(origin: origin, kind: kind, stamp: stamp, isAuthenticated: isAuthenticated)
     }

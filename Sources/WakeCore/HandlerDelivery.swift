@@ -1,4 +1,4 @@
-// What becomes of an event that a handler is owed: queued, put in another's place, or lost and told in a gap.
+// Admits events to a handler's queue, reports those that are lost in gaps, and leases batches to its process.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -9,8 +9,8 @@ extension HandlerLifecycle {
         var isLost: Bool { if case .lost = self { true } else { false } }
     }
 
-    /// Decides on an event that has no number yet, and frees its place: so the gap that tells of what had to go for it
-    /// has a lower number than it.
+    /// Decides on an event that has no number yet, and makes room for it. So the gap that reports what was removed has a
+    /// lower number than the event.
     mutating func admit(_ event: DeviceEvent, _ subscription: Int?, _ step: inout Step) -> AdmissionResult {
         if isBarred, settings.stoppedEvents == .drop { return .lost(.stopped) }
         guard case .data(let channel, _) = event.kind else {
@@ -28,7 +28,7 @@ extension HandlerLifecycle {
         return makeRoom(for: event, channel, rules, &step) ? .queued : .lost(.overflow)
     }
 
-    /// False where nothing is left that may go: connects, disconnects and attentions never do.
+    /// False where nothing is left that may be removed: connects, disconnects and attentions never are.
     private mutating func makeRoom(
         for event: DeviceEvent, _ channel: Channel, _ rules: DeliveryRules, _ step: inout Step
     ) -> Bool {
@@ -52,7 +52,7 @@ extension HandlerLifecycle {
         let rules = rules(of: subscription)
         var queued = QueuedEvent(event, sequence, due: due(event, subscription, step), durability)
         queued.passesNacks = passesNacks
-        // A link that flaps for days must not leave a gap for each time: past a few they grow across barriers.
+        // A link that flaps for days must not leave a gap each time: past a few, gaps grow across barriers.
         if event.isBarrier, queue.gapCount(of: event.origin) < Self.gapLimit {
             for entry in gaps.seal(event.origin) { rewrite(entry, &step) }
         }
@@ -63,15 +63,15 @@ extension HandlerLifecycle {
     /// Undelivered gaps of one device between barriers.
     private static let gapLimit = 64
 
-    /// An event that has a number is lost to this handler: it is told in one gap per device and cause.
+    /// An event that has a number is lost to this handler: one gap per device and cause reports it.
     mutating func lose(_ event: QueuedEvent, _ cause: GapCause, _ step: inout Step) {
         lose(
             event.origin, cause, event.sequence, from: event.wall, due: event.due, nil, keptBy: event.durability, &step)
     }
 
-    /// `due` is when what is lost would have woken: word of it must not come sooner than it could have itself. `durability` is
-    /// how the event is journaled: two databases cannot commit at one instant, so a gap stands in the same one as what it
-    /// tells of, or a death between the two would leave the event erased and untold.
+    /// `due` is when the lost event would have woken the handler: its gap must not wake it sooner. `durability` is how the
+    /// event is journaled. Two databases cannot commit at one instant, so a gap is kept in the same one as its event: else
+    /// a crash between the commits would erase the event without a gap.
     mutating func lose(
         _ device: EventOrigin, _ cause: GapCause, _ sequence: Sequence?, from wall: WallTime, due: Instant,
         _ subscription: Int?, keptBy durability: Durability, _ step: inout Step
@@ -84,8 +84,8 @@ extension HandlerLifecycle {
         reportGap(gap, of: device, due: due, subscription, atLeast: durability, &step)
     }
 
-    /// Word of what a restart lost must outlive the next one, even a reboot, or nobody would hear of it. It is on the disk
-    /// with the journal's own note of the hole, so that the one is written as the other is crossed out.
+    /// A gap for what a restart lost must outlive the next restart, even a reboot. It is on the disk with the journal's own
+    /// record of the hole, so that one commit writes the gap and clears the record.
     private func durability(of gap: Gap, _ rules: DeliveryRules) -> Durability {
         gap.cause == .bridgeRestart ? .disk : rules.durability
     }
@@ -109,13 +109,13 @@ extension HandlerLifecycle {
         gaps.insert(PendingGaps.Entry(sequence: sequence, origin: device, gap: gap, durability: durability))
     }
 
-    /// What is too old for its subscription is let go before anything is delivered.
+    /// Removes what is older than its subscription's retention; to be called before a delivery.
     mutating func expireRetention(_ step: inout Step) {
         guard !queue.isEmpty else { return }
         for expired in queue.removeExpired(at: step.boottime) { discard(expired, .retention, &step) }
     }
 
-    /// What is in flight stays: it may be acknowledged at any moment.
+    /// Removes what is still queued. Events in flight stay: the handler may acknowledge them at any moment.
     mutating func shed(_ sequences: [Sequence], _ step: inout Step) {
         for event in queue.remove(Set(sequences)) { discard(event, .overflow, &step) }
     }
@@ -132,7 +132,7 @@ extension HandlerLifecycle {
         return step.now + rules(of: subscription).latency(of: channel)
     }
 
-    /// True where the event would be delivered in this very step, or starts what it is delivered to.
+    /// True where the event would be delivered in this step, or launches the handler that gets it.
     private func canTakeAtOnce(_ event: DeviceEvent, _ channel: Channel, _ rules: DeliveryRules, _ step: Step) -> Bool {
         if queue.isHeld(event.origin, at: step.boottime) { return false }
         switch phase {
@@ -151,7 +151,7 @@ extension HandlerLifecycle {
             && sleep.rest.map { $0.until <= step.now } ?? true
     }
 
-    /// Why the event does not wake its handler now; nil where it does, or where nothing sleeps.
+    /// Why the event does not wake its handler now; nil where it does, or where the handler is awake.
     private func explainSleep(_ event: QueuedEvent, _ rules: DeliveryRules, _ step: Step) -> NotWoken? {
         switch phase {
         case .stopped: return .stopped
@@ -174,7 +174,7 @@ extension HandlerLifecycle {
 // MARK: - Batches
 
 extension HandlerLifecycle {
-    /// The pipe takes 256 KiB, of which notices keep some; a batch stays well below it.
+    /// The pipe holds 256 KiB, and notices need a part of it; a batch stays well below that.
     static let batchByteLimit = 48 << 10
 
     mutating func deliverNextBatch(_ step: inout Step) -> Bool {
@@ -186,7 +186,7 @@ extension HandlerLifecycle {
         return true
     }
 
-    /// Leases the next batch: from here on its events are owed an answer by this process.
+    /// Leases the next batch: from here on this process has to acknowledge its events.
     mutating func leaseBatch(_ step: inout Step) -> [DeliveredEvent] {
         expireRetention(&step)
         var taken = queue.dequeue(limit: settings.batchLimit, byteLimit: Self.batchByteLimit)
@@ -214,8 +214,8 @@ extension HandlerLifecycle {
         }
     }
 
-    /// The journal counts a batch in flight as one delivery. What an earlier bridge had delivered is known only from such
-    /// a batch, which this one replaces: unless it is written down, a bridge that dies twice counts once.
+    /// The journal counts a batch in flight as one delivery. It knows the deliveries of an earlier daemon only from such a
+    /// batch, which this one replaces. Unless they are written first, two crashes of the daemon count as one.
     func journalEarlierAttempts(of taken: [QueuedEvent], _ step: inout Step) {
         for event in taken where event.isRedelivered {
             step.emit(

@@ -1,4 +1,4 @@
-// The end of a process: requested, forced or found, followed until nothing of it is left, and what it costs the handler.
+// Ends a process or finds it ended, follows it until nothing of it is left, and charges the handler for it.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -7,7 +7,7 @@ extension HandlerLifecycle {
     /// How long others of a leaf may outlive its main process.
     static let orphanPatience = TimeSpan.seconds(1)
 
-    /// How long a handler that was given end-of-file may finish what it is at before it is sent SIGTERM.
+    /// How long a handler may go on after the end of its input before SIGTERM.
     static let endOfFilePatience = TimeSpan.seconds(1)
 
     mutating func kill(_ reason: EndReason, _ step: inout Step) {
@@ -31,8 +31,8 @@ extension HandlerLifecycle {
         step.emit(.requestTermination(id, epoch))
     }
 
-    /// A resident handler ends at end-of-file by itself, and may write down what it has counted; SIGTERM at once would
-    /// end most programs before they have read that far.
+    /// A resident handler exits by itself at the end of its input, and may save its state first. SIGTERM at once would end
+    /// most programs before they have read that far.
     mutating func endInput(_ step: inout Step) {
         let askAt = step.now + Self.endOfFilePatience
         let termination = Termination(reason: .finished, askAt: askAt, killAt: askAt + timers.terminate)
@@ -66,7 +66,7 @@ extension HandlerLifecycle {
         return true
     }
 
-    /// The main process has ended; others of its leaf may be left.
+    /// The main process has ended; other processes of its leaf may be left.
     mutating func recordExit(_ status: ExitStatus, _ step: inout Step) {
         switch phase {
         case .terminating(var termination):
@@ -97,11 +97,11 @@ extension HandlerLifecycle {
         phase = .terminating(termination)
     }
 
-    /// There is no process, so nothing more of it will be heard.
+    /// There is no process, so no exit of it will be reported.
     mutating func concludeFailedLaunch(_ reason: EndReason, _ step: inout Step) {
         guard hasProcess else { return }
         step.emit(.discard(id, epoch, isEmpty: true))
-        // It was not given what it was wanted for.
+        // The wake that it was launched for did not take place.
         if reason.isExhaustion, !isBarred, process.requestedWake != .attach || isAttached {
             requestedWake = requestedWake ?? process.requestedWake
         }
@@ -112,7 +112,7 @@ extension HandlerLifecycle {
         step.emit(.discard(id, epoch, isEmpty: termination.isEmpty))
         guard process.isOneshot, let exit = termination.exit else { return afterEnd(termination.reason, &step) }
         answerByExit(exit, &step)
-        // A deadline that the program met with an answer is no failure.
+        // A program that acknowledges at its deadline has not failed.
         let isAnswer = termination.reason == .deadline && (exit == .exited(code: 0) || exit == .exited(code: 75))
         afterEnd(isAnswer ? .exit(exit) : termination.reason, &step)
     }
@@ -139,7 +139,7 @@ extension HandlerLifecycle {
         if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
         statistics.lastEnd = reason
         let isFailure = isFailure(reason, wasAsleep: wasAsleep)
-        // What it died of is gone with the event, so the next event begins with a count of none.
+        // The dead-lettered event caused the crash, so the crash does not count against the next event.
         let isDeadLettered = isFailure && chargeOldest(reason, &step)
         giveBackAfter(reason, &step)
         forgetProcess()
@@ -156,12 +156,12 @@ extension HandlerLifecycle {
             requestedWake = nil
             move(to: .quarantined, because: "crash-loop", &step)
         } else if !isAttached || reason.isExhaustion {
-            // Attached too: what the machine lacks it lacks at once again, and no count of crashes ends that.
+            // An attached handler is held too: the machine would lack the same again at once, and no count of crashes ends that.
             hold(because: reason.written, &step)
         }
     }
 
-    /// Who is never heard has its length of life for a word: a crash once a month is no loop.
+    /// A program that never acknowledges proves itself by its running time: a crash once a month is no loop.
     private func hasProvenItself(at now: Instant) -> Bool {
         settings.acknowledgement == .delivery && now - process.startedAt >= timers.strikeWindow
     }
@@ -185,7 +185,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Only the oldest unanswered event can have done it; five times is enough. True where it is dead-lettered now.
+    /// Only the oldest unacknowledged event can be the cause. True where this charge dead-letters it.
     private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) -> Bool {
         guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return false }
         batch.changeOldestOpen { $0.charges += 1 }
@@ -196,8 +196,8 @@ extension HandlerLifecycle {
         return true
     }
 
-    /// A program that dies before its first line has not begun with the event; one that was given its whole time has. A
-    /// oneshot mostly says nothing but its exit code, so it has begun when it has run for a second.
+    /// A program that crashes before its first line has not begun with the event; one that used its whole time has. A
+    /// oneshot mostly has only an exit code, so it has begun when it has run for a second.
     private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
         switch reason {
         case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal: return false
@@ -221,8 +221,8 @@ extension HandlerLifecycle {
         lose(event, .deadLetter, &step)
     }
 
-    /// What never reached a program keeps its number of attempts; what the bridge's own end cuts short stays in flight
-    /// in the journal, to come again as redelivered.
+    /// An event that never reached a program keeps its number of attempts. When the daemon ends, events stay in flight in
+    /// the journal, to come again as redelivered.
     private mutating func giveBackAfter(_ reason: EndReason, _ step: inout Step) {
         let open = batch.releaseAll()
         if reason == .finished {
@@ -232,7 +232,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Back to the queue, to be sent again with a higher attempt, and where a nack says so, not before an instant.
+    /// Returns events to the queue, to be sent again with a higher attempt; after a nack, not before its end.
     mutating func giveBack(
         _ events: [QueuedEvent], isUndelivered: Bool = false, until: Instant? = nil, _ step: inout Step
     ) {
@@ -249,7 +249,7 @@ extension HandlerLifecycle {
         queue.giveBack(returned)
     }
 
-    /// What an earlier bridge had in flight is in flight still where no program was reached: unless it is written down so, a bridge that
+    /// What an earlier daemon had in flight is in flight still where no program was reached: unless it is written down so, a daemon that
     /// dies next gives it again as if it were returned.
     private mutating func keepInFlight(_ events: [QueuedEvent], _ step: inout Step) {
         let inFlight = events.filter(\.isRedelivered)
@@ -268,7 +268,7 @@ extension HandlerLifecycle {
 }
 
 extension EndReason {
-    /// Held for a while it may be started after all; five times of that say nothing of the program.
+    /// A later launch may succeed; five such failures say nothing of the program.
     var isExhaustion: Bool {
         if case .exhausted = self { true } else { false }
     }

@@ -1,7 +1,7 @@
-// What is asked of all handlers together after every turn, counted as they change: a bridge may have a thousand.
+// Answers that concern all handlers together, counted as handlers change: there may be a thousand of them.
 import WakeModel
 
-/// What one handler adds to the answers.
+/// What holds for one handler.
 struct HandlerFlags: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -15,10 +15,10 @@ struct HandlerFlags: OptionSet, Sendable {
 
 struct FlagCounts: Sendable {
     private var flags: [HandlerFlags] = []
-    /// How many handlers bear each mark.
+    /// How many handlers have each flag.
     private var counts = [Int](repeating: 0, count: UInt8.bitWidth)
 
-    /// True where any handler bears this one mark.
+    /// True where any handler has this one flag.
     func has(_ mark: HandlerFlags) -> Bool { counts[mark.rawValue.trailingZeroBitCount] > 0 }
 
     mutating func set(_ now: HandlerFlags, for slot: Int) {

@@ -1,8 +1,8 @@
 // One handler's state machine: each call moves it to the state that follows from the facts (docs/dev/invariants.md).
 import WakeModel
 
-/// Level-triggered: an input changes facts, then ``settle(_:)`` moves the phase until nothing more follows from them.
-/// So no edge can be missed, and every move is one case of one switch.
+/// An input changes facts, then ``settle(_:)`` moves the phase until no more moves follow from them. So no change can be
+/// missed, and every move is one case of one switch.
 struct HandlerLifecycle: Sendable {
     enum Phase: Hashable, Sendable {
         case stopped
@@ -12,12 +12,12 @@ struct HandlerLifecycle: Sendable {
         case expiring
         case suspending(Suspension)
         case suspended
-        /// Rare and large: beside the others, which are looked at with every event.
+        /// Indirect because it is rare and large: every event reads the phase.
         indirect case terminating(Termination)
         case quarantined
     }
 
-    /// What the dispatcher keeps of a handler beside itself.
+    /// What the dispatcher indexes of a handler after each change.
     struct NextDeadlines {
         var monotonic: Instant?
         var boottime: Instant?
@@ -26,11 +26,11 @@ struct HandlerLifecycle: Sendable {
 
     struct Suspension: Hashable, Sendable {
         enum Purpose: Hashable, Sendable {
-            /// Nothing is in hand.
+            /// It has no open work.
             case rest
-            /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
+            /// The budget and its grace are over; an acknowledgement found in the drain cancels this.
             case overrun
-            /// It had to make way with work in hand, which is nobody's fault.
+            /// The machine took its time away; it is not charged for its open work.
             case pressure
         }
         var purpose: Purpose
@@ -40,9 +40,9 @@ struct HandlerLifecycle: Sendable {
 
     struct Termination: Hashable, Sendable {
         var reason: EndReason
-        /// When SIGTERM follows an end of file that did not do; nil where it is out already.
+        /// When SIGTERM follows the end of its input; nil once it is sent.
         var askAt: Instant?
-        /// When to stop asking; nil where the kill is out already.
+        /// When the kill follows SIGTERM; nil once it is sent.
         var killAt: Instant?
         /// When to give up on a leaf that stays populated after the kill.
         var abandonAt: Instant?
@@ -52,7 +52,7 @@ struct HandlerLifecycle: Sendable {
 
     let id: HandlerID
     var settings: HandlerSettings { didSet { rules = settings.rules } }
-    /// One a subscription.
+    /// One for each subscription.
     private(set) var rules: [DeliveryRules]
     var phase = Phase.idle
     var epoch = Epoch(rawValue: 0)
@@ -63,7 +63,7 @@ struct HandlerLifecycle: Sendable {
     var penalty = Penalty()
     var gaps = PendingGaps()
 
-    /// By an operator; a disabled manifest stops it beside this.
+    /// Set by an operator; a disabled manifest stops it too.
     var isStoppedByOperator: Bool
     var isAttached = false
     /// A wake without an event: at boot, or by an operator.
@@ -86,7 +86,7 @@ struct HandlerLifecycle: Sendable {
     }
 
     var timers: HandlerTimers { settings.timers }
-    /// It must not run, whatever comes.
+    /// True while it must not run, whatever comes.
     var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
 
     func rules(of subscription: Int?) -> DeliveryRules {
@@ -108,7 +108,7 @@ struct HandlerLifecycle: Sendable {
         }
     }
 
-    /// True while a process exists that may be let run.
+    /// True while a process exists that may run again.
     var isLive: Bool {
         switch phase {
         case .launching, .active, .expiring, .suspending, .suspended: true
@@ -116,22 +116,22 @@ struct HandlerLifecycle: Sendable {
         }
     }
 
-    /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
-    /// is large, and a copy for each question would cost more than the answers.
+    /// Applies one change of the facts, makes every move that follows, and returns the next deadlines. All in place: a
+    /// handler is large, and copies of it would cost more than the work.
     mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> NextDeadlines {
         queue.release(at: step.boottime)
         body(&self, &step)
         return settle(&step)
     }
 
-    /// Apart, so that its code does not stand behind every change.
+    /// Not inlined, so that its code is not repeated behind every change.
     @inline(never)
     private mutating func settle(_ step: inout Step) -> NextDeadlines {
         while advance(&step) {}
         return nextDeadlines(step)
     }
 
-    /// Apart, because the compiler copies a value that may change for each question it is asked: here it cannot.
+    /// Not mutating, because the compiler copies a mutable value for each question that it is asked.
     @inline(never)
     private func nextDeadlines(_ step: Step) -> NextDeadlines {
         NextDeadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), flags: flags)
@@ -199,7 +199,7 @@ extension HandlerLifecycle {
         var deadline: Instant
     }
 
-    /// How long it has been throttled on descriptor 3 without a pause, counted while it is awake.
+    /// How long it has been throttled on descriptor 3 without a pause; only time awake counts.
     struct Flood: Hashable, Sendable {
         var before = TimeSpan.zero
         /// Nil while it sleeps.
@@ -277,7 +277,7 @@ extension HandlerSettings {
 
 // MARK: - Deadlines
 
-/// The earliest of the instants offered that are still to come: what is past has been acted on.
+/// The earliest of the instants offered that are still to come; those in the past have been handled.
 private struct Earliest {
     let after: Instant
     var found: Instant?
@@ -332,7 +332,7 @@ extension HandlerLifecycle {
         for request in dialogue.requests { next.offer(request.deadline) }
     }
 
-    /// The next instant on CLOCK_BOOTTIME at which a hold ends that keeps work waiting.
+    /// When the next hold ends that keeps work waiting, on CLOCK_BOOTTIME.
     func nextBoottimeDeadline(_ step: Step) -> Instant? {
         guard !step.isFinishing, step.machine.sleepsAt == nil, !awaitsPower(step.machine) else { return nil }
         switch phase {

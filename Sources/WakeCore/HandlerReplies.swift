@@ -1,4 +1,4 @@
-// What a handler says on descriptor 3 or to NOTIFY_SOCKET, what it is answered, and what it is told when it says too much.
+// Handles what a handler writes to descriptor 3 or NOTIFY_SOCKET, answers it, and limits how much it may write.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -22,7 +22,7 @@ extension HandlerLifecycle {
         answer(fault, fault.reference, &step)
     }
 
-    /// Everything delivered to this process no later than `sequence` is done and forgotten.
+    /// Closes every lease of this process delivered no later than `sequence`.
     mutating func acknowledge(
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
         _ step: inout Step
@@ -43,8 +43,8 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
-    /// What was written is acknowledged, where the manifest says so. That it could be says nothing of the program, so it
-    /// forgives no crash. A program that has answered by itself meanwhile has another batch by now, which it may not have read.
+    /// Acknowledges a batch that was written, where the manifest says so. A write proves nothing of the program, so it clears
+    /// no crash. A program that acknowledged by itself has another batch by now, which it may not have read.
     mutating func acknowledgeWritten(through last: Sequence, _ step: inout Step) {
         guard settings.acknowledgement == .delivery else { return }
         switch batch.leaseState(of: last) {
@@ -53,7 +53,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// The time for a batch begins when it is written: neither a slow disk nor a machine that stood still takes from it.
+    /// The time for a batch begins when it is written: a slow disk or a stopped machine takes nothing from it.
     mutating func countFromWriting(at instant: Instant) {
         guard phase == .active, pressures.earlyDeadlineReason == nil, awakeDeadline != nil, budget.tasks.isEmpty else {
             return
@@ -61,7 +61,7 @@ extension HandlerLifecycle {
         budget.renew(at: instant, timers)
     }
 
-    /// It and what follows from its device come again, after exactly `delay` or the growing default.
+    /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.origin else {
             let isUnknown = batch.leaseState(of: sequence) == .unknown
@@ -70,7 +70,7 @@ extension HandlerLifecycle {
             return answer(fault, reference, &step)
         }
         refused[0].nacks = min(refused[0].nacks + 1, 32)
-        // Refused itself it has told what it was to tell at once: passing on, it would be refused in a circle.
+        // Once refused, it was delivered at once as it should be; if it still passed nacks, it would be refused in a loop.
         refused[0].passesNacks = false
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
@@ -134,7 +134,7 @@ extension HandlerLifecycle {
         announce(notice, &step)
     }
 
-    /// Tells a process that is awake now, one that sleeps with its next wake.
+    /// Sends the notice to a process that is awake; one that sleeps gets it with its next wake.
     mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
         case .launching, .active, .expiring: send(notice, &step)
@@ -143,7 +143,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// Answers are kept, each having been asked for. Of a condition only the newest word is worth reading, and of many
+    /// Every answer is kept, since the handler asked for it. Of a condition only the newest notice is kept, and of many
     /// conditions the newest.
     private mutating func keep(_ notice: Notice) {
         guard notice.isCondition else { return dialogue.lateAnswers.append(notice) }
@@ -160,7 +160,7 @@ extension HandlerLifecycle {
 
     private static let conditionLimit = 64
 
-    /// Until the awake deadline; with none, for as long as it likes.
+    /// The time to the awake deadline; without one, the whole budget.
     private mutating func replyRemaining(_ reference: Reference?, _ step: inout Step) {
         let remaining = timeLeft(step) ?? timers.budget
         var left = budget.extensionLeft(at: step.now, timers)
@@ -175,7 +175,7 @@ extension HandlerLifecycle {
         reply(.error(fault), &step)
     }
 
-    /// A program that ends has nobody to read it.
+    /// A program that is ending does not read it.
     private mutating func reply(_ notice: Notice, _ step: inout Step) {
         guard isLive else { return }
         if case .suspending = phase { dialogue.hasUnreadAnswer = true }
@@ -184,7 +184,7 @@ extension HandlerLifecycle {
 }
 
 extension Notice {
-    /// Told without having been asked for.
+    /// A notice that the handler did not ask for.
     fileprivate var isCondition: Bool {
         switch self {
         case .bridge, .time, .memory: true
@@ -218,7 +218,7 @@ extension HandlerLifecycle {
         process.hasSpoken = true
         switch order {
         case .ready:
-            // Programs say it again after they reread their configuration, and whether or not somebody waits for it.
+            // Programs repeat it after they reread their configuration; only while launching does it matter.
             if case .launching = phase { handle(ReplyLine(.ready), &step) }
         case .extend(let span): extend(by: span, &step)
         case .abort: kill(.watchdog, &step)
@@ -238,7 +238,7 @@ extension HandlerLifecycle {
         if isNew { step.emit(.decision(id, .began(BudgetLedger.serviceTask))) }
     }
 
-    /// Not renewed in time: the task has ended by itself.
+    /// A task that was not renewed in time ends by itself.
     mutating func endLapsedExtension(_ step: inout Step) -> Bool {
         guard let lapse = budget.lapse, step.now >= lapse else { return false }
         handle(ReplyLine(.end(BudgetLedger.serviceTask)), &step)
@@ -260,13 +260,13 @@ extension HandlerLifecycle {
         announce(.error(.tooFast), &step)
     }
 
-    /// Asleep it writes nothing, so that time is not counted.
+    /// A frozen handler writes nothing, so its time does not count.
     mutating func pauseFlood(at now: Instant) {
         guard let running = dialogue.flood, let since = running.since else { return }
         dialogue.flood = Flood(before: running.before + (now - since))
     }
 
-    /// When a flood that does not pause has lasted too long; while attached nothing runs out.
+    /// When a flood without a pause has lasted too long; there is no limit while attached.
     var floodEnd: Instant? {
         guard let flood = dialogue.flood, let since = flood.since, !isAttached else { return nil }
         return since + max(.zero, timers.flood - flood.before)

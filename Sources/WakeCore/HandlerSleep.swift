@@ -4,7 +4,7 @@ import WakeModel
 // MARK: - Waking
 
 extension HandlerLifecycle {
-    /// Why it should be awake now; nil leaves it asleep.
+    /// Why the handler should be awake now; nil leaves it asleep.
     func wakeReason(_ step: Step) -> WakeReason? {
         if step.isFinishing || penalty.isHeld(at: step.boottime) { return nil }
         if step.machine.sleepsAt != nil || pressures.memoryUntil != nil || awaitsPower(step.machine) { return nil }
@@ -49,7 +49,7 @@ extension HandlerLifecycle {
             delivery.events = leaseBatch(&step)
         }
         step.emit(.deliver(id, epoch, delivery))
-        // Its input has an end before it runs: what is read to the end is the whole batch.
+        // The input ends before the process runs, so that what it reads to the end is the whole batch.
         if process.isOneshot { step.emit(.closeInput(id, epoch)) }
         step.emit(.thaw(id, epoch))
     }
@@ -66,7 +66,7 @@ extension HandlerLifecycle {
         batch.reset()
         budget.reset(timers)
         budget.wake(at: now)
-        // A oneshot that was given nothing has its time too.
+        // A oneshot without an event has a budget too.
         if isOneshot { budget.renew(at: now, timers) }
     }
 
@@ -106,10 +106,10 @@ extension HandlerLifecycle {
     /// While a task is open, leases expire with it.
     func timeForBatch(_ step: Step) -> TimeSpan { timeLeft(step) ?? timers.budget }
 
-    /// Of the machine's own sleep too: connections die in it as in any other.
+    /// The machine's own sleep counts: connections time out in it as in a freeze.
     func timeAsleep(_ step: Step) -> TimeSpan { step.boottime - (sleep.frozenAt ?? step.boottime) }
 
-    /// Awake, with nothing in flight. A oneshot has its one batch from the start, and an end of input after it.
+    /// True while it is awake with nothing in flight. A oneshot gets its one batch at launch, and then its input ends.
     func canTakeBatch(_ step: Step) -> Bool {
         guard !batch.hasOpen, !process.isOneshot, sleep.lockGrace == nil, !step.isFinishing, !awaitsPower(step.machine)
         else {
@@ -118,7 +118,7 @@ extension HandlerLifecycle {
         return isAttached || (causeToMakeWay(step) == nil && !budget.isWindowOver(at: step.now, timers))
     }
 
-    /// A lease that outlived three wakes or five minutes of sleep goes back, to be sent again.
+    /// A lease kept over three wakes or five minutes of sleep returns to the queue, to be sent again.
     private mutating func giveBackLeasesKeptTooLong(_ step: inout Step) {
         guard batch.hasOpen, let since = sleep.leasesKeptSince else { return }
         guard sleep.leaseWakes >= 3 || step.boottime - since >= timers.leaseKeep else { return }
@@ -182,14 +182,14 @@ extension HandlerLifecycle {
         return true
     }
 
-    /// A reason to be awake beside the linger.
+    /// True while it has a reason to be awake other than the linger.
     func isKeptAwake(at now: Instant) -> Bool {
         isAttached || process.isOneshot || batch.hasOpen || !budget.tasks.isEmpty || hasOpenRequest(at: now)
     }
 
     func hasOpenRequest(at now: Instant) -> Bool { dialogue.requests.contains { now < $0.deadline } }
 
-    /// Where nothing takes time away from it. While a task is open, leases expire with it.
+    /// Its own deadline, without what takes time away. While a task is open, leases expire with it.
     var awakeDeadline: Instant? {
         if isAttached { return nil }
         if !budget.tasks.isEmpty { return budget.poolEnd }
@@ -212,7 +212,7 @@ extension HandlerLifecycle {
         notifyExpiring(reason, remaining: timeLeft(step) ?? .zero, &step)
     }
 
-    /// To the deadline that comes first; nil where there is none.
+    /// The time to the earliest deadline; nil where there is none.
     func timeLeft(_ step: Step) -> TimeSpan? {
         let deadline = Instant.earlier(awakeDeadline, pressure(step)?.deadline)
         return deadline.map { max(.zero, $0 - step.now) }
@@ -224,7 +224,7 @@ extension HandlerLifecycle {
         send(notice, &step)
     }
 
-    /// A oneshot's input has ended: nothing can be told to it any more.
+    /// A oneshot's input has ended, so it gets no notices.
     func send(_ notice: Notice, _ step: inout Step) {
         if !process.isOneshot { step.emit(.notify(id, epoch, notice)) }
     }
@@ -246,7 +246,7 @@ extension HandlerLifecycle {
         }
         guard let deadline = awakeDeadline, step.now >= deadline + timers.grace else { return false }
         if budget.tasks.isEmpty {
-            // Even where the consequence is the kill: what is in the pipe by now was said in time.
+            // The freeze comes even before a kill: lines that are in the pipe by now were written in time.
             freeze(for: .overrun, because: "overrun", &step)
         } else {
             kill(.taskLeak, &step)
@@ -305,8 +305,8 @@ extension HandlerLifecycle {
         dialogue.lateAnswers = []
     }
 
-    /// An overrun is frozen whatever waits, but for a task begun in time; an idle handler stays awake when work comes
-    /// before the proof does.
+    /// Only a task begun in time cancels the freeze of an overrun. An idle handler stays awake when work comes before its
+    /// leaf is found frozen.
     private func hasReasonToStayAwake(_ suspension: Suspension, _ step: Step) -> Bool {
         if isAttached { return true }
         if isTimeToMakeWay(step) { return false }
@@ -316,17 +316,17 @@ extension HandlerLifecycle {
         return !budget.isWindowOver(at: step.now, timers) && wakeReason(step) != nil
     }
 
-    /// An acknowledgement found in the drain is on time: the overrun was none.
+    /// An acknowledgement found in the drain is on time, so there was no overrun.
     mutating func forgiveOverrunInDrain() {
         guard case .suspending(var suspension) = phase, suspension.purpose == .overrun else { return }
         suspension.purpose = .rest
         phase = .suspending(suspension)
     }
 
-    /// The leaf is frozen and every line the handler wrote before that has been heard.
+    /// The leaf is frozen, and every line that the handler wrote before has been handled.
     mutating func confirmSuspension(_ finding: SuspensionFinding, _ step: inout Step) {
         guard case .suspending(let suspension) = phase else { return }
-        // A task begun in time takes an overrun back, also where it must wait for the end of the machine's sleep.
+        // A task begun in time cancels an overrun, even if it must wait for the end of the machine's sleep.
         let isOverrun = suspension.purpose == .overrun && batch.hasOpen && budget.tasks.isEmpty
         switch finding {
         case .escaped: kill(.escaped, &step)
@@ -361,7 +361,7 @@ extension HandlerLifecycle {
         move(to: .suspended, because: reason, &step)
     }
 
-    /// Nothing was said in time: a strike and a hold with the lease kept, or the end of the process.
+    /// No answer came in time: a strike and a hold with the lease kept, or the end of the process.
     private mutating func punishOverrun(holdsLock: Bool, _ step: inout Step) {
         let strikes = penalty.strike(at: step.now, timers)
         step.emit(.decision(id, .struck(strikes: strikes)))
@@ -379,10 +379,10 @@ extension HandlerLifecycle {
         step.emit(.decision(id, .held(until: until, because: reason)))
     }
 
-    /// How soon a lock held in sleep is looked at again: no waiter is left blocked for a second.
+    /// How often a lock held in sleep is inspected: no other process may wait for it for a second.
     static let lockInspectionInterval = TimeSpan.milliseconds(500)
 
-    /// Asleep it held a lock that nobody wanted then; now somebody may.
+    /// The handler held a lock when it was frozen; another process may wait for it by now.
     mutating func reportLocks(_ finding: SuspensionFinding, _ step: inout Step) {
         guard phase == .suspended else { return }
         switch finding {
@@ -402,7 +402,7 @@ extension HandlerLifecycle {
         dialogue.wasLetReadAnswer = false
         budget.wake(at: step.now)
         dialogue.flood?.since = step.now
-        // It may stay awake after the rescue, and then what it owes needs a deadline.
+        // It may stay awake after the lock grace, and then its leases need a deadline.
         if batch.hasOpen { budget.renew(at: step.now, timers) }
         step.emit(
             .deliver(
@@ -412,7 +412,7 @@ extension HandlerLifecycle {
         grantLockGrace(for: .rest, &step)
     }
 
-    /// One second to let go of a lock that somebody waits for; the next time it costs the process.
+    /// The handler has a second to release a lock that another process waits for; the next time it is killed.
     private mutating func grantLockGrace(for purpose: Suspension.Purpose, _ step: inout Step) {
         guard !sleep.hadLockGrace else { return kill(.lockHeld, &step) }
         sleep.hadLockGrace = true

@@ -1,4 +1,4 @@
-// What operators, configuration, memory and the end of the bridge do to one handler.
+// Applies an operator's verbs, a changed manifest, the daemon's end and its recovery to one handler.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -30,7 +30,7 @@ extension HandlerLifecycle {
         if phase == .stopped, !isBarred { move(to: .idle, because: reason, &step) }
     }
 
-    /// A force-quit: sticky, over a reboot too.
+    /// A forced stop that lasts over a reboot.
     private mutating func stop(_ step: inout Step) {
         step.emit(.setStopped(id, true))
         isStoppedByOperator = true
@@ -38,7 +38,7 @@ extension HandlerLifecycle {
         bar(.stopped, &step)
     }
 
-    /// It must not run from now on; what it holds comes back when it is gone, unless it is acknowledged before.
+    /// Keeps it from running. Its leases return to the queue when it is gone, unless it acknowledges them before.
     private mutating func bar(_ reason: EndReason, _ step: inout Step) {
         requestedWake = nil
         switch phase {
@@ -77,7 +77,7 @@ extension HandlerLifecycle {
         if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
     }
 
-    /// A wake that no event asks for; one that is awake already needs none.
+    /// Requests a wake without an event; a handler that is awake needs none.
     private mutating func requestWake(_ reason: WakeReason) {
         switch phase {
         case .idle, .suspended, .suspending, .terminating: if !isBarred { requestedWake = reason }
@@ -85,7 +85,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// The deadline of what is open comes now but for its warning.
+    /// Moves the deadline of open work so near that its warning is sent at once.
     private mutating func bringDeadlineForward(_ reason: String, _ step: Step) {
         guard phase == .active, let deadline = awakeDeadline else { return }
         let warning = budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning
@@ -113,9 +113,9 @@ extension HandlerLifecycle {
         endInput(&step)
     }
 
-    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from
-    /// the wall clock, and is none where that cannot be; what is left of a nack's wait too, which no clock that was set
-    /// meanwhile makes longer than a nack can ask for.
+    /// Queues what was pending when the daemon went down. The machine may have rebooted since, so an event's age comes from
+    /// the wall clock, or is zero where a clock was not synchronized. So does the rest of a nack's wait, which a changed
+    /// clock must not make longer than a nack can ask for.
     mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)

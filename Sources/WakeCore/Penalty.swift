@@ -47,13 +47,13 @@ struct Penalty: Sendable {
         crashes = 0
     }
 
-    /// Held it can do no wrong, so its strikes do not age: else long holds would keep the third from ever coming.
+    /// A held handler cannot overrun, so its strikes do not age: else long holds would prevent the third.
     mutating func keepStrikes(for hold: TimeSpan) { strikes = strikes.map { $0 + hold } }
 
     mutating func forgiveCrashes() { crashes = 0 }
     mutating func forgiveStrikes() { strikes.removeAll() }
     mutating func release() { heldUntil = nil }
 
-    /// The operator's word clears everything.
+    /// An operator's start clears everything.
     mutating func clear() { self = Penalty() }
 }

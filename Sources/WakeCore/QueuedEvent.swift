@@ -1,4 +1,4 @@
-// What a handler is owed and has not been given, one event, and on which rules.
+// One event that waits for its handler, and the rules of its subscription.
 import WakeModel
 
 /// What the core knows of a queued event; its bytes stay with the journal.
@@ -11,7 +11,7 @@ struct QueuedEvent: Sendable {
     var sequence: Sequence
     var origin: EventOrigin
     var kind: Class
-    /// An attention that must not wait behind the nack it tells about.
+    /// An attention that must not wait behind the nack that it is about.
     var passesNacks = false
     var isRedelivered = false
     var charges: UInt8 = 0
@@ -50,7 +50,7 @@ struct QueuedEvent: Sendable {
     }
 }
 
-/// What a subscription says of queued events, in small numbers.
+/// What a subscription says of queued events.
 struct DeliveryRules: Hashable, Sendable {
     var subscription: Int?
     var wakes = true
@@ -60,7 +60,7 @@ struct DeliveryRules: Hashable, Sendable {
     var queueCap = Int.max
     var retention: TimeSpan?
 
-    /// What holds for events whose subscription is gone: they are still owed.
+    /// For events whose subscription is gone: they are still delivered.
     static let orphaned = DeliveryRules()
 
     /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and says the
@@ -76,7 +76,7 @@ extension QueuedEvent {
     /// An estimate is enough: it bounds a batch and a queue, not a buffer.
     private static let envelopeBytes = 320
 
-    /// An event of an earlier life of the bridge, due at once.
+    /// An event that an earlier daemon left, due at once.
     init(_ recovered: RecoveredEvent) {
         switch recovered.content {
         case .data(let channel): kind = .data(channel)
@@ -91,7 +91,7 @@ extension QueuedEvent {
         due = .zero
         arrived = recovered.stamp.moment.boottime
         wall = recovered.stamp.wall
-        // The delivery that the bridge's end cut short was one too.
+        // The delivery that the daemon's end cut short counts.
         attempts = UInt32(clamping: recovered.attempts + (recovered.wasDelivered ? 1 : 0))
         charges = UInt8(clamping: recovered.charges)
         isRedelivered = recovered.wasDelivered

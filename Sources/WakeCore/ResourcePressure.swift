@@ -1,7 +1,7 @@
 // What takes time away from handlers that are awake, beside their own deadlines: the machine's sleep, memory, heat.
 import WakeModel
 
-/// What holds for every handler at once.
+/// The condition of the machine, which holds for every handler.
 struct MachineCondition: Hashable, Sendable {
     /// The machine is about to sleep, at this instant at the latest; nothing is woken until that is over.
     var sleepsAt: Instant?
@@ -9,8 +9,8 @@ struct MachineCondition: Hashable, Sendable {
     var isOnBattery = false
 }
 
-/// One such cause, as it presses one handler. It stands beside the budget and leaves it alone, so that nobody is judged
-/// for time that was taken away, and everything runs on where the cause goes.
+/// One such cause and its deadline for one handler. It does not change the budget, so that no handler is charged for time
+/// that was taken away, and the budget runs on when the cause ends.
 struct ResourcePressure: Hashable, Sendable {
     /// Written, it is the `reason` of `expiring`.
     enum Cause: String, Hashable, Sendable {
@@ -37,21 +37,21 @@ struct ResourcePressure: Hashable, Sendable {
 // MARK: - One handler
 
 extension HandlerLifecycle {
-    /// Longer than the kernel's pressure figures take to tell again that memory is short: by then it was let go, or may go
-    /// on.
+    /// Longer than the kernel's pressure figures take to report again that memory is short: by then the handler was reclaimed,
+    /// or may go on.
     static let memoryRest = TimeSpan.seconds(3)
 
-    /// Owed or begun, and kept over a freeze.
+    /// True while it has leases or tasks, which are kept over a freeze.
     var hasUnfinished: Bool { batch.hasOpen || !budget.tasks.isEmpty }
 
-    /// Attached it has no deadline; a oneshot can be told nothing, and is never frozen.
+    /// An attached handler has no deadline; a oneshot gets no notices, and is never frozen.
     private var yieldsToPressure: Bool { !isAttached && !process.isOneshot }
 
     private func hasWorkInHand(at now: Instant) -> Bool { hasUnfinished || hasOpenRequest(at: now) }
 
     func pressure(_ step: Step) -> ResourcePressure? { pressure(step.machine, at: step.now) }
 
-    /// Of several causes the one that asks the least of it: the machine's sleep costs nothing, and ends the others.
+    /// Of several causes the mildest: the machine's sleep ends no work, and ends the other causes.
     func pressure(_ machine: MachineCondition, at now: Instant) -> ResourcePressure? {
         guard machine.sleepsAt != nil || pressures.memoryUntil != nil || pressures.heatUntil != nil, yieldsToPressure
         else { return nil }
@@ -65,14 +65,14 @@ extension HandlerLifecycle {
         return ResourcePressure(cause: .thermal, deadline: end, end: end + timers.grace)
     }
 
-    /// Why it is frozen as soon as nothing is in hand, and is given nothing more until then.
+    /// Why it is frozen as soon as it has no open work, and gets no more until then.
     func causeToMakeWay(_ step: Step) -> ResourcePressure.Cause? {
         guard yieldsToPressure else { return nil }
         if step.machine.sleepsAt != nil { return .systemSleep }
         return pressures.memoryUntil == nil ? nil : .memory
     }
 
-    /// True where what it still has in hand does not keep it from being frozen any more.
+    /// True when open work no longer keeps it from being frozen.
     func isTimeToMakeWay(_ step: Step) -> Bool {
         pressures.memoryUntil != nil || step.machine.sleepsAt.map { step.now >= $0 } ?? false
     }
@@ -82,8 +82,8 @@ extension HandlerLifecycle {
         notifyExpiring(pressure.cause.rawValue, remaining: timeLeft(step) ?? .zero, &step)
     }
 
-    /// The time given is over. Leases wait frozen; tasks do too where all the machine stops, but neither memory nor heat
-    /// can wait for them.
+    /// The time is over. Leases wait frozen. Tasks do so too when the whole machine stops, but neither memory nor heat can
+    /// wait for them.
     mutating func makeWay(for cause: ResourcePressure.Cause, _ step: inout Step) {
         switch cause {
         case .systemSleep: freeze(for: .pressure, because: cause.rawValue, &step)
@@ -101,7 +101,7 @@ extension HandlerLifecycle {
 
     // MARK: Sleep
 
-    /// However long the machine slept, it was not the handler that kept its leases waiting.
+    /// The machine's sleep does not count as time for which the handler kept its leases.
     mutating func restartLeaseAge(_ step: Step) {
         if sleep.leasesKeptSince != nil { sleep.leasesKeptSince = step.boottime }
     }
@@ -115,7 +115,7 @@ extension HandlerLifecycle {
 
     // MARK: Memory
 
-    /// Suspended handlers go first and are not told.
+    /// Ends a suspended handler, without a notice.
     mutating func reclaim(_ step: inout Step) { kill(.reclaimed, &step) }
 
     mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
@@ -125,7 +125,7 @@ extension HandlerLifecycle {
         }
     }
 
-    /// What is only lingering is frozen in a moment anyway.
+    /// A handler that only lingers is frozen in a moment anyway.
     func canMakeWay(at now: Instant) -> Bool {
         (phase == .active || phase == .expiring) && yieldsToPressure && sleep.lockGrace == nil && hasWorkInHand(at: now)
     }
@@ -141,7 +141,7 @@ extension HandlerLifecycle {
 
     // MARK: Heat
 
-    /// Heat takes the extension, never the budget: open tasks have the warning's time left, once.
+    /// Heat shortens the extension, never the budget: open tasks have the time of one warning left.
     mutating func updateHeatDeadline(_ step: Step) {
         guard step.machine.isHot, !budget.tasks.isEmpty, yieldsToPressure else {
             pressures.heatUntil = nil
@@ -161,14 +161,14 @@ extension HandlerLifecycle {
 
     // MARK: Power
 
-    /// What is in hand is finished on battery; nothing more is begun. Whoever attaches wants to see it run here and now.
+    /// On battery open work is finished and no more is begun. An attached handler runs anyway: its operator waits for it.
     func awaitsPower(_ machine: MachineCondition) -> Bool {
         machine.isOnBattery && settings.requirements.contains(.power) && !isAttached
     }
 
     // MARK: Shutdown
 
-    /// Told before its input ends, so that it can answer what it still owes.
+    /// Warns it before its input ends, so that it can acknowledge its open events.
     mutating func warnOfShutdown(_ step: inout Step) {
         if hasUnfinished { notifyExpiring("shutdown", remaining: timeToEnd, &step) }
     }
@@ -216,7 +216,7 @@ extension Dispatcher {
         }
     }
 
-    /// Those that have nothing unfinished first: taking one that does would only bring it back.
+    /// Handlers without unfinished work come first: one that has some would only be launched again.
     private var leastRecentlyUsedSuspended: Int? {
         handlers.indices
             .filter { handlers[$0].phase == .suspended }

@@ -1,4 +1,4 @@
-// How a handler stands, for people: its state, why it is or is not awake, and its counters.
+// The status of a handler for people: its state, why it is or is not awake, and its counters.
 import WakeModel
 
 public struct Standing: Hashable, Sendable {
@@ -33,19 +33,19 @@ extension Dispatcher {
     public func isExpiring(_ id: HandlerID) -> Bool { handler(id)?.phase == .expiring }
     /// True once no handler has a process.
     public var isQuiet: Bool { isEverybodyAsleep && !hasSuspended }
-    /// True while nobody runs: the time for housekeeping.
+    /// True while all handlers are frozen: the time for maintenance.
     public var isEverybodyAsleep: Bool { !flags.has(.awake) }
 
-    /// True once nobody runs who could be frozen before the machine sleeps. Attached, oneshot, starting and ending processes
-    /// are left to the kernel, which stops them in whatever they are at; their clock stands still with them.
+    /// True once no handler runs that could be frozen before the machine sleeps. The kernel stops attached, oneshot, starting
+    /// and ending processes wherever they are; their clock stops with them.
     public var isReadyForSleep: Bool { !flags.has(.unreadyForSleep) }
 
     public var hasSuspended: Bool { flags.has(.suspended) }
 
-    /// Where a source that can wait should: half of what may be queued for some handler is, and will be taken by itself.
+    /// True while a source that can wait should: a handler's queue is half full, and will be delivered by itself.
     public var isBackedUp: Bool { flags.has(.backedUp) }
-    /// Where one should that keeps no time either: somebody is at work and has several batches before it. More would only lie
-    /// in the journal.
+    /// True while a source without a clock should wait too: a handler is at work and has several batches to come. More events
+    /// would only lie in the journal.
     public var isFed: Bool { flags.has(.fed) || isBackedUp }
 }
 
@@ -62,13 +62,13 @@ extension HandlerLifecycle {
         return flags
     }
 
-    /// Whoever will not run without an operator, and whom nothing of this wakes, would be waited for without end.
+    /// A source would wait without end for a handler that runs only for an operator, or that no queued event wakes.
     var isBackedUp: Bool {
         guard isHalfFull, phase != .quarantined, !isBarred else { return false }
         return queue.hasWaking || phase == .active || phase == .expiring
     }
 
-    /// It goes on with them for a while, in which the source is back. Whoever is attached to may do nothing without end.
+    /// It is busy for a while, in which the source comes back. An attached handler may stay idle without end.
     var isFed: Bool {
         phase == .active && !isAttached && queue.count >= max(256, settings.batchLimit * 4) && queue.hasReady
     }
@@ -78,13 +78,13 @@ extension HandlerLifecycle {
         return rules.contains { share in share.subscription.map { queue.bytes(of: $0) * 2 >= share.queueCap } ?? false }
     }
 
-    /// Nothing is owed any more, or nothing will be delivered without an operator.
+    /// True once nothing is queued or open, or nothing will be delivered without an operator.
     var isSettled: Bool {
         switch phase {
         case .stopped, .quarantined: true
         case .launching, .expiring, .terminating: false
         case .active, .suspending: queue.isEmpty && !hasUnfinished
-        // What does not wake stays queued without end.
+        // Events that do not wake stay queued without end.
         case .idle, .suspended: !queue.hasWaking && !hasUnfinished
         }
     }
@@ -140,7 +140,7 @@ extension HandlerLifecycle {
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
         if batch.hasOpen { return "\(batch.openCount) events await its acknowledgement" }
         if !dialogue.requests.isEmpty { return "a request to a device is open" }
-        if sleep.lockGrace != nil { return "it holds a lock that somebody waits for" }
+        if sleep.lockGrace != nil { return "it holds a lock that another process waits for" }
         return process.isOneshot ? "running" : "lingering before the freeze"
     }
 

@@ -21,7 +21,7 @@ struct SubQueue: Sendable {
     let kind: Kind
     private var queued = SortedArray<QueuedEvent>()
     /// False from the first event that falls due, or becomes too old, before one with a lower number. Gaps do; other events
-    /// do where a manifest changed meanwhile, or where an earlier bridge had them.
+    /// do where a manifest changed meanwhile, or where an earlier daemon had them.
     private var isInOrder = true
 
     init(_ kind: Kind) { self.kind = kind }

@@ -1,4 +1,4 @@
-// Keeps the books beside the core: every effect is entered, and whatever can never be right is reported at once.
+// Keeps the books beside the core: it enters every effect, and reports at once what can never be right.
 import WakeModel
 
 @testable import WakeCore
@@ -19,7 +19,7 @@ final class Auditor {
         var arrived = 0
         var appended = 0
         var discarded = 0
-        /// What all gaps together tell of.
+        /// How many events all gaps together report.
         private(set) var told = 0
         var live: Epoch?
         var lastEpoch = Epoch(rawValue: 0)
@@ -52,8 +52,8 @@ final class Auditor {
     func complain(_ text: String) { if complaints.count < 20 { complaints.append(text) } }
 
     func expectArrival(_ handler: HandlerID, _ count: Int = 1) { books[handler, default: Books()].arrived += count }
-    func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
-    func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
+    func recordEarlyDeadline(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
+    func recordRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
         books[handler, default: Books()].put(event.sequence, .queued)
         books[handler, default: Books()].devices[event.sequence] = event.origin
         books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
@@ -268,7 +268,8 @@ extension Auditor {
             if handler.phase == .active { complain("\(name): not told of its pressure") }
             if now.monotonic >= pressure.end { complain("\(name): awake past the end of its pressure") }
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil, handler.hasUnfinished,
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
+            handler.hasUnfinished,
             !handler.isAttached, handler.awakeDeadline == nil
         {
             complain("\(name): awake without a deadline")

@@ -1,4 +1,4 @@
-// Programs that cannot answer, and machines that cannot start them: what counts against whom.
+// Programs that cannot acknowledge, and machines that cannot start them: what is charged to the handler.
 import Testing
 import WakeModel
 
@@ -82,7 +82,7 @@ struct DeliveryStories {
         story.data(device)
         story.advance(.seconds(60))
         #expect((2...10).contains(story.launches(handler)))
-        // Somebody waits for it, whether or not events do.
+        // Its operator waits for it, whether or not events do.
         let other = story.handler(2) { $0.subscriptions = [] }
         story.operate(.attach, other)
         story.advance(.seconds(2))
@@ -108,7 +108,7 @@ struct DeliveryStories {
     }
 }
 
-@Suite("What a sleeper is told when it wakes")
+@Suite("Notices for a handler that wakes")
 struct LateWordStories {
     private func sleeper(_ story: Scenario) -> (EventOrigin, HandlerID) {
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
@@ -168,7 +168,7 @@ struct LateWordStories {
             ])
     }
 
-    @Test("Who is let run in the middle of its freeze, for a lock, is told at once what came meanwhile")
+    @Test("A handler thawed in the middle of its freeze, for a lock, gets at once the notices that came meanwhile")
     func rescued() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))

@@ -1,4 +1,4 @@
-// How processes end, who is charged for it, and what it costs: crashes, reclaims, and leaves that stay.
+// How processes end, what is charged for it, and what it costs: crashes, reclaims, and leaves that stay.
 import Testing
 import WakeModel
 
@@ -207,7 +207,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("A handler suspended without work for idle_exit is let go")
+    @Test("A handler suspended without work for idle_exit is ended")
     func idleExit() {
         let story = Scenario()
         let (device, handler) = (

@@ -1,4 +1,4 @@
-// A handler's queue in lanes against one list that is looked through, under everything that is done to queues.
+// A handler's queue against one plain list, under random changes.
 import TestBench
 import Testing
 import WakeModel
@@ -38,7 +38,7 @@ private struct Pair {
         sequence = Sequence(sequence.rawValue + 1)
         let kind = kinds[dice.below(kinds.count)]
         let latency: Int64 = kind == .data(.advertisement) ? 90 : 20
-        // Mostly in order; not where a clock was set, or a manifest read anew meanwhile.
+        // Mostly in order; not where a clock was set, or a manifest was read again.
         let isOdd = dice.isOne(in: 6)
         var event = QueuedEvent(
             sequence: sequence, origin: device, kind: kind, size: UInt32(dice.below(50)),
@@ -55,12 +55,12 @@ private struct Pair {
         plain.release(at: now)
         switch dice.below(24) {
         case 0..<11: insert()
-        case 11..<14: take()
+        case 11..<14: dequeue()
         case 14..<16: giveBack()
         case 16..<18: hold()
         case 18: rerouteOne()
         case 19: if dice.isOne(in: 4) { rerouteAll() }
-        case 20 where dice.isOne(in: 8): startAnew()
+        case 20 where dice.isOne(in: 8): resetRules()
         case 20: overflow()
         case 21: expire()
         case 22: replace()
@@ -75,14 +75,14 @@ private struct Pair {
         plain.insert(event, rules)
     }
 
-    private mutating func take() {
+    private mutating func dequeue() {
         let limit = dice.below(8)
         let events = queue.dequeue(limit: limit, byteLimit: .max)
         #expect(events.map(\.sequence) == plain.dequeue(limit: limit).map(\.sequence))
         taken += events
     }
 
-    /// Some of what was taken, all of it of some devices as a nack does, or a few.
+    /// Some of the dequeued events: all of a device, as a nack does, or a few.
     private mutating func giveBack() {
         let device = anyDevice()
         let isNack = dice.isOne(in: 2)
@@ -116,8 +116,8 @@ private struct Pair {
         plain.reroute { rules[$0] ?? .orphaned }
     }
 
-    /// As few rules as can be, and all that waits is let go.
-    private mutating func startAnew() {
+    /// All devices but two get the same rules, and all that waits is removed.
+    private mutating func resetRules() {
         let rules = { (device: EventOrigin) in device.rawValue < 2 ? Self.latest : Self.others[1] }
         queue.reroute(rules)
         plain.reroute(rules)
@@ -189,7 +189,8 @@ extension Instant {
 
 @Suite("A handler's queue") struct EventQueueTests {
     @Test(
-        "it gives, wakes for, holds back and lets go of what one list would, whatever is done to it", arguments: 1...40)
+        "it delivers, wakes for, holds back and removes what one plain list would, whatever is done to it",
+        arguments: 1...40)
     func answers(seed: UInt64) {
         var pair = Pair(seed)
         for _ in 0..<500 {
@@ -199,7 +200,7 @@ extension Instant {
     }
 
     @Test(
-        "of many connects, disconnects and attentions each device keeps the last of either, and the last that passes nacks"
+        "of many connects, disconnects and attentions each device keeps the last of each, and the last that passes nacks"
     )
     func collapse() {
         var queue = EventQueue()
@@ -217,8 +218,8 @@ extension Instant {
         #expect(left == [197, 198, 200, 397, 398, 400])
     }
 
-    @Test("what was held back is let go of where its device's neighbours are on fewer rules than before")
-    func letsGoOnFewerTerms() {
+    @Test("events that were held back are removed after their device has got other rules")
+    func removesOnFewerRules() {
         var queue = EventQueue()
         let rules = [DeliveryRules(subscription: 0), DeliveryRules(subscription: 1)]
         for number in 0..<4 {
@@ -235,7 +236,7 @@ extension Instant {
         #expect(queue.removeAllButGaps().map(\.sequence.rawValue) == [4])
     }
 
-    @Test("what is too old is let go with what stands before it, though a nack holds it back")
+    @Test("an expired event is removed with those before it, though a nack holds it back")
     func expiresBehind() {
         var (queue, rules) = (EventQueue(), DeliveryRules(subscription: 0))
         rules.retention = .seconds(1)

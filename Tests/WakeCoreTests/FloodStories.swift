@@ -1,4 +1,4 @@
-// A flood on descriptor 3: how long it is borne, what it costs, and what ends the count.
+// A flood on descriptor 3: how long it is tolerated, what it costs, and what ends the count.
 import Testing
 import WakeModel
 
@@ -30,7 +30,7 @@ struct FloodStories {
         story.close()
     }
 
-    @Test("A pause ends the count, and the next flood begins anew")
+    @Test("A pause ends the count, and the next flood starts from zero")
     func pauses() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

@@ -1,4 +1,4 @@
-// What must cost the same however many devices and handlers there are: times of few and of many, side by side.
+// How the cost of an event grows with devices and handlers: times of few and of many, side by side.
 import TestBench
 import Testing
 import WakeModel
@@ -40,7 +40,7 @@ private struct Crowd {
         step(.event(DeviceEvent(origin: EventOrigin(rawValue: device), kind: .data(.serial, [1, 2]), stamp: stamp)))
     }
 
-    /// Of a handler's first life.
+    /// Of a handler's first process.
     mutating func say(_ reply: Reply, _ handler: UInt32 = 1) {
         step(.reply(HandlerID(rawValue: handler), Epoch(rawValue: 1), ReplyLine(reply)))
     }
@@ -112,7 +112,7 @@ struct GrowthStories {
     }
 
     @Test(
-        "A batch is taken from a backlog of many devices as from that of few, in whatever order they spoke",
+        "A batch is leased from a backlog of many devices as quickly as from that of few, in whatever order the events came",
         arguments: [true, false])
     func backlog(isOrderly: Bool) {
         expectLittleGrowth {
@@ -178,7 +178,7 @@ struct GrowthStories {
         }
     }
 
-    @Test("A nack looks at nothing of what other devices said and nobody took yet")
+    @Test("A nack does not look at undelivered events of other devices")
     func nackBeforeBacklog() {
         expectLittleGrowth {
             var crowd = crowd($0) { $0.maxBatch = 16 }
@@ -190,7 +190,7 @@ struct GrowthStories {
         }
     }
 
-    @Test("An event into a full queue of many devices makes room as among few")
+    @Test("An event into a full queue of many devices makes room as quickly as among few")
     func overflow() {
         expectLittleGrowth {
             let devices = $0

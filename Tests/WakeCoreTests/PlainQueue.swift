@@ -1,4 +1,4 @@
-// A queue as plain as can be: one list, looked through for every question. What it answers is what a queue of lanes must.
+// The plainest queue: one list, searched for every question. A queue of sub-queues must answer the same.
 import WakeModel
 
 @testable import WakeCore

@@ -331,7 +331,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("What comes back to the queue is owed on the rules that its device was queued on")
+    @Test("Events that return to the queue follow the rules that their device was queued with")
     func keepsTerms() {
         let rules = DeliveryRules(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
         let device = EventOrigin(rawValue: 3)

@@ -1,11 +1,11 @@
-// What is queued when the rules change, or when what stands behind is older than what stood before it.
+// Queued events when the delivery rules change, or when an event is older than the one before it.
 import Testing
 import WakeModel
 
 @testable import WakeCore
 
-@Suite("DeliveryRules of what is queued")
-struct TermsStories {
+@Suite("Delivery rules of queued events")
+struct RulesStories {
     private let stamp = Stamp(
         moment: Moment(monotonic: Instant(nanoseconds: 1_000_000_000), boottime: Instant(nanoseconds: 1_000_000_000)),
         wall: WallTime(microseconds: 0))
@@ -34,7 +34,9 @@ struct TermsStories {
         return core
     }
 
-    @Test("a device that is renamed leaves what it sent to who watched it by the old name as it was: it wakes nobody")
+    @Test(
+        "the events of a renamed device stay with the handler that watched its old name, and wake it as little as before"
+    )
     func renamedAway() {
         var core = sleeper()
         var effects: [Effect] = []
@@ -51,7 +53,7 @@ struct TermsStories {
         #expect(effects.contains { if case .launch = $0 { true } else { false } })
     }
 
-    @Test("an event that is older than the one before it is let go in its time")
+    @Test("an event that is older than the one before it expires in its time")
     func olderBehind() {
         var queue = EventQueue()
         let rules = DeliveryRules(retention: .seconds(3_600))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WakeCore
 
-@Suite("A sorted index") struct SlotOrderTests {
+@Suite("A sorted index") struct SortedIndexTests {
     @Test("after any changes it knows the least key, all slots up to a limit and the least above it", arguments: 1...5)
     func answers(seed: UInt64) {
         var (dice, index, keys) = (Dice(seed), SortedIndex(), [Int: SortedIndex.Key]())

@@ -140,7 +140,7 @@ struct TaskStories {
         story.close()
     }
 
-    @Test("The end of a task of whoever owes nothing takes nothing from the pool")
+    @Test("The end of a task without open events takes nothing from the pool")
     func closingTimeWithoutLeases() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

@@ -236,7 +236,7 @@ struct WakeStories {
         story.close()
     }
 
-    @Test("A lock held in sleep is looked at again, and somebody who waits for it wakes its holder with resumed")
+    @Test("A lock held in sleep is inspected again, and a process that waits for it wakes its holder with resumed")
     func lockInSleep() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -294,7 +294,7 @@ struct WakeStories {
         story.close()
     }
 
-    @Test("Whose window ends while it lingers is frozen at once: it would be awake and given nothing")
+    @Test("A handler whose window ends while it lingers is frozen at once: it would get no event")
     func windowEndsInLinger() {
         let story = Scenario()
         let device = story.device()
