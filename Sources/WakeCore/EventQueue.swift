@@ -1,5 +1,4 @@
-// The events that one handler is owed and has not been given: a sub-queue for each device and kind, and indexes of what
-// stands first in them.
+// The events that wait for one handler: a sub-queue for each device and kind, and indexes of what stands first in them.
 import WakeModel
 
 /// Each question is answered from an index, so that an event costs the same with ten devices or ten thousand.
@@ -287,12 +286,12 @@ extension EventQueue {
         places[device.rawValue].map { devices[$0].rules } ?? .orphaned
     }
 
-    /// What is queued of the device is owed on these rules from here on.
+    /// Queued events of the device follow these rules from here on.
     mutating func reroute(_ device: EventOrigin, _ rules: DeliveryRules) {
         if let place = places[device.rawValue] { setRules(rules, at: place) }
     }
 
-    /// A changed manifest: what is queued is owed on the new rules.
+    /// After a changed manifest, queued events follow the new rules.
     mutating func reroute(_ rules: (EventOrigin) -> DeliveryRules) {
         hasLatest = false
         for place in devices.indices { setRules(rules(devices[place].origin), at: place) }

@@ -19,7 +19,7 @@ struct FlagCounts: Sendable {
     private var counts = [Int](repeating: 0, count: UInt8.bitWidth)
 
     /// True where any handler has this one flag.
-    func has(_ mark: HandlerFlags) -> Bool { counts[mark.rawValue.trailingZeroBitCount] > 0 }
+    func has(_ flag: HandlerFlags) -> Bool { counts[flag.rawValue.trailingZeroBitCount] > 0 }
 
     mutating func set(_ now: HandlerFlags, for slot: Int) {
         while flags.count <= slot { flags.append([]) }

@@ -25,7 +25,7 @@ final class Auditor {
         var lastEpoch = Epoch(rawValue: 0)
         var isInputClosed = false
         var budgetFrom = Instant.zero
-        var wasHurried = false
+        var hadEarlyDeadline = false
         /// Ended for want of memory, or for heat, which it is not to blame for.
         var madeWay = false
 
@@ -52,7 +52,7 @@ final class Auditor {
     func complain(_ text: String) { if complaints.count < 20 { complaints.append(text) } }
 
     func expectArrival(_ handler: HandlerID, _ count: Int = 1) { books[handler, default: Books()].arrived += count }
-    func recordEarlyDeadline(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
+    func recordEarlyDeadline(_ handler: HandlerID) { books[handler, default: Books()].hadEarlyDeadline = true }
     func recordRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
         books[handler, default: Books()].put(event.sequence, .queued)
         books[handler, default: Books()].devices[event.sequence] = event.origin
@@ -153,7 +153,7 @@ final class Auditor {
     }
 
     private func giveBack(_ id: HandlerID, _ sequence: Sequence, _ attempts: UInt32) {
-        // Of an event that an earlier bridge had delivered, the count is written down before it is leased anew.
+        // The count of an event that an earlier daemon delivered is written before the event is leased again.
         expectPlace(id, sequence, [.leased, .queued], "given back")
         books[id]?.put(sequence, .queued)
         books[id]?.attempts[sequence] = attempts
@@ -176,7 +176,7 @@ final class Auditor {
         }
         if sequences.isEmpty, case .none = delivery.preface { complain("\(id.rawValue): an empty delivery") }
         books[id]?.budgetFrom = now.monotonic
-        books[id]?.wasHurried = false
+        books[id]?.hadEarlyDeadline = false
         checkOrder(id, sequences)
     }
 
@@ -198,7 +198,8 @@ final class Auditor {
 
     private func judge(_ id: HandlerID, _ decision: Decision, _ core: Dispatcher, at now: Moment) {
         checkBlame(id, decision)
-        guard case .struck = decision, let books = books[id], let handler = core.handler(id), !books.wasHurried else {
+        guard case .struck = decision, let books = books[id], let handler = core.handler(id), !books.hadEarlyDeadline
+        else {
             return
         }
         if now.monotonic - books.budgetFrom < handler.timers.budget {

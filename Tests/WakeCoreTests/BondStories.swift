@@ -32,7 +32,7 @@ struct BondStories {
         story.close()
     }
 
-    @Test("A device that is bonded later wakes it with its next event, and one that loses its bond with none more")
+    @Test("A device that is bonded later wakes it with its next event; one that loses its bond wakes it no more")
     func follows() {
         let story = Scenario()
         let (device, wary) = (story.device(), wary(story))
@@ -71,7 +71,7 @@ struct BondStories {
         story.close()
     }
 
-    @Test("A gap says whether its device is bonded, and so does what the bridge itself has to say of a device")
+    @Test("A gap says whether its device is bonded, and so do the daemon's own events")
     func gaps() {
         for isBonded in [false, true] {
             let story = Scenario(IngressLimits(storm: .init(eventsPerSecond: 1, burst: 1), flips: .init(limit: 1)))

@@ -48,7 +48,7 @@ struct FloodStories {
         story.close()
     }
 
-    @Test("Only time awake counts, over as many wakes as it takes; attached nothing runs out")
+    @Test("Only time awake counts, over any number of wakes; there is no limit while attached")
     func countsAwake() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesEach(.seconds(3))))

@@ -13,7 +13,8 @@ struct IngressStories {
         }
     }
 
-    @Test("An overload without end is told every few seconds, not with every event, and what the limit allows passes")
+    @Test(
+        "An overload without end is reported every few seconds, not with every event, and what the limit allows passes")
     func steadyOverload() {
         let story = Scenario(IngressLimits(storm: .init(eventsPerSecond: 50, burst: 100), flips: nil))
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
@@ -27,7 +28,7 @@ struct IngressStories {
         story.close()
     }
 
-    @Test("A link that flaps on and on is told of once, and again when it had been quiet for a whole window")
+    @Test("A link that keeps flapping is reported once, and again after a quiet window")
     func flapping() {
         let story = Scenario(IngressLimits(storm: nil, flips: .init()))
         let device = story.device()

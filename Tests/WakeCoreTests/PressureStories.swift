@@ -126,7 +126,7 @@ struct MemoryStories {
 
 @Suite("Pressure: heat")
 struct HeatStories {
-    @Test("Heat takes the extension: open tasks have the warning's time, begin is refused, events still wake")
+    @Test("Heat shortens the extension: open tasks have the time of one warning, begin is refused, events still wake")
     func tasks() {
         let story = Scenario()
         let device = story.device()

@@ -81,7 +81,7 @@ struct RandomWalk {
         case 75..<79: operate(handler)
         case 79..<91: story.advance(span())
         case 91..<95: changeWorld(handler)
-        case 95..<98: strain()
+        case 95..<98: applyPressure()
         default: rarity(handler, device)
         }
     }
@@ -140,7 +140,7 @@ struct RandomWalk {
         }
     }
 
-    private mutating func strain() {
+    private mutating func applyPressure() {
         switch dice.below(10) {
         case 0, 1: story.step(.memory(.critical))
         case 2, 3: story.step(.thermal(isHot: !dice.isOne(in: 3)))
