@@ -1,17 +1,17 @@
-// The one batch in flight to a process: which of its events are still owed an answer, in the order of delivery.
+// The batch that a process has: which of its events are not acknowledged yet, in the order of delivery.
 import WakeModel
 
 struct Batch: Sendable {
     private(set) var events: [QueuedEvent] = []
     private var isOpen: [Bool] = []
-    /// Before this place nothing is open.
+    /// No event before this index is open.
     private var firstOpen = 0
     private(set) var openCount = 0
-    /// Sequences of earlier batches of this process, so that a repeated acknowledgement is known from a false one.
+    /// Sequences of earlier batches of this process, to tell a repeated acknowledgement from a false one.
     private var earlier = RecentSequences()
-    /// Those of the process before, whose word comes too late.
+    /// Those of the process before, whose acknowledgements come too late.
     private var former = RecentSequences()
-    /// Those that this process had open and lost unanswered: its word on them may still come.
+    /// Those whose lease this process lost: it may still acknowledge them.
     private var lapsed: Set<Sequence> = []
 
     var hasOpen: Bool { openCount > 0 }
@@ -19,8 +19,8 @@ struct Batch: Sendable {
     /// The oldest event that was delivered and not answered.
     var oldestOpen: QueuedEvent? { openCount == 0 ? nil : openIndices.first.map { events[$0] } }
 
-    /// What is known of a number that a handler names.
-    enum Tenure { case leased, answered, former, unknown }
+    /// What the batch knows of a number that a handler names.
+    enum LeaseState { case leased, answered, former, unknown }
 
     mutating func deliver(_ batch: [QueuedEvent]) {
         for event in events { earlier.insert(event.sequence) }
@@ -31,7 +31,7 @@ struct Batch: Sendable {
         openCount = batch.count
     }
 
-    func tenure(of sequence: Sequence) -> Tenure {
+    func leaseState(of sequence: Sequence) -> LeaseState {
         if let position = position(of: sequence) { return isOpen[position] ? .leased : .answered }
         if earlier.contains(sequence) { return .answered }
         return former.contains(sequence) ? .former : .unknown
@@ -52,22 +52,22 @@ struct Batch: Sendable {
         return closed
     }
 
-    /// Takes `sequence` and every open event of its device after it out of the batch. Nil where it holds no lease.
+    /// Removes `sequence` and every open event of its device after it. Nil where it holds no lease.
     mutating func refuse(_ sequence: Sequence) -> [QueuedEvent]? {
         guard let position = position(of: sequence), isOpen[position] else { return nil }
         let device = events[position].origin
         return release(from: position) { $0.origin == device }
     }
 
-    /// Takes back what the process had too long for it to count, though it may be at it yet.
+    /// Ends leases that were kept for too long, though the process may still work on them.
     mutating func lapse() -> [QueuedEvent] {
         let released = releaseAll()
         lapsed.formUnion(released.lazy.map(\.sequence))
         return released
     }
 
-    /// How many of `taken` may be delivered together. A late word on what lapsed must not speak for events before it that the
-    /// process has not seen: so what lapsed stands behind no other.
+    /// How many of `taken` may be delivered together. A late acknowledgement of a lapsed event must not cover events before
+    /// it that the process has not seen, so no other event stands before a lapsed one.
     func reach(of taken: [QueuedEvent]) -> Int {
         guard !lapsed.isEmpty else { return taken.count }
         let hasLapsed = taken.map { lapsed.contains($0.sequence) }
@@ -76,14 +76,14 @@ struct Batch: Sendable {
 
     mutating func releaseAll() -> [QueuedEvent] { openCount == 0 ? [] : release(from: 0) { _ in true } }
 
-    /// Takes one event out without an answer.
+    /// Closes one event without an acknowledgement.
     mutating func drop(_ sequence: Sequence) {
         guard let position = position(of: sequence), isOpen[position] else { return }
         isOpen[position] = false
         openCount -= 1
     }
 
-    /// A process began: nothing was delivered to it yet.
+    /// A process was started, and has had no delivery yet.
     mutating func reset() {
         for event in events { earlier.insert(event.sequence) }
         let past = earlier
@@ -107,7 +107,7 @@ struct Batch: Sendable {
 
     private var openIndices: [Int] { isOpen.indices.filter { isOpen[$0] } }
 
-    /// A batch is in order of sequence, being taken from a queue that is.
+    /// A batch is in the order of sequences, like the queue that it comes from.
     private func position(of sequence: Sequence) -> Int? {
         var low = 0
         var high = events.count

@@ -14,7 +14,7 @@ struct BudgetLedger: Sendable {
     private(set) var awakeSince: Instant?
     /// When ``serviceTask`` ends by itself unless it is renewed.
     private var renewBy: Instant?
-    /// In the foreground nothing runs out.
+    /// True in the foreground, where no time runs out.
     private var isPaused = false
 
     enum TaskFault { case alreadyOpen, tooMany, noExtensionLeft, notOpen }
@@ -39,7 +39,7 @@ struct BudgetLedger: Sendable {
         (batchDeadline, earnedDeadline) = (nil, nil)
     }
 
-    /// A process ended, its tasks with it.
+    /// A process ended, and its tasks with it.
     mutating func reset(_ timers: HandlerTimers) {
         let wasPaused = isPaused
         self = BudgetLedger(timers)
@@ -59,21 +59,21 @@ struct BudgetLedger: Sendable {
         drainingSince = now
     }
 
-    /// To the foreground: what ran, stops.
+    /// Stops every clock for the foreground.
     mutating func pause(at now: Instant, _ timers: HandlerTimers) {
         pool = extensionLeft(at: now, timers)
         drainingSince = nil
         isPaused = true
     }
 
-    /// Back from the foreground: everything runs from its beginning.
+    /// Starts every clock again from its beginning, after the foreground.
     mutating func resume(at now: Instant, _ timers: HandlerTimers) {
         guard isPaused else { return }
         isPaused = false
         restart(at: now, timers)
     }
 
-    /// Whatever is open has its whole time again.
+    /// Open leases and tasks have their whole time again.
     mutating func restart(at now: Instant, _ timers: HandlerTimers) {
         pool = timers.maxExtension
         idleOfTasksSince = now
@@ -128,8 +128,8 @@ struct BudgetLedger: Sendable {
             ? timers.maxExtension : max(.zero, pool - closingTimeUsed(since, now))
     }
 
-    /// What the end of the last task has added comes out of the pool once it is used: else a task that is begun and ended
-    /// again and again would have no end.
+    /// The time that the end of the last task added is taken from the pool once it is used. Else a task that is begun and
+    /// ended again and again would extend the lease without end.
     private func closingTimeUsed(_ end: Instant, _ now: Instant) -> TimeSpan {
         guard let batchDeadline, let earnedDeadline else { return .zero }
         return max(.zero, min(now, batchDeadline) - max(earnedDeadline, end))

@@ -6,7 +6,7 @@ public enum HandlerState: String, Hashable, Sendable, CaseIterable {
     case stopped, idle, launching, active, expiring, suspending, suspended, terminating, held, quarantined
 }
 
-/// Why a process had to end, or did.
+/// Why a process ended, or had to.
 public enum EndReason: Hashable, Sendable {
     case exit(ExitStatus)
     case launchTimeout
@@ -15,9 +15,9 @@ public enum EndReason: Hashable, Sendable {
     case exhausted(String)
     case overrun
     case taskLeak
-    /// It said more on descriptor 3 than anybody could need, for too long.
+    /// It wrote too much to descriptor 3 for too long.
     case flood
-    /// It gave itself up, with WATCHDOG=trigger.
+    /// It sent WATCHDOG=trigger.
     case watchdog
     case lockHeld
     case escaped
@@ -30,7 +30,7 @@ public enum EndReason: Hashable, Sendable {
     case killedByOperator
     /// A oneshot at its deadline.
     case deadline
-    /// A task was still open when the time was over that it was given for want of memory.
+    /// A task was still open when its time under memory pressure was over.
     case memory
     /// The same, for the machine's heat.
     case thermal

@@ -1,18 +1,18 @@
-// The core as the host sees it: inputs with their instants go in, effects come out, and events find who is owed them.
+// The core as the host sees it: inputs with their instants go in, effects come out, and events go to their subscribers.
 import WakeModel
 
 /// Pure: no clock, no descriptor, no log. The same inputs at the same instants give the same effects, always.
 public struct Dispatcher: Sendable {
     var handlers: [HandlerLifecycle] = []
-    private var slots = HandlerSlots()
+    private var slots = PlaceTable()
     var routes = RouteTable()
     private var devices: [DeviceCondition] = []
-    /// What becomes of the event that is dispatched, one a subscriber; kept for its memory.
-    private var fates: [HandlerLifecycle.Fate] = []
-    var marks = MarkTally()
-    private var monotonicDeadlines = SlotOrder()
-    private var boottimeDeadlines = SlotOrder()
-    private var deviceDeadlines = SlotOrder()
+    /// The result for each subscriber of the event that is dispatched; kept to reuse its memory.
+    private var admissions: [HandlerLifecycle.AdmissionResult] = []
+    var flags = FlagCounts()
+    private var monotonicDeadlines = SortedIndex()
+    private var boottimeDeadlines = SortedIndex()
+    private var deviceDeadlines = SortedIndex()
     private let limits: IngressLimits
     private var isFinishing = false
     var machine = MachineCondition()
@@ -28,25 +28,25 @@ public struct Dispatcher: Sendable {
         self.limits = limits
     }
 
-    /// When something follows although nothing else happens, on each clock.
+    /// When the core has to be stepped again without another input, on each clock.
     public var nextMonotonicDeadline: Instant? {
         Instant.earlier(monotonicDeadlines.earliest, deviceDeadlines.earliest)
     }
     public var nextBoottimeDeadline: Instant? { boottimeDeadlines.earliest }
 
-    /// Takes one input at one instant and adds what follows from it to `effects`.
+    /// Applies one input at one instant and appends what follows from it to `effects`.
     public mutating func step(_ input: Input, at stamp: Stamp, into effects: inout [Effect]) {
         var step = Step(
             stamp: stamp, effects: effects, nextSequence: nextSequence,
             isFinishing: isFinishing, machine: machine, bonded: routes.bonded)
         effects = []
-        take(input, &step)
+        apply(input, &step)
         wakeDue(&step)
         effects = step.effects
         nextSequence = step.nextSequence
     }
 
-    private mutating func take(_ input: Input, _ step: inout Step) {
+    private mutating func apply(_ input: Input, _ step: inout Step) {
         switch input {
         case .device(let id, let device): introduce(device, id, &step)
         case .configure(let id, let settings, let isStopped, let restarts):
@@ -55,20 +55,20 @@ public struct Dispatcher: Sendable {
         case .recovered(let id, let events):
             let routes = routes
             change(id, &step) { handler, step in
-                let terms = handler.terms
+                let rules = handler.rules
                 handler.recover(events, &step) { device in
-                    routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
+                    routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
                 }
             }
         case .lost(let id, let device, let gap):
             let subscription = routes.subscription(of: id, for: device)
-            change(id, &step) { $0.tell(gap, of: device, due: $1.now, subscription, &$1) }
+            change(id, &step) { $0.reportGap(gap, of: device, due: $1.now, subscription, &$1) }
         case .event(let event): admit(event, &step)
-        case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.hear(line, &$1) }
-        case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.hear(fault, &$1) }
+        case .reply(let id, let epoch, let line): change(id, epoch, &step) { $0.handle(line, &$1) }
+        case .fault(let id, let epoch, let fault): change(id, epoch, &step) { $0.handle(fault, &$1) }
         case .throttled(let id, let epoch, let isThrottled):
-            change(id, epoch, &step) { $0.noteThrottle(isThrottled, &$1) }
-        case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.obey(order, &$1) }
+            change(id, epoch, &step) { $0.setThrottled(isThrottled, &$1) }
+        case .ordered(let id, let epoch, let order): change(id, epoch, &step) { $0.handle(order, &$1) }
         case .written(let id, let epoch, let last):
             change(id, epoch, &step) { $0.acknowledgeWritten(through: last, &$1) }
         case .given(let recipients):
@@ -77,18 +77,19 @@ public struct Dispatcher: Sendable {
             }
         case .launchFailed(let id, let epoch, let reason, let isExhausted):
             change(id, epoch, &step) {
-                $0.noteLaunchFailure(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)
+                $0.concludeFailedLaunch(isExhausted ? .exhausted(reason) : .launchFailed(reason), &$1)
             }
         case .suspended(let id, let epoch, let finding): change(id, epoch, &step) { $0.confirmSuspension(finding, &$1) }
         case .locksInspected(let id, let epoch, let finding): change(id, epoch, &step) { $0.reportLocks(finding, &$1) }
-        case .answered(let id, let epoch, let ref, let notice): change(id, epoch, &step) { $0.pass(notice, ref, &$1) }
-        case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.noteExit(status, &$1) }
-        case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.noteEmpty() }
+        case .answered(let id, let epoch, let ref, let notice):
+            change(id, epoch, &step) { $0.answerRequest(ref, with: notice, &$1) }
+        case .exited(let id, let epoch, let status): change(id, epoch, &step) { $0.recordExit(status, &$1) }
+        case .emptied(let id, let epoch): change(id, epoch, &step) { handler, _ in handler.recordEmptyLeaf() }
         case .operated(let id, let verb): change(id, &step) { $0.perform(verb, &$1) }
-        case .memory(let level): feelMemory(level, &step)
-        case .systemSleep(let sleep): noteSleep(sleep, &step)
-        case .thermal(let isHot): noteHeat(isHot, &step)
-        case .power(let isOnBattery): notePower(isOnBattery, &step)
+        case .memory(let level): relieveMemory(at: level, &step)
+        case .systemSleep(let sleep): applySleep(sleep, &step)
+        case .thermal(let isHot): setHot(isHot, &step)
+        case .power(let isOnBattery): setOnBattery(isOnBattery, &step)
         case .announced(let notice):
             for slot in handlers.indices { change(slot, &step) { $0.announce(notice, &$1) } }
         case .shed(let id, let sequences): change(id, &step) { $0.shed(sequences, &$1) }
@@ -98,13 +99,13 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    /// What was recovered before its device was known is owed on its subscription's terms from here on.
+    /// Events that were recovered before their device was known follow its subscription's rules from here on.
     private mutating func introduce(_ device: Device, _ id: EventOrigin, _ step: inout Step) {
         for slot in routes.set(device, id) {
-            // Who watches it no more is owed what he has on the terms that it came on.
+            // A handler that no longer watches the device keeps its queued events on their former rules.
             guard let subscription = routes.subscription(of: handlers[slot].id, for: id) else { continue }
             change(handlers[slot].id, &step) { handler, _ in
-                handler.queue.reroute(id, handler.terms(of: subscription))
+                handler.queue.reroute(id, handler.rules(of: subscription))
             }
         }
     }
@@ -114,8 +115,8 @@ public struct Dispatcher: Sendable {
     private mutating func configure(
         _ id: HandlerID, _ settings: HandlerSettings, isStopped: Bool, restarts: Bool, _ step: inout Step
     ) {
-        if slots[id] == nil {
-            slots[id] = handlers.count
+        if slots[id.rawValue] == nil {
+            slots[id.rawValue] = handlers.count
             handlers.append(HandlerLifecycle(id: id, settings: settings, isStopped: isStopped))
         } else {
             change(id, &step) { $0.configure(settings, restarts: restarts, &$1) }
@@ -124,18 +125,18 @@ public struct Dispatcher: Sendable {
         change(id, &step) { _, _ in }
     }
 
-    /// Events that are queued already are owed on the new terms.
+    /// Events that are queued already follow the new rules.
     private mutating func reroute(_ id: HandlerID) {
-        guard let slot = slots[id] else { return }
+        guard let slot = slots[id.rawValue] else { return }
         routes.set(Subscription.Holder(id, handlers[slot].settings), at: slot)
-        let terms = handlers[slot].terms
+        let rules = handlers[slot].rules
         handlers[slot].queue.reroute { device in
-            routes.subscription(of: id, for: device).map { terms[$0] } ?? .orphaned
+            routes.subscription(of: id, for: device).map { rules[$0] } ?? .orphaned
         }
-        marks.set(handlers[slot].marks, for: slot)
+        flags.set(handlers[slot].flags, for: slot)
     }
 
-    /// Its events stay with the journal: a manifest that comes back finds them.
+    /// Its events stay in the journal, for a manifest that comes back.
     private mutating func remove(_ id: HandlerID, _ step: inout Step) {
         change(id, &step) { handler, step in
             var settings = handler.settings
@@ -165,7 +166,7 @@ public struct Dispatcher: Sendable {
             deviceDeadlines.set(devices[device].flips.releaseAt?.nanoseconds, for: device)
             switch verdict {
             case .pass: dispatch(event, &step)
-            case .fold(let isNews): if isNews { tellFlapping(event, flips, &step) }
+            case .fold(let isNews): if isNews { reportFlapping(event, flips, &step) }
             }
         case .data: admitData(event, device, &step)
         case .gap, .attention:
@@ -187,7 +188,7 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    private mutating func tellFlapping(_ event: DeviceEvent, _ flips: IngressLimits.Flips, _ step: inout Step) {
+    private mutating func reportFlapping(_ event: DeviceEvent, _ flips: IngressLimits.Flips, _ step: inout Step) {
         let detail =
             "connected and disconnected more than \(flips.limit) times in \(flips.window.wholeMilliseconds / 1000) s; "
             + "what follows is folded until the link settles"
@@ -195,9 +196,9 @@ public struct Dispatcher: Sendable {
     }
 
     private mutating func releaseFlips(_ device: Int, _ step: inout Step) {
-        // Of ten thousand devices hardly one flaps: none is looked at for it.
+        // Of ten thousand devices hardly one flaps, so mostly none has a deadline.
         guard !deviceDeadlines.isEmpty, var event = devices[device].flips.release(at: step.now) else { return }
-        // It goes to those who are owed it now, so it says what is true now.
+        // It goes to those that watch the device now, so it says what is true now.
         event.isAuthenticated = step.bonded.contains(event.origin)
         deviceDeadlines.set(nil, for: device)
         dispatch(event, &step)
@@ -206,7 +207,7 @@ public struct Dispatcher: Sendable {
     private mutating func cut(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.origin].routes
         guard !subscribers.isEmpty else { return }
-        let sequence = step.takeSequence()
+        let sequence = step.allocateSequence()
         for route in subscribers {
             change(route.slot, &step) {
                 $0.lose(
@@ -217,20 +218,20 @@ public struct Dispatcher: Sendable {
         }
     }
 
-    /// Gives the event its number and every subscriber its own place for it.
+    /// Numbers the event and queues it for every subscriber.
     private mutating func dispatch(_ event: DeviceEvent, _ step: inout Step) {
         let subscribers = routes[event.origin]
         guard !subscribers.routes.isEmpty else { return }
-        fates.removeAll(keepingCapacity: true)
+        admissions.removeAll(keepingCapacity: true)
         for route in subscribers.routes {
-            fates.append(handlers[route.slot].admit(event, route.subscription, &step))
+            admissions.append(handlers[route.slot].admit(event, route.subscription, &step))
         }
-        let sequence = step.takeSequence()
+        let sequence = step.allocateSequence()
         let durability = append(event, sequence, subscribers, &step)
         for (index, route) in subscribers.routes.enumerated() {
-            let fate = fates[index]
+            let admission = admissions[index]
             change(route.slot, &step) { handler, step in
-                switch fate {
+                switch admission {
                 case .queued: handler.enqueue(event, as: sequence, route.subscription, durability, &step)
                 case .lost(let cause):
                     handler.lose(
@@ -240,31 +241,31 @@ public struct Dispatcher: Sendable {
                 }
             }
         }
-        tellLinkDown(event, subscribers.routes, &step)
+        reportLinkDown(event, subscribers.routes, &step)
     }
 
-    /// Returns how it is journaled: as the strongest of the subscribers asks, those that lose it too, since their gaps stand
-    /// beside it. `ram` where nobody is owed it.
+    /// Returns how the event is journaled: as the strongest of the subscribers asks. Those that lose it count too, since
+    /// their gaps are kept beside it. `ram` where no handler gets it.
     private func append(
         _ event: DeviceEvent, _ sequence: Sequence, _ subscribers: Subscribers, _ step: inout Step
     ) -> Durability {
         var owners = subscribers.owners
-        if fates.contains(where: \.isLost) {
-            owners = zip(subscribers.owners, fates).filter { !$1.isLost }.map(\.0)
+        if admissions.contains(where: \.isLost) {
+            owners = zip(subscribers.owners, admissions).filter { !$1.isLost }.map(\.0)
         }
         guard !owners.isEmpty else { return .ram }
         step.emit(.append(sequence, event, owners: owners, subscribers.durability))
         return subscribers.durability
     }
 
-    /// A nack holds its device back; that the link is gone meanwhile must not wait for that.
-    private mutating func tellLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
+    /// Reports at once that the link is gone to handlers whose nack holds the device back.
+    private mutating func reportLinkDown(_ event: DeviceEvent, _ subscribers: [Route], _ step: inout Step) {
         guard case .disconnected(let reason, _) = event.kind else { return }
         for route in subscribers where handlers[route.slot].queue.isHeld(event.origin, at: step.boottime) {
             let detail = "the link went down (\(reason)) while a nack held this device back"
             let notice = event.causing(.attention(.linkDown, detail: detail))
-            let sequence = step.takeSequence()
-            let durability = handlers[route.slot].terms[route.subscription].durability
+            let sequence = step.allocateSequence()
+            let durability = handlers[route.slot].rules[route.subscription].durability
             step.emit(.append(sequence, notice, owners: [handlers[route.slot].id], durability))
             change(route.slot, &step) {
                 $0.enqueue(notice, as: sequence, route.subscription, durability, passesNacks: true, &$1)
@@ -275,8 +276,8 @@ public struct Dispatcher: Sendable {
     private mutating func revive(_ event: DeviceEvent, for id: HandlerID, _ step: inout Step) {
         let subscription = routes.subscription(of: id, for: event.origin)
         change(id, &step) { handler, step in
-            let sequence = step.takeSequence()
-            // Where the dead letters are, so that it leaves them in the commit that brings it back.
+            let sequence = step.allocateSequence()
+            // In the database of the dead letters, so that one commit removes it there and queues it.
             step.emit(.append(sequence, event, owners: [id], .disk))
             handler.enqueue(event, as: sequence, subscription, .disk, &step)
         }
@@ -298,15 +299,17 @@ public struct Dispatcher: Sendable {
     private mutating func change(
         _ id: HandlerID, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id] else { return }
+        guard let slot = slots[id.rawValue] else { return }
         change(slot, &step, body)
     }
 
-    /// Lines and confirmations of an earlier process say nothing of this one.
+    /// Lines and confirmations of an earlier process are dropped.
     private mutating func change(
         _ id: HandlerID, _ epoch: Epoch, _ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void
     ) {
-        guard let slot = slots[id], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else { return }
+        guard let slot = slots[id.rawValue], handlers[slot].epoch == epoch, handlers[slot].phase.hasProcess else {
+            return
+        }
         change(slot, &step, body)
     }
 
@@ -316,19 +319,19 @@ public struct Dispatcher: Sendable {
         let next = handlers[slot].react(&step, body)
         monotonicDeadlines.set(next.monotonic?.nanoseconds, for: slot)
         boottimeDeadlines.set(next.boottime?.nanoseconds, for: slot)
-        marks.set(next.marks, for: slot)
+        flags.set(next.flags, for: slot)
     }
 
-    func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id].map { handlers[$0] } }
+    func handler(_ id: HandlerID) -> HandlerLifecycle? { slots[id.rawValue].map { handlers[$0] } }
 }
 
 extension DeviceEvent {
-    /// What the bridge has to say at the same instant because of this event.
+    /// An event of the daemon's own at the same instant, caused by this one.
     fileprivate func causing(_ kind: Kind) -> DeviceEvent {
         DeviceEvent(origin: origin, kind: kind, stamp: stamp, isAuthenticated: isAuthenticated)
     }
 }
 
-extension SlotOrder {
+extension SortedIndex {
     fileprivate var earliest: Instant? { least.map(Instant.init(nanoseconds:)) }
 }

@@ -5,7 +5,7 @@ import WakeModel
 /// Why a process is started or thawed; written, it is WAKEBRIDGE_REASON and the `reason` of `restored` and `resumed`.
 public enum WakeReason: Hashable, Sendable, CaseIterable {
     case connected, disconnected, data, gap, attention
-    /// Leases kept over a suspension, or events given back, are due.
+    /// Leases kept over a suspension, or events returned to the queue, are due.
     case owed
     case autostart, attach, `operator`
     case lock
@@ -34,7 +34,7 @@ public struct DeliveredEvent: Hashable, Sendable {
     public var isRedelivered: Bool
 }
 
-/// What is written to a handler in one go before it is let run.
+/// What is written to a handler in one piece before it runs.
 public struct Delivery: Hashable, Sendable {
     public enum Preface: Hashable, Sendable {
         case none
@@ -42,7 +42,7 @@ public struct Delivery: Hashable, Sendable {
         case resumed(frozenFor: TimeSpan, WakeReason, open: [Sequence])
     }
     public var preface: Preface
-    /// Answers that came while it slept.
+    /// Notices that were kept while it slept.
     public var notices: [Notice]
     public var events: [DeliveredEvent]
     public var budget: TimeSpan
@@ -53,7 +53,7 @@ public enum Effect: Sendable {
     case append(Sequence, DeviceEvent, owners: [HandlerID], Durability)
     case update(Sequence, DeviceEvent)
     case lease(HandlerID, [Sequence])
-    /// They wait in the queue, and were in flight when an earlier bridge died: the next one is to know that too.
+    /// Queued events that were in flight when an earlier daemon crashed; the journal keeps them so.
     case keepInFlight(HandlerID, [Sequence])
     case acknowledge(HandlerID, [Sequence])
     case giveBack(HandlerID, Sequence, attempts: UInt32, charges: UInt8, heldUntil: WallTime?)
@@ -71,7 +71,7 @@ public enum Effect: Sendable {
     case inspectLocks(HandlerID, Epoch)
     case requestTermination(HandlerID, Epoch)
     case kill(HandlerID, Epoch)
-    /// It is dead, or never dies: give up its descriptors and its leaf.
+    /// It is gone, or does not end: close its descriptors and abandon its leaf.
     case discard(HandlerID, Epoch, isEmpty: Bool)
     case perform(HandlerID, Epoch, DeviceRequest, ref: Reference?)
 

@@ -1,96 +1,159 @@
-// The events one handler is owed and has not been given, in lanes, so that a device held back costs others nothing.
+// The events that wait for one handler: a sub-queue for each device and kind, and indexes of what stands first in them.
 import WakeModel
 
+/// Each question is answered from an index, so that an event costs the same with ten devices or ten thousand.
 struct EventQueue: Sendable {
-    private var lanes = LaneTable()
+    /// What holds for a device, whether or not events of it wait.
+    private struct DeviceEntry: Sendable {
+        let origin: EventOrigin
+        var rules: DeliveryRules
+        /// On CLOCK_BOOTTIME; in the past where no nack holds the device back.
+        var heldUntil = Instant.zero
+        /// The newest connect, disconnect or attention that ever waited, but for those that overtake a nack.
+        var newestBarrier = Sequence(0)
+    }
+
+    private var places = PlaceTable()
+    private var devices: [DeviceEntry] = []
+    /// The slots of a device follow each other, one for each kind.
+    private var queues: [SubQueue] = []
+    /// Slots with events that no nack holds back, by their lowest number: those of data, which may have to make room, and
+    /// the others.
+    private var readyData = SortedIndex()
+    private var readyOthers = SortedIndex()
+    /// Those of them that wake, by when.
+    private var dues = SortedIndex()
+    /// Slots with events that a nack holds back, by its end.
+    private var held = SortedIndex()
+    /// Slots with events that have a retention, by its end.
+    private var expiries = SortedIndex()
+    /// Up to when holds are over, on CLOCK_BOOTTIME.
+    private var releasedUpTo = Instant.zero
+
     private(set) var count = 0
     private(set) var bytes = 0
     private var bytesOfSubscription: [Int] = []
     /// Connects, disconnects and attentions in the queue.
     private(set) var barrierCount = 0
-    /// How many barriers may stand before they are looked through for stale ones.
+    private var advertisementCount = 0
+    /// True while some device is on the policy `latest`; it goes first when there is no room.
+    private var hasLatest = false
+    /// How many barriers may stand before they are searched for stale ones.
     private var collapseAt = EventQueue.barrierLimit
     static let barrierLimit = 256
-    /// Nothing is too old before; nil where nothing ever is.
-    private var expiresAt: Instant?
 
     var isEmpty: Bool { count == 0 }
-    /// Whether anything is there that no nack holds back.
-    var hasReady: Bool { !lanes.ready.isEmpty }
+    /// Whether an event waits that no nack holds back.
+    var hasReady: Bool { firstReady != nil }
 
-    mutating func insert(_ event: QueuedEvent, _ terms: Terms) {
-        let lane = lanes.place(of: event, terms)
-        account(event, lane, 1)
-        lanes.insert(event, at: lane)
-        guard let retention = lanes.terms(at: lane).retention, event.kind != .gap else { return }
-        expiresAt = min(expiresAt ?? event.arrived + retention, event.arrived + retention)
-    }
-
-    /// Puts events back that were taken, the newest first so that each goes before the last.
-    mutating func giveBack(_ events: [QueuedEvent]) {
-        for event in events.reversed() { insert(event, terms(of: event.origin)) }
-    }
-
-    /// Takes up to `limit` events or `byteLimit` bytes in order, past devices held back; at least one where one may go.
-    mutating func take(limit: Int, byteLimit: Int) -> [QueuedEvent] {
-        guard count > 0 else { return [] }
-        var taken: [QueuedEvent] = []
-        var size = 0
-        while taken.count < limit, let lane = lanes.ready.leastSlot {
-            size += lanes[lane].firstSize
-            guard taken.isEmpty || size <= byteLimit, let event = lanes[lane].popFirst() else { break }
-            account(event, lane, -1)
-            lanes.refile(lane)
-            taken.append(event)
+    /// `rules` count for a device of which nothing was ever queued; the others have theirs already.
+    mutating func insert(_ event: QueuedEvent, _ rules: DeliveryRules) {
+        let place = places[event.origin.rawValue] ?? add(event.origin, rules)
+        let slot = slot(event.subQueue, at: place)
+        if event.subQueue == .barriers {
+            devices[place].newestBarrier = max(devices[place].newestBarrier, event.sequence)
         }
-        return taken
+        queues[slot].insert(event)
+        account(for: event, in: slot, 1)
+        reindex(slot)
     }
 
-    private func firstExpiry(of lane: Int) -> Instant? {
-        lanes.terms(at: lane).retention.flatMap { lanes[lane].firstExpiry(after: $0) }
+    /// Returns events that were dequeued, the newest first so that each goes before the last.
+    mutating func giveBack(_ events: [QueuedEvent]) {
+        for event in events.reversed() { insert(event, rules(of: event.origin)) }
     }
 
-    private mutating func account(_ event: QueuedEvent, _ lane: Int, _ sign: Int) {
+    /// Removes up to `limit` events or `byteLimit` bytes in order, past devices held back; at least one where one may go.
+    mutating func dequeue(limit: Int, byteLimit: Int) -> [QueuedEvent] {
+        var dequeued: [QueuedEvent] = []
+        var size = 0
+        while dequeued.count < limit, let slot = firstReady {
+            size += Int(queues[slot].first?.size ?? 0)
+            guard dequeued.isEmpty || size <= byteLimit, let event = queues[slot].popFirst() else { break }
+            account(for: event, in: slot, -1)
+            reindex(slot)
+            dequeued.append(event)
+        }
+        return dequeued
+    }
+
+    private mutating func add(_ origin: EventOrigin, _ rules: DeliveryRules) -> Int {
+        let place = devices.count
+        places[origin.rawValue] = place
+        devices.append(DeviceEntry(origin: origin, rules: rules))
+        queues += SubQueue.Kind.allCases.map(SubQueue.init)
+        if rules.policy == .latest { hasLatest = true }
+        return place
+    }
+
+    private mutating func account(for event: QueuedEvent, in slot: Int, _ sign: Int) {
         count += sign
         bytes += sign * Int(event.size)
         if event.isBarrier { barrierCount += sign }
-        guard let subscription = lanes.terms(at: lane).subscription else { return }
+        if queues[slot].kind == .advertisements { advertisementCount += sign }
+        account(for: sign * Int(event.size), of: device(of: slot).rules.subscription)
+    }
+
+    private mutating func account(for bytes: Int, of subscription: Int?) {
+        guard let subscription, bytes != 0 else { return }
         while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
-        bytesOfSubscription[subscription] += sign * Int(event.size)
+        bytesOfSubscription[subscription] += bytes
+    }
+}
+
+// MARK: - Slots
+
+extension EventQueue {
+    private static let kindCount = SubQueue.Kind.allCases.count
+
+    private func slot(_ kind: SubQueue.Kind, at place: Int) -> Int { place * Self.kindCount + kind.rawValue }
+    private func slots(at place: Int) -> Range<Int> { place * Self.kindCount..<(place + 1) * Self.kindCount }
+    private func device(of slot: Int) -> DeviceEntry { devices[slot / Self.kindCount] }
+    private var occupied: [Int] { readyData.slots + readyOthers.slots + held.slots }
+
+    /// The slot whose event is the next to be delivered.
+    private var firstReady: Int? {
+        guard let other = readyOthers.least else { return readyData.leastSlot }
+        return readyData.least.map { $0 < other } ?? false ? readyData.leastSlot : readyOthers.leastSlot
+    }
+
+    /// To be called when the events of the slot have changed, or what holds for their device.
+    private mutating func reindex(_ slot: Int) {
+        let (device, kind) = (device(of: slot), queues[slot].kind)
+        let isHeld = kind != .urgent && releasedUpTo < device.heldUntil
+        let first = queues[slot].first?.sequence.key
+        let readyKey = isHeld ? nil : first
+        if kind.isOfData { readyData.set(readyKey, for: slot) } else { readyOthers.set(readyKey, for: slot) }
+        dues.set(isHeld || !device.rules.wakes ? nil : queues[slot].earliestDue?.nanoseconds, for: slot)
+        held.set(isHeld && first != nil ? device.heldUntil.nanoseconds : nil, for: slot)
+        guard kind != .gaps else { return }
+        let retention = device.rules.retention
+        expiries.set(
+            retention.flatMap { span in queues[slot].earliestArrival.map { ($0 + span).nanoseconds } }, for: slot)
     }
 }
 
 // MARK: - Waking
 
 extension EventQueue {
-    var hasWaking: Bool { !lanes.dues.isEmpty || !lanes.heldWaking.isEmpty }
+    var hasWaking: Bool { !dues.isEmpty || firstHeldWaking != nil }
+
+    private var firstHeldWaking: Int? { held.firstSlot { device(of: $0).rules.wakes } }
 
     /// The event for which a handler must be awake now: of all that are due the one with the lowest number.
     func firstWaking(now: Instant) -> QueuedEvent? {
-        guard let least = lanes.dues.least, least <= now.nanoseconds else { return nil }
-        // Nearly always it is the first of all that may be taken.
-        if let place = lanes.ready.leastSlot, lanes[place].wakes, let event = lanes[place].first,
-            event.isDue(at: now)
-        {
+        guard let least = dues.least, least <= now.nanoseconds else { return nil }
+        // Nearly always it is the first of all that are ready.
+        if let slot = firstReady, device(of: slot).rules.wakes, let event = queues[slot].first, event.isDue(at: now) {
             return event
         }
-        return firstOfAllWaking(now: now)
-    }
-
-    /// Apart, because a closure that asks the queue has all of it copied for each lane.
-    @inline(never)
-    private func firstOfAllWaking(now: Instant) -> QueuedEvent? {
-        var best: QueuedEvent?
-        lanes.dues.visit(upTo: now.nanoseconds) { place in
-            guard let event = lanes[place].firstDue(at: now) else { return }
-            if best.map({ event.sequence < $0.sequence }) ?? true { best = event }
-        }
-        return best
+        return dues.slots(upTo: now.nanoseconds).compactMap { queues[$0].firstDue(at: now) }
+            .min { $0.sequence < $1.sequence }
     }
 
     /// When data has waited long enough for company.
     func nextDue(after now: Instant) -> Instant? {
-        lanes.dues.least(above: now.nanoseconds).map(Instant.init(nanoseconds:))
+        dues.least(above: now.nanoseconds).map(Instant.init(nanoseconds:))
     }
 }
 
@@ -98,22 +161,33 @@ extension EventQueue {
 
 extension EventQueue {
     /// The latest word counts: it is about the oldest event, and so about all that follow.
-    mutating func hold(_ device: EventOrigin, until: Instant) { lanes.hold(device, until: until) }
+    mutating func hold(_ device: EventOrigin, until: Instant) {
+        guard let place = places[device.rawValue] else { return }
+        devices[place].heldUntil = until
+        for slot in slots(at: place) { reindex(slot) }
+    }
 
-    func isHeld(_ device: EventOrigin, at boottime: Instant) -> Bool { lanes.isHeld(device, at: boottime) }
+    func isHeld(_ device: EventOrigin, at boottime: Instant) -> Bool {
+        places[device.rawValue].map { boottime < devices[$0].heldUntil } ?? false
+    }
 
-    func hasHeld(at boottime: Instant) -> Bool { lanes.held.slots.contains { lanes[$0].isHeld(at: boottime) } }
+    func hasHeld(at boottime: Instant) -> Bool { held.least(above: boottime.nanoseconds) != nil }
 
-    /// To be called before anything is asked: holds that are over at `boottime` hold nothing back.
-    mutating func release(at boottime: Instant) { lanes.release(at: boottime) }
+    /// To be called before a question is asked: holds that are over at `boottime` hold no event back.
+    mutating func release(at boottime: Instant) {
+        guard releasedUpTo < boottime else { return }
+        releasedUpTo = boottime
+        while let slot = held.slot(upTo: boottime.nanoseconds) { reindex(slot) }
+    }
 
-    /// When a device with events waiting is let go on; of those that wake only, where `wakingOnly`.
+    /// When the next hold ends that keeps events waiting; of events that wake only, where `wakingOnly`.
     func nextRelease(wakingOnly: Bool) -> Instant? {
-        (wakingOnly ? lanes.heldWaking.least : lanes.held.least).map(Instant.init(nanoseconds:))
+        let slot = wakingOnly ? firstHeldWaking : held.leastSlot
+        return slot.map { device(of: $0).heldUntil }
     }
 }
 
-// MARK: - Letting go
+// MARK: - Removing
 
 extension EventQueue {
     func bytes(of subscription: Int) -> Int {
@@ -121,147 +195,122 @@ extension EventQueue {
     }
 
     func gapCount(of device: EventOrigin) -> Int {
-        lanes.ownPlaces(.gaps, of: device).reduce(0) { $0 + lanes[$1].count }
+        places[device.rawValue].map { queues[slot(.gaps, at: $0)].count } ?? 0
     }
 
-    /// Of one whose policy is `latest`, so that all of it stands in lanes of its own.
+    /// Removes the newest data of the channel, unless a connect, disconnect or attention came after it.
     mutating func removeNewest(of channel: Channel, _ device: EventOrigin) -> QueuedEvent? {
-        let barrier = lanes.ownPlaces(.barriers, of: device).map { lanes[$0].newest }.max() ?? Sequence(0)
-        let kind: EventLane.Kind = channel == .advertisement ? .advertisements : .data
-        let found = lanes.ownPlaces(kind, of: device).compactMap { place in
-            lanes[place].newest(of: channel, since: barrier).map { (place, $0) }
-        }
-        guard let (place, sequence) = found.max(by: { $0.1 < $1.1 }) else { return nil }
-        return remove(from: place) { $0.remove(sequence) }
+        guard let place = places[device.rawValue] else { return nil }
+        let slot = slot(channel == .advertisement ? .advertisements : .data, at: place)
+        let newest = queues[slot].newest(of: channel, since: devices[place].newestBarrier)
+        return newest.flatMap { newest in remove(from: slot) { $0.remove(newest) } }
     }
 
     /// What a full queue loses first: what `latest` may drop, then advertisements, then the oldest data, but never that
     /// for an advertisement. Nil where nothing is left that may go.
     mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
-        lanes.orderData()
-        var lane: Int?
-        if lanes.hasLatest { lane = laneOfOldestData(of: subscription) { $1.policy == .latest } }
-        if lane == nil, lanes.hasAdvertisements {
-            lane = laneOfOldestData(of: subscription) { kind, _ in kind == .advertisements }
+        var slot: Int?
+        if hasLatest { slot = slotOfOldestData(of: subscription) { $1.policy == .latest } }
+        if slot == nil, advertisementCount > 0 {
+            slot = slotOfOldestData(of: subscription) { kind, _ in kind == .advertisements }
         }
-        if lane == nil, !sparingData { lane = laneOfOldestData(of: subscription) { _, _ in true } }
-        return remove(from: lane) { $0.popFirst() }
+        if slot == nil, !sparingData { slot = slotOfOldestData(of: subscription) { _, _ in true } }
+        return slot.flatMap { remove(from: $0) { $0.popFirst() } }
     }
 
+    /// Held back or not.
+    private func slotOfOldestData(of subscription: Int?, where fits: (SubQueue.Kind, DeliveryRules) -> Bool) -> Int? {
+        func matches(_ slot: Int) -> Bool {
+            let (kind, rules) = (queues[slot].kind, device(of: slot).rules)
+            return kind.isOfData && (subscription ?? rules.subscription) == rules.subscription && fits(kind, rules)
+        }
+        let candidates = held.slots.filter(matches) + [readyData.firstSlot(where: matches)].compactMap { $0 }
+        return candidates.compactMap { slot in queues[slot].first.map { (slot, $0.sequence) } }.min { $0.1 < $1.1 }?.0
+    }
+
+    /// Removes what is older than its retention; gaps stay, since they report it.
     mutating func removeExpired(at boottime: Instant) -> [QueuedEvent] {
-        guard mayHaveExpired(at: boottime) else { return [] }
         var expired: [QueuedEvent] = []
-        // What goes lets others come first, some of which a nack moves to another lane.
-        repeat {
-            for place in lanes.occupied {
-                guard let retention = lanes.terms(at: place).retention else { continue }
-                while let event = remove(from: place, { $0.removeFirstExpired(at: boottime, after: retention) }) {
-                    expired.append(event)
-                }
-            }
-            expiresAt = lanes.occupied.compactMap { firstExpiry(of: $0) }.min()
-        } while mayHaveExpired(at: boottime)
+        while let slot = expiries.slot(upTo: boottime.nanoseconds - 1), let retention = device(of: slot).rules.retention
+        {
+            expired += removeAll(from: slot) { $0.removeExpired(before: boottime - retention) }
+        }
         return expired.sorted { $0.sequence < $1.sequence }
     }
-
-    private func mayHaveExpired(at boottime: Instant) -> Bool { expiresAt.map { $0 < boottime } ?? false }
 
     /// Past so many connects, disconnects and attentions only the last state of each device is kept.
     mutating func collapseBarriers() -> [QueuedEvent] {
         guard barrierCount >= collapseAt else { return [] }
-        var newest: [DeviceState: Sequence] = [:]
-        for place in lanes.occupied where lanes[place].kind.isOfBarriers {
-            for event in lanes[place].events {
-                let state = DeviceState(event)
-                newest[state] = max(event.sequence, newest[state] ?? event.sequence)
-            }
-        }
-        let stale = removeFromAll { lane in
-            guard lane.kind.isOfBarriers else { return [] }
-            return lane.removeAll { newest[DeviceState($0)] != $0.sequence }
-        }
-        // With many devices a snapshot is large itself: looking again must not cost every further event.
+        let stale = removeFromAll { $0.kind.isOfBarriers ? $0.removeStaleBarriers() : [] }
+        // With many devices what stays is large itself: the next search must not follow with every further event.
         collapseAt = max(Self.barrierLimit, barrierCount * 2)
         return stale
     }
 
-    /// What of these is still queued.
+    /// Removes what of these is still queued.
     mutating func remove(_ sequences: Set<Sequence>) -> [QueuedEvent] {
-        removeFromAll { $0.removeAll { $0.isData && sequences.contains($0.sequence) } }
+        removeFromAll { queue in queue.kind.isOfData ? queue.removeAll { sequences.contains($0.sequence) } : [] }
     }
 
-    /// Gaps stay: what was lost before is still to be told.
+    /// Gaps stay: the handler still has to hear what was lost.
     mutating func removeAllButGaps() -> [QueuedEvent] {
-        lanes.letAllGo()
-        return removeFromAll { $0.removeAll { $0.kind != .gap } }
+        for place in devices.indices { devices[place].heldUntil = .zero }
+        return removeFromAll { queue in queue.kind == .gaps ? [] : queue.removeAll { _ in true } }
     }
 
-    private func laneOfOldestData(of subscription: Int?, where fits: (EventLane.Kind, Terms) -> Bool) -> Int? {
-        lanes.data.firstSlot { place in
-            let terms = lanes.terms(at: place)
-            return (subscription ?? terms.subscription) == terms.subscription && fits(lanes[place].kind, terms)
-        }
-    }
-
-    private mutating func remove(from lane: Int?, _ body: (inout EventLane) -> QueuedEvent?) -> QueuedEvent? {
-        guard let lane, let event = body(&lanes[lane]) else { return nil }
-        account(event, lane, -1)
-        lanes.refile(lane)
+    private mutating func remove(from slot: Int, _ body: (inout SubQueue) -> QueuedEvent?) -> QueuedEvent? {
+        guard let event = body(&queues[slot]) else { return nil }
+        account(for: event, in: slot, -1)
+        reindex(slot)
         return event
     }
 
-    private mutating func removeFromAll(_ body: (inout EventLane) -> [QueuedEvent]) -> [QueuedEvent] {
+    private mutating func removeAll(from slot: Int, _ body: (inout SubQueue) -> [QueuedEvent]) -> [QueuedEvent] {
+        let events = body(&queues[slot])
+        for event in events { account(for: event, in: slot, -1) }
+        reindex(slot)
+        return events
+    }
+
+    private mutating func removeFromAll(_ body: (inout SubQueue) -> [QueuedEvent]) -> [QueuedEvent] {
         var removed: [QueuedEvent] = []
-        for index in lanes.occupied {
-            let events = body(&lanes[index])
-            for event in events { account(event, index, -1) }
-            lanes.refile(index)
-            removed += events
-        }
+        for slot in occupied { removed += removeAll(from: slot, body) }
         return removed.sorted { $0.sequence < $1.sequence }
     }
 }
 
-// MARK: - Terms
+// MARK: - Rules
 
 extension EventQueue {
-    func terms(of device: EventOrigin) -> Terms { lanes.terms(of: device) ?? .orphaned }
-
-    mutating func reroute(_ device: EventOrigin, _ terms: Terms) {
-        if lanes.setTerms(terms, of: device) { noteTerms() }
+    func rules(of device: EventOrigin) -> DeliveryRules {
+        places[device.rawValue].map { devices[$0].rules } ?? .orphaned
     }
 
-    /// A changed manifest: what is queued is owed on the new terms.
-    mutating func reroute(_ terms: (EventOrigin) -> Terms) {
-        lanes.resetTerms(terms)
-        noteTerms()
+    /// Queued events of the device follow these rules from here on.
+    mutating func reroute(_ device: EventOrigin, _ rules: DeliveryRules) {
+        if let place = places[device.rawValue] { setRules(rules, at: place) }
     }
 
-    private mutating func noteTerms() {
-        expiresAt = count > 0 ? .zero : nil
-        bytesOfSubscription = []
-        for index in lanes.occupied {
-            guard let subscription = lanes.terms(at: index).subscription else { continue }
-            while bytesOfSubscription.count <= subscription { bytesOfSubscription.append(0) }
-            bytesOfSubscription[subscription] += lanes[index].bytes
+    /// After a changed manifest, queued events follow the new rules.
+    mutating func reroute(_ rules: (EventOrigin) -> DeliveryRules) {
+        hasLatest = false
+        for place in devices.indices { setRules(rules(devices[place].origin), at: place) }
+    }
+
+    private mutating func setRules(_ rules: DeliveryRules, at place: Int) {
+        if rules.policy == .latest { hasLatest = true }
+        let former = devices[place].rules
+        guard former != rules else { return }
+        devices[place].rules = rules
+        for slot in slots(at: place) {
+            account(for: -queues[slot].bytes, of: former.subscription)
+            account(for: queues[slot].bytes, of: rules.subscription)
+            reindex(slot)
         }
     }
 }
 
-/// What a connect, disconnect or attention is the newest of, for its device.
-private struct DeviceState: Hashable {
-    let origin: EventOrigin
-    let isLink: Bool
-    let passesNacks: Bool
-
-    init(_ event: QueuedEvent) { (origin, isLink, passesNacks) = (event.origin, event.isLink, event.passesNacks) }
-}
-
-extension EventLane.Kind {
-    fileprivate var isOfBarriers: Bool {
-        switch self {
-        case .barriers, .urgent: true
-        case .data, .advertisements, .gaps: false
-        }
-    }
+extension Sequence {
+    /// In an index.
+    fileprivate var key: SortedIndex.Key { SortedIndex.Key(clamping: rawValue) }
 }

@@ -1,8 +1,8 @@
 // One handler's state machine: each call moves it to the state that follows from the facts (docs/dev/invariants.md).
 import WakeModel
 
-/// Level-triggered: an input changes facts, then ``settle(_:)`` moves the phase until nothing more follows from them.
-/// So no edge can be missed, and every move is one case of one switch.
+/// An input changes facts, then ``settle(_:)`` moves the phase until no more moves follow from them. So no change can be
+/// missed, and every move is one case of one switch.
 struct HandlerLifecycle: Sendable {
     enum Phase: Hashable, Sendable {
         case stopped
@@ -12,26 +12,26 @@ struct HandlerLifecycle: Sendable {
         case expiring
         case suspending(Suspension)
         case suspended
-        /// Rare and large: beside the others, which are looked at with every event.
+        /// Indirect because it is rare and large: every event reads the phase.
         indirect case terminating(Termination)
         case quarantined
     }
 
-    /// What the dispatcher keeps of a handler beside itself.
-    struct Outlook {
+    /// What the dispatcher indexes of a handler after each change.
+    struct NextDeadlines {
         var monotonic: Instant?
         var boottime: Instant?
-        var marks: HandlerMarks
+        var flags: HandlerFlags
     }
 
     struct Suspension: Hashable, Sendable {
         enum Purpose: Hashable, Sendable {
-            /// Nothing is in hand.
+            /// It has no open work.
             case rest
-            /// The budget and its grace are over; an acknowledgement found in the drain takes this back.
+            /// The budget and its grace are over; an acknowledgement found in the drain cancels this.
             case overrun
-            /// It had to make way with work in hand, which is nobody's fault.
-            case strain
+            /// The machine took its time away; it is not charged for its open work.
+            case pressure
         }
         var purpose: Purpose
         var deadline: Instant
@@ -40,9 +40,9 @@ struct HandlerLifecycle: Sendable {
 
     struct Termination: Hashable, Sendable {
         var reason: EndReason
-        /// When SIGTERM follows an end of file that did not do; nil where it is out already.
+        /// When SIGTERM follows the end of its input; nil once it is sent.
         var askAt: Instant?
-        /// When to stop asking; nil where the kill is out already.
+        /// When the kill follows SIGTERM; nil once it is sent.
         var killAt: Instant?
         /// When to give up on a leaf that stays populated after the kill.
         var abandonAt: Instant?
@@ -50,36 +50,10 @@ struct HandlerLifecycle: Sendable {
         var isEmpty = false
     }
 
-    struct OpenRequest: Hashable, Sendable {
-        var ref: Reference?
-        var deadline: Instant
-    }
-
-    /// Time given to let go of a lock that somebody waits for.
-    struct Rescue: Hashable, Sendable {
-        var until: Instant
-        /// What it was frozen for counts again when this is over.
-        var purpose: Suspension.Purpose
-    }
-
-    /// Held frozen although work waits.
-    struct Rest: Hashable, Sendable {
-        enum Cause: Hashable, Sendable { case window, memory }
-        var until: Instant
-        var cause: Cause
-    }
-
-    /// How long it has been throttled on descriptor 3 without a pause, counted while it is awake.
-    struct Flood: Hashable, Sendable {
-        var before = TimeSpan.zero
-        /// Nil while it sleeps.
-        var since: Instant?
-    }
-
     let id: HandlerID
-    var settings: HandlerSettings { didSet { terms = settings.terms } }
-    /// One a subscription.
-    private(set) var terms: [Terms]
+    var settings: HandlerSettings { didSet { rules = settings.rules } }
+    /// One for each subscription.
+    private(set) var rules: [DeliveryRules]
     var phase = Phase.idle
     var epoch = Epoch(rawValue: 0)
 
@@ -87,77 +61,37 @@ struct HandlerLifecycle: Sendable {
     var batch = Batch()
     var budget: BudgetLedger
     var penalty = Penalty()
-    /// What the last hold was for.
-    var heldBecause = ""
     var gaps = PendingGaps()
-    var requests: [OpenRequest] = []
-    var lateAnswers: [Notice] = []
 
-    /// An operator's word; a disabled manifest stops it beside this.
+    /// Set by an operator; a disabled manifest stops it too.
     var isStoppedByOperator: Bool
     var isAttached = false
-    /// A wake that no event asks for: at boot, or by an operator.
-    var wanted: WakeReason?
-    /// The one that its process was launched for.
-    var wantedAtLaunch: WakeReason?
-    var rescue: Rescue?
-    var wasRescued = false
-    var lockInspection: Instant?
-    /// How many wakes and since when leases were kept over a suspension.
-    var leaseWakes = 0
-    var leasesKeptSince: Instant?
+    /// A wake without an event: at boot, or by an operator.
+    var requestedWake: WakeReason?
 
-    var flood: Flood?
-    var launchedAt = Instant.zero
-    /// How the process was started; a changed manifest is for the next.
-    var isOneshot = false
-    /// True from the process's first line on descriptor 3: before it, a death is nobody's event's fault.
-    var hasSpoken = false
-    /// Launched and not ready yet: no end of it is clean.
-    var isStarting = false
-    var lingerUntil: Instant?
-    var suspendedSince: Instant?
-    /// The same on CLOCK_BOOTTIME.
-    var frozenAt: Instant?
-    var rest: Rest?
-    /// Until when it may finish before it makes way for want of memory.
-    var memoryUntil: Instant?
-    /// Until when its tasks may end before heat ends them.
-    var heatUntil: Instant?
-    /// The strain it was told of last, while that lasts.
-    var strainTold: Strain.Cause?
-    /// Why a deadline came early; nil where it did not.
-    var hurriedBy: String?
-    /// An answer was written to it while it was being frozen: it is let read it, once a wake.
-    var hasUnreadAnswer = false
-    var wasLetReadAnswer = false
+    var process = ProcessFacts()
+    var dialogue = Dialogue()
+    var sleep = SleepFacts()
+    var pressures = Pressures()
     var statistics = Statistics()
-
-    struct Statistics: Hashable, Sendable {
-        public var wakes: UInt64 = 0
-        public var launches: UInt64 = 0
-        public var awake = TimeSpan.zero
-        public var lastEnd: EndReason?
-        public var outcomes = Outcomes()
-    }
 
     init(id: HandlerID, settings: HandlerSettings, isStopped: Bool) {
         self.id = id
         self.settings = settings
-        terms = settings.terms
+        rules = settings.rules
         budget = BudgetLedger(settings.timers)
         isStoppedByOperator = isStopped
-        if settings.startsAtBoot { wanted = .autostart }
+        if settings.startsAtBoot { requestedWake = .autostart }
         if isBarred { phase = .stopped }
     }
 
     var timers: HandlerTimers { settings.timers }
-    /// It must not run, whatever comes.
+    /// True while it must not run, whatever comes.
     var isBarred: Bool { isStoppedByOperator || !settings.isEnabled }
 
-    func terms(of subscription: Int?) -> Terms {
-        guard let subscription, subscription < terms.count else { return .orphaned }
-        return terms[subscription]
+    func rules(of subscription: Int?) -> DeliveryRules {
+        guard let subscription, subscription < rules.count else { return .orphaned }
+        return rules[subscription]
     }
 
     var state: HandlerState {
@@ -174,7 +108,7 @@ struct HandlerLifecycle: Sendable {
         }
     }
 
-    /// True while a process exists that may be let run.
+    /// True while a process exists that may run again.
     var isLive: Bool {
         switch phase {
         case .launching, .active, .expiring, .suspending, .suspended: true
@@ -182,25 +116,25 @@ struct HandlerLifecycle: Sendable {
         }
     }
 
-    /// Takes one change of the facts, makes every move that follows, and tells when more does. All in place: a handler
-    /// is large, and a copy for each question would cost more than the answers.
-    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> Outlook {
+    /// Applies one change of the facts, makes every move that follows, and returns the next deadlines. All in place: a
+    /// handler is large, and copies of it would cost more than the work.
+    mutating func react(_ step: inout Step, _ body: (inout HandlerLifecycle, inout Step) -> Void) -> NextDeadlines {
         queue.release(at: step.boottime)
         body(&self, &step)
         return settle(&step)
     }
 
-    /// Apart, so that its code does not stand behind every change.
+    /// Not inlined, so that its code is not repeated behind every change.
     @inline(never)
-    private mutating func settle(_ step: inout Step) -> Outlook {
+    private mutating func settle(_ step: inout Step) -> NextDeadlines {
         while advance(&step) {}
-        return outlook(step)
+        return nextDeadlines(step)
     }
 
-    /// Apart, because the compiler copies a value that may change for each question it is asked: here it cannot.
+    /// Not mutating, because the compiler copies a mutable value for each question that it is asked.
     @inline(never)
-    private func outlook(_ step: Step) -> Outlook {
-        Outlook(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), marks: marks)
+    private func nextDeadlines(_ step: Step) -> NextDeadlines {
+        NextDeadlines(monotonic: nextMonotonicDeadline(step), boottime: nextBoottimeDeadline(step), flags: flags)
     }
 
     /// Makes the one move that follows from the facts; false when none does.
@@ -233,6 +167,95 @@ struct HandlerLifecycle: Sendable {
     }
 }
 
+// MARK: - Facts
+
+extension HandlerLifecycle {
+    /// How its process was started, and how far that has come.
+    struct ProcessFacts: Sendable {
+        var startedAt = Instant.zero
+        /// A changed manifest is for the next process.
+        var isOneshot = false
+        /// True from the first line on descriptor 3: a process that dies before it does not charge an event.
+        var hasSpoken = false
+        /// Launched and not ready yet: no end of it is clean.
+        var isStarting = false
+        /// The wake without an event that it was launched for.
+        var requestedWake: WakeReason?
+    }
+
+    /// What it has asked, and what it has not been told.
+    struct Dialogue: Sendable {
+        var requests: [OpenRequest] = []
+        /// Notices that are kept for the next wake.
+        var lateAnswers: [Notice] = []
+        /// An answer was written while it was being frozen: once a wake it stays awake to read that.
+        var hasUnreadAnswer = false
+        var wasLetReadAnswer = false
+        var flood: Flood?
+    }
+
+    struct OpenRequest: Hashable, Sendable {
+        var ref: Reference?
+        var deadline: Instant
+    }
+
+    /// How long it has been throttled on descriptor 3 without a pause; only time awake counts.
+    struct Flood: Hashable, Sendable {
+        var before = TimeSpan.zero
+        /// Nil while it sleeps.
+        var since: Instant?
+    }
+
+    /// When it goes to sleep, since when it sleeps, and what it keeps asleep.
+    struct SleepFacts: Sendable {
+        var lingerUntil: Instant?
+        var suspendedSince: Instant?
+        /// The same on CLOCK_BOOTTIME.
+        var frozenAt: Instant?
+        var rest: Rest?
+        var lockInspection: Instant?
+        var lockGrace: LockGrace?
+        var hadLockGrace = false
+        /// How many wakes and since when leases were kept over a suspension.
+        var leaseWakes = 0
+        var leasesKeptSince: Instant?
+    }
+
+    /// Held frozen although work waits.
+    struct Rest: Hashable, Sendable {
+        enum Cause: Hashable, Sendable { case window, memory }
+        var until: Instant
+        var cause: Cause
+    }
+
+    /// Time to release a lock that another process waits for.
+    struct LockGrace: Hashable, Sendable {
+        var until: Instant
+        /// The purpose of the freeze that follows.
+        var purpose: Suspension.Purpose
+    }
+
+    /// What takes time away from it beside its own deadlines.
+    struct Pressures: Sendable {
+        /// Until when it may finish before it makes way for want of memory.
+        var memoryUntil: Instant?
+        /// Until when its tasks may end before heat ends them.
+        var heatUntil: Instant?
+        /// The pressure that it was warned of last, while that lasts.
+        var reportedPressure: ResourcePressure.Cause?
+        /// Why a deadline came early; nil where it did not.
+        var earlyDeadlineReason: String?
+    }
+
+    struct Statistics: Hashable, Sendable {
+        var wakes: UInt64 = 0
+        var launches: UInt64 = 0
+        var awake = TimeSpan.zero
+        var lastEnd: EndReason?
+        var outcomes = Outcomes()
+    }
+}
+
 extension HandlerLifecycle.Phase {
     var hasProcess: Bool {
         switch self {
@@ -243,11 +266,105 @@ extension HandlerLifecycle.Phase {
 }
 
 extension HandlerSettings {
-    fileprivate var terms: [Terms] {
+    fileprivate var rules: [DeliveryRules] {
         subscriptions.enumerated().map { index, one in
-            Terms(
+            DeliveryRules(
                 subscription: index, wakes: one.wakes, policy: one.policy, durability: one.durability,
                 maxLatency: one.maxLatency, queueCap: one.queueCap, retention: one.retention)
         }
+    }
+}
+
+// MARK: - Deadlines
+
+/// The earliest of the instants offered that are still to come; those in the past have been handled.
+private struct Earliest {
+    let after: Instant
+    var found: Instant?
+
+    mutating func offer(_ candidate: Instant?) {
+        guard let candidate, candidate > after else { return }
+        found = min(found ?? candidate, candidate)
+    }
+}
+
+extension HandlerLifecycle {
+    /// The next instant on CLOCK_MONOTONIC.
+    func nextMonotonicDeadline(_ step: Step) -> Instant? {
+        var next = Earliest(after: step.now)
+        switch phase {
+        case .stopped, .quarantined: break
+        case .idle: next.offer(nextWakeDeadline(step))
+        case .launching(let deadline):
+            if !isAttached { next.offer(deadline) }
+            next.offer(floodEnd)
+        case .active:
+            offerActive(&next)
+            next.offer(floodEnd)
+            next.offer(budget.lapse)
+        case .expiring:
+            offerExpiring(&next, step)
+            next.offer(floodEnd)
+            next.offer(budget.lapse)
+        case .suspending(let suspension): next.offer(suspension.deadline)
+        case .suspended:
+            next.offer(sleep.lockInspection)
+            next.offer(idleExitAt)
+            next.offer(nextWakeDeadline(step))
+        case .terminating(let termination): next.offer(termination.askAt ?? termination.killAt ?? termination.abandonAt)
+        }
+        return next.found
+    }
+
+    private func offerActive(_ next: inout Earliest) {
+        if let lockGrace = sleep.lockGrace { return next.offer(lockGrace.until) }
+        if let lingerUntil = sleep.lingerUntil {
+            next.offer(lingerUntil)
+            next.offer(budget.windowEnd(timers))
+        }
+        next.offer(warningAt)
+        for request in dialogue.requests { next.offer(request.deadline) }
+    }
+
+    private func offerExpiring(_ next: inout Earliest, _ step: Step) {
+        next.offer(awakeDeadline.map { $0 + timers.grace })
+        next.offer(pressure(step)?.end)
+        for request in dialogue.requests { next.offer(request.deadline) }
+    }
+
+    /// When the next hold ends that keeps work waiting, on CLOCK_BOOTTIME.
+    func nextBoottimeDeadline(_ step: Step) -> Instant? {
+        guard !step.isFinishing, step.machine.sleepsAt == nil, !awaitsPower(step.machine) else { return nil }
+        switch phase {
+        case .stopped, .quarantined, .launching, .expiring, .suspending, .terminating: return nil
+        case .active:
+            return batch.hasOpen || process.isOneshot ? nil : queue.nextRelease(wakingOnly: false)
+        case .idle, .suspended: break
+        }
+        if penalty.isHeld(at: step.boottime) { return hasWork ? penalty.heldUntil : nil }
+        return queue.nextRelease(wakingOnly: true)
+    }
+
+    private var hasWork: Bool { requestedWake != nil || hasUnfinished || queue.hasWaking }
+
+    func isWarningDue(at now: Instant) -> Bool { warningAt.map { now >= $0 } ?? false }
+
+    /// A oneshot cannot be warned: its input is closed.
+    var warningAt: Instant? {
+        guard let deadline = awakeDeadline else { return nil }
+        if process.isOneshot { return deadline }
+        return deadline - (budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning)
+    }
+
+    var idleExitAt: Instant? {
+        guard timers.idleExit > .zero, !hasUnfinished, let since = sleep.suspendedSince else { return nil }
+        return since + timers.idleExit
+    }
+
+    private func nextWakeDeadline(_ step: Step) -> Instant? {
+        guard !step.isFinishing, step.machine.sleepsAt == nil, !penalty.isHeld(at: step.boottime) else { return nil }
+        if awaitsPower(step.machine) { return nil }
+        if let rest = sleep.rest, rest.until > step.now { return hasWork ? rest.until : nil }
+        return queue.nextDue(after: step.now)
     }
 }

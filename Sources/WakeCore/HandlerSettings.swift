@@ -13,7 +13,7 @@ public struct Subscription: Hashable, Sendable {
     }
 
     public var profile: String
-    /// An alias or a source; nil for every device of the profile.
+    /// An alias or a URI; nil for every device of the profile.
     public var device: String?
     /// False for events that wait until the handler is awake for another reason.
     public var wakes: Bool = true
@@ -38,7 +38,7 @@ public struct HandlerSettings: Hashable, Sendable {
     public enum Readiness: String, Hashable, Sendable, CaseIterable { case implicit, explicit }
     public enum Acknowledgement: String, Hashable, Sendable, CaseIterable {
         case explicit
-        /// For programs that cannot answer: written is acknowledged.
+        /// Events are acknowledged when they are written, for programs that cannot answer.
         case delivery
     }
     public enum Overrun: String, Hashable, Sendable, CaseIterable { case suspend, terminate }
@@ -47,7 +47,7 @@ public struct HandlerSettings: Hashable, Sendable {
     public enum Requirement: String, Hashable, Sendable, CaseIterable {
         /// The machine draws from the mains, or has no battery to spare. For work that can wait: its events wait with it.
         case power
-        /// A bond proves who the device is. Events of others are not owed to it.
+        /// A bond proves the device's identity. The handler gets no events of other devices.
         case bonded
     }
 
@@ -107,7 +107,7 @@ public struct HandlerTimers: Hashable, Sendable {
     public var freeze: TimeSpan = .seconds(2)
     /// SIGTERM to the kill.
     public var terminate: TimeSpan = .seconds(5)
-    /// How long a thaw lasts that frees a lock somebody waits for.
+    /// How long a thaw lasts in which the handler may release a lock that another process waits for.
     public var rescue: TimeSpan = .seconds(1)
     /// Throttled on descriptor 3 for so long, awake and without a pause, the process is killed.
     public var flood: TimeSpan = .seconds(10)
@@ -121,7 +121,7 @@ public struct HandlerTimers: Hashable, Sendable {
     public var strikeWindow: TimeSpan = .seconds(600)
     /// A lease kept over suspension goes back to the queue after this long, or three wakes.
     public var leaseKeep: TimeSpan = .seconds(300)
-    /// Suspended for so long without work, the process is let go; zero is never.
+    /// Suspended for so long without work, the process is ended; zero is never.
     public var idleExit: TimeSpan = .zero
 
     public init() {}

@@ -1,7 +1,7 @@
 // What is done to a device's events before any handler sees them: storms are cut, flapping links are folded.
 import WakeModel
 
-/// Bridge-wide limits on what one device may do. A replay has neither: its source is as fast as it is told to be.
+/// Daemon-wide limits on what one device may do. A replay has neither: its source is as fast as it is told to be.
 public struct IngressLimits: Hashable, Sendable {
     public struct Storm: Hashable, Sendable {
         public var eventsPerSecond: Int
@@ -29,8 +29,8 @@ public struct IngressLimits: Hashable, Sendable {
     public static let none = IngressLimits(storm: nil, flips: nil)
 }
 
-/// A token bucket a device. What is cut is cut until half the burst is there again: in an overload without end that makes
-/// one storm of seconds, where letting each single event pass as its token comes would begin a new one with the next.
+/// A token bucket for each device. Events are cut until half the burst is there again, which makes one storm of seconds of
+/// an overload. If each event passed as its token comes, the next event would begin another storm.
 struct StormLimiter: Sendable {
     /// As many as may be, and no more than the burst: a device begins with all of that.
     private var tokens = Double.infinity
@@ -60,7 +60,7 @@ struct FlipFolder: Sendable {
     private var passed: [Instant] = []
     private var excess = Excess.never
 
-    /// Apart, being large and rare: the rest is looked at with every event.
+    /// Indirect because it is large and rare: every event reads the rest.
     private indirect enum Excess: Sendable {
         case never
         /// `event` where one is held back, with how many are folded into it, until `releaseAt`.
@@ -70,11 +70,11 @@ struct FlipFolder: Sendable {
     enum Verdict {
         case pass
         /// The event is folded into what comes later. `isNews` where no flip was too many for a whole window before it: a
-        /// link that flaps for days is told of once.
+        /// link that flaps for days is reported once.
         case fold(isNews: Bool)
     }
 
-    /// When what is held back is let go on.
+    /// When the event that is held back goes on.
     var releaseAt: Instant? {
         guard case .last(_, _, _, let releaseAt) = excess else { return nil }
         return releaseAt

@@ -4,9 +4,9 @@ import WakeModel
 /// What was found when the leaf had become frozen and the handler's lines were drained.
 public enum SuspensionFinding: Hashable, Sendable {
     case clean
-    /// It holds a file lock that nobody waits for: worth another look while it sleeps.
+    /// It holds a file lock that no other process waits for; the lock is inspected again while it sleeps.
     case holdsLock
-    /// It holds a file lock that somebody outside waits for.
+    /// It holds a file lock that another process waits for.
     case blocksOthers
     /// Its main process is no longer in its own leaf.
     case escaped
@@ -17,7 +17,7 @@ public enum OperatorVerb: Hashable, Sendable {
     case stop
     case attach
     case detach
-    /// Wakes as an event would, for tests and the curious.
+    /// Wakes as an event would.
     case wake
     /// Brings the deadline of what is open so near that its warning is sent at once.
     case expire
@@ -48,7 +48,7 @@ public enum SystemSleep: Hashable, Sendable {
 public struct Recipient: Hashable, Sendable {
     public var handler: HandlerID
     public var epoch: Epoch
-    /// Nil where it is yet to be, or was a moment ago.
+    /// Nil where the write is still to come, or was a moment ago.
     public var writtenAt: Instant?
 
     public init(_ handler: HandlerID, _ epoch: Epoch, writtenAt: Instant? = nil) {
@@ -68,13 +68,13 @@ public enum Input: Sendable {
     case event(DeviceEvent)
     case reply(HandlerID, Epoch, ReplyLine)
     case fault(HandlerID, Epoch, ProtocolFault)
-    /// It says more on descriptor 3 than it may, and is listened to now and then only; false when all was heard.
+    /// True when it writes more to descriptor 3 than it may, and its lines are delayed; false when all were handled.
     case throttled(HandlerID, Epoch, Bool)
-    /// What it said in the words of sd_notify.
+    /// An order in the words of sd_notify.
     case ordered(HandlerID, Epoch, ServiceMessage.Order)
-    /// The batch that ends with this event was written whole; only asked for where written is acknowledged.
+    /// The batch that ends with this event was written whole; sent only where a write acknowledges.
     case written(HandlerID, Epoch, through: Sequence)
-    /// What was delivered in one turn has been written only now, long after it was decided upon.
+    /// The deliveries of a turn were written only now, long after the core decided on them.
     case given([Recipient])
     /// `isExhausted` where the machine, and not the manifest, is short of something.
     case launchFailed(HandlerID, Epoch, reason: String, isExhausted: Bool)
@@ -89,13 +89,13 @@ public enum Input: Sendable {
     case systemSleep(SystemSleep)
     case thermal(isHot: Bool)
     case power(isOnBattery: Bool)
-    /// The bridge's own condition: told to whom is awake now, to the others with their next wake.
+    /// The daemon's own condition: handlers that are awake get it now, the others with their next wake.
     case announced(Notice)
-    /// The journal is over its cap: this old data of one handler is let go and told.
+    /// The journal is over its cap: this old data of one handler is removed, and a gap reports it.
     case shed(HandlerID, [Sequence])
     /// A dead-lettered event is to be tried again, with a fresh number.
     case revived(HandlerID, DeviceEvent)
-    /// Every live handler is told to end and none is started any more.
+    /// Every live handler has to end, and none is started any more.
     case finish
     /// Only time has passed.
     case tick

@@ -2,16 +2,16 @@
 import WakeModel
 
 public struct Outcomes: Hashable, Sendable {
-    /// Events, by the word that stood on the acknowledgement that closed them.
+    /// Events, by the result in the acknowledgement that closed them.
     public private(set) var useful: UInt64 = 0
     public private(set) var nothing: UInt64 = 0
     public private(set) var failed: UInt64 = 0
     public private(set) var unsaid: UInt64 = 0
-    /// Launches and thaws after which the handler said any of the words at all.
+    /// Launches and thaws after which the handler gave any result.
     public private(set) var judgedWakes: UInt64 = 0
-    /// Those after which it said `useful` at least once.
+    /// Those after which it gave `useful` at least once.
     public private(set) var usefulWakes: UInt64 = 0
-    /// Events that the process acknowledged which lives now.
+    /// Events that the current process acknowledged.
     public private(set) var acknowledgedByProcess: UInt64 = 0
 
     private var isWakeJudged = false

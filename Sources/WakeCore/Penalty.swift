@@ -5,6 +5,8 @@ struct Penalty: Sendable {
     private var next: TimeSpan?
     /// Measured on CLOCK_BOOTTIME: waiting goes on in system sleep.
     private(set) var heldUntil: Instant?
+    /// What the last hold was for.
+    private(set) var heldBecause = ""
     private(set) var crashes = 0
     private var strikes: [Instant] = []
 
@@ -17,7 +19,10 @@ struct Penalty: Sendable {
     }
 
     /// Starts or lengthens the hold and doubles the next one.
-    mutating func hold(from boottime: Instant, atLeast least: TimeSpan = .zero, _ timers: HandlerTimers) -> Instant {
+    mutating func hold(
+        from boottime: Instant, atLeast least: TimeSpan = .zero, because reason: String, _ timers: HandlerTimers
+    ) -> Instant {
+        heldBecause = reason
         let length = next ?? timers.failureBase
         let until = max(heldUntil ?? .zero, boottime + max(length, least))
         next = min(length * 2, timers.failureCap)
@@ -42,13 +47,13 @@ struct Penalty: Sendable {
         crashes = 0
     }
 
-    /// Held it can do no wrong, so its strikes do not age: else long holds would keep the third from ever coming.
+    /// A held handler cannot overrun, so its strikes do not age: else long holds would prevent the third.
     mutating func keepStrikes(for hold: TimeSpan) { strikes = strikes.map { $0 + hold } }
 
     mutating func forgiveCrashes() { crashes = 0 }
     mutating func forgiveStrikes() { strikes.removeAll() }
     mutating func release() { heldUntil = nil }
 
-    /// The operator's word clears everything.
+    /// An operator's start clears everything.
     mutating func clear() { self = Penalty() }
 }

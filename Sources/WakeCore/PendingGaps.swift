@@ -7,11 +7,11 @@ struct PendingGaps: Sendable {
         var origin: EventOrigin
         var gap: Gap
         var durability: Durability
-        /// The journal's copy counts less than this one.
+        /// True while the journal's copy has a lower count.
         var isAhead = false
     }
 
-    /// Never gone through: ten thousand devices may have lost something.
+    /// Looked up by device, never searched: ten thousand devices may have gaps.
     private var entries: [EventOrigin: [Entry]] = [:]
 
     /// Adds one lost event to the gap of the same device and cause, where one is pending that is journaled no weaker.
@@ -28,7 +28,7 @@ struct PendingGaps: Sendable {
 
     mutating func insert(_ entry: Entry) { entries[entry.origin, default: []].append(entry) }
 
-    /// What is delivered is told as it stands; the next loss gets a gap of its own. Gives those that the journal lags.
+    /// Delivered gaps grow no more; the next loss gets a gap of its own. Returns those whose journaled copy is behind.
     mutating func seal(_ delivered: [QueuedEvent]) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         return delivered.filter { $0.kind == .gap }.flatMap { told in
@@ -49,7 +49,7 @@ struct PendingGaps: Sendable {
 }
 
 extension Gap {
-    /// A storm must not become as many writes: its gap is written each time its count has doubled, and when it is told.
+    /// A storm must not cause as many writes: its gap is written when its count has doubled, and when it is delivered.
     fileprivate var isWorthWriting: Bool { count.map { $0 & ($0 - 1) == 0 } ?? true }
 
     mutating func include(_ lost: Sequence?, at wall: WallTime) {

@@ -1,4 +1,4 @@
-// What a handler is owed and has not been given, one event, and on which terms.
+// One event that waits for its handler, and the rules of its subscription.
 import WakeModel
 
 /// What the core knows of a queued event; its bytes stay with the journal.
@@ -11,7 +11,7 @@ struct QueuedEvent: Sendable {
     var sequence: Sequence
     var origin: EventOrigin
     var kind: Class
-    /// An attention that must not wait behind the nack it tells about.
+    /// An attention that must not wait behind the nack that it is about.
     var passesNacks = false
     var isRedelivered = false
     var charges: UInt8 = 0
@@ -33,13 +33,14 @@ struct QueuedEvent: Sendable {
         case .data, .gap: false
         }
     }
-    /// Whether it may wake. Connects, disconnects and attentions never wait for company.
-    func isDue(at now: Instant) -> Bool { isBarrier || due <= now }
+    /// When it may wake its handler. Connects, disconnects and attentions never wait for company.
+    var wakesAt: Instant { isBarrier ? .zero : due }
+    func isDue(at now: Instant) -> Bool { wakesAt <= now }
     mutating func countAttempt() { attempts = attempts == .max ? .max : attempts + 1 }
     var isLink: Bool { kind == .connected || kind == .disconnected }
     var isData: Bool { if case .data = kind { true } else { false } }
 
-    var lane: EventLane.Kind {
+    var subQueue: SubQueue.Kind {
         switch kind {
         case .data(.advertisement): .advertisements
         case .data: .data
@@ -49,8 +50,8 @@ struct QueuedEvent: Sendable {
     }
 }
 
-/// What a subscription says of queued events, in small numbers.
-struct Terms: Hashable, Sendable {
+/// What a subscription says of queued events.
+struct DeliveryRules: Hashable, Sendable {
     var subscription: Int?
     var wakes = true
     var policy = Subscription.Policy.all
@@ -59,8 +60,8 @@ struct Terms: Hashable, Sendable {
     var queueCap = Int.max
     var retention: TimeSpan?
 
-    /// What holds for events whose subscription is gone: they are still owed.
-    static let orphaned = Terms()
+    /// For events whose subscription is gone: they are still delivered.
+    static let orphaned = DeliveryRules()
 
     /// How long data of a channel may wait for company. A sensor that only broadcasts does so without end, and says the
     /// same again and again.
@@ -75,7 +76,7 @@ extension QueuedEvent {
     /// An estimate is enough: it bounds a batch and a queue, not a buffer.
     private static let envelopeBytes = 320
 
-    /// An event of an earlier life of the bridge, due at once.
+    /// An event that an earlier daemon left, due at once.
     init(_ recovered: RecoveredEvent) {
         switch recovered.content {
         case .data(let channel): kind = .data(channel)
@@ -90,7 +91,7 @@ extension QueuedEvent {
         due = .zero
         arrived = recovered.stamp.moment.boottime
         wall = recovered.stamp.wall
-        // The delivery that the bridge's end cut short was one too.
+        // The delivery that the daemon's end cut short counts.
         attempts = UInt32(clamping: recovered.attempts + (recovered.wasDelivered ? 1 : 0))
         charges = UInt8(clamping: recovered.charges)
         isRedelivered = recovered.wasDelivered

@@ -1,4 +1,4 @@
-// Who is owed the events of a device: worked out for the one device or manifest that changes, looked up for every event.
+// Which handlers get the events of a device: computed when a device or manifest changes, looked up for every event.
 import WakeModel
 
 struct Route: Hashable, Sendable {
@@ -10,8 +10,8 @@ struct Route: Hashable, Sendable {
     var durability: Durability
 }
 
-/// Everybody who is owed the events of one device, with what nearly every event needs of them ready made. An object, so that
-/// devices which are the same handlers' share one.
+/// The handlers that get the events of one device, with what nearly every event needs of them. An object, so that devices
+/// with the same handlers share one.
 final class Subscribers: Sendable {
     static let none = Subscribers([])
 
@@ -54,7 +54,7 @@ struct RouteTable: Sendable {
         self[device].routes.first { $0.handler == handler }?.subscription
     }
 
-    /// Returns the slots of those who are owed its events now, or were before.
+    /// Returns the slots of the handlers that get its events now, or did before.
     mutating func set(_ device: Device, _ id: EventOrigin) -> Set<Int> {
         let index = Int(id.rawValue)
         while devices.count <= index {
@@ -100,7 +100,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Devices that come one after the other are mostly the same handlers': they share one copy, which an event finds warm.
+    /// Consecutive devices mostly have the same handlers: they share one copy, which stays in the cache.
     private mutating func shared(_ routes: [Route]) -> Subscribers {
         if latest.routes != routes { latest = Subscribers(routes) }
         return latest
@@ -131,7 +131,7 @@ private struct PlacesByName: Sendable {
     }
 
     mutating func insert(_ place: Int, _ name: RouteName) {
-        // Taken out meanwhile, so that it grows where it is.
+        // Removed meanwhile, so that the array grows in place.
         switch places.updateValue(.one(UInt32(place)), forKey: name) {
         case nil: break
         case .one(let other): places[name] = .several([other, UInt32(place)])
@@ -187,7 +187,7 @@ extension Subscription {
         }
     }
 
-    /// For a handler that takes whatever there is: a trace played on the command line.
+    /// For a handler of every device: a trace played on the command line.
     public static let anyProfile = "*"
 
     public func matches(_ device: Device) -> Bool {

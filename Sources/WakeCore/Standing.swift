@@ -1,4 +1,4 @@
-// How a handler stands, for people: its state, why it is or is not awake, and its counters.
+// The status of a handler for people: its state, why it is or is not awake, and its counters.
 import WakeModel
 
 public struct Standing: Hashable, Sendable {
@@ -29,62 +29,62 @@ extension Dispatcher {
     }
 
     /// True once nothing is open, and nothing is queued that will be delivered by itself.
-    public var isSettled: Bool { !marks.has(.unsettled) }
+    public var isSettled: Bool { !flags.has(.unsettled) }
     public func isExpiring(_ id: HandlerID) -> Bool { handler(id)?.phase == .expiring }
     /// True once no handler has a process.
     public var isQuiet: Bool { isEverybodyAsleep && !hasSuspended }
-    /// True while nobody runs: the time for housekeeping.
-    public var isEverybodyAsleep: Bool { !marks.has(.awake) }
+    /// True while all handlers are frozen: the time for maintenance.
+    public var isEverybodyAsleep: Bool { !flags.has(.awake) }
 
-    /// True once nobody runs who could be frozen before the machine sleeps. Attached, oneshot, starting and ending processes
-    /// are left to the kernel, which stops them in whatever they are at; their clock stands still with them.
-    public var isReadyForSleep: Bool { !marks.has(.unreadyForSleep) }
+    /// True once no handler runs that could be frozen before the machine sleeps. The kernel stops attached, oneshot, starting
+    /// and ending processes wherever they are; their clock stops with them.
+    public var isReadyForSleep: Bool { !flags.has(.unreadyForSleep) }
 
-    public var hasSuspended: Bool { marks.has(.suspended) }
+    public var hasSuspended: Bool { flags.has(.suspended) }
 
-    /// Where a source that can wait should: half of what may be queued for some handler is, and will be taken by itself.
-    public var isBackedUp: Bool { marks.has(.backedUp) }
-    /// Where one should that keeps no time either: somebody is at work and has several batches before it. More would only lie
-    /// in the journal.
-    public var isFed: Bool { marks.has(.fed) || isBackedUp }
+    /// True while a source that can wait should: a handler's queue is half full, and will be delivered by itself.
+    public var isBackedUp: Bool { flags.has(.backedUp) }
+    /// True while a source without a clock should wait too: a handler is at work and has several batches to come. More events
+    /// would only lie in the journal.
+    public var isFed: Bool { flags.has(.fed) || isBackedUp }
 }
 
 extension HandlerLifecycle {
     var hasProcess: Bool { phase.hasProcess }
 
-    var marks: HandlerMarks {
-        var marks: HandlerMarks = []
-        if phase == .suspended { marks.insert(.suspended) } else if hasProcess { marks.insert(.awake) }
-        if !isSettled { marks.insert(.unsettled) }
-        if !isReadyForSleep { marks.insert(.unreadyForSleep) }
-        if isBackedUp { marks.insert(.backedUp) }
-        if isFed { marks.insert(.fed) }
-        return marks
+    var flags: HandlerFlags {
+        var flags: HandlerFlags = []
+        if phase == .suspended { flags.insert(.suspended) } else if hasProcess { flags.insert(.awake) }
+        if !isSettled { flags.insert(.unsettled) }
+        if !isReadyForSleep { flags.insert(.unreadyForSleep) }
+        if isBackedUp { flags.insert(.backedUp) }
+        if isFed { flags.insert(.fed) }
+        return flags
     }
 
-    /// Whoever will not run without an operator, and whom nothing of this wakes, would be waited for without end.
+    /// A source would wait without end for a handler that runs only for an operator, or that no queued event wakes.
     var isBackedUp: Bool {
         guard isHalfFull, phase != .quarantined, !isBarred else { return false }
         return queue.hasWaking || phase == .active || phase == .expiring
     }
 
-    /// It goes on with them for a while, in which the source is back. Whoever is attached to may do nothing without end.
+    /// It is busy for a while, in which the source comes back. An attached handler may stay idle without end.
     var isFed: Bool {
         phase == .active && !isAttached && queue.count >= max(256, settings.batchLimit * 4) && queue.hasReady
     }
 
     private var isHalfFull: Bool {
         if queue.bytes * 2 >= settings.queueCap { return true }
-        return terms.contains { share in share.subscription.map { queue.bytes(of: $0) * 2 >= share.queueCap } ?? false }
+        return rules.contains { share in share.subscription.map { queue.bytes(of: $0) * 2 >= share.queueCap } ?? false }
     }
 
-    /// Nothing is owed any more, or nothing will be delivered without an operator.
+    /// True once nothing is queued or open, or nothing will be delivered without an operator.
     var isSettled: Bool {
         switch phase {
         case .stopped, .quarantined: true
         case .launching, .expiring, .terminating: false
         case .active, .suspending: queue.isEmpty && !hasUnfinished
-        // What does not wake stays queued without end.
+        // Events that do not wake stay queued without end.
         case .idle, .suspended: !queue.hasWaking && !hasUnfinished
         }
     }
@@ -112,7 +112,7 @@ extension HandlerLifecycle {
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment, machine)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation
-        case .expiring: return (strainTold?.sentence ?? "running out of time") + ": " + awakeExplanation
+        case .expiring: return (pressures.reportedPressure?.sentence ?? "running out of time") + ": " + awakeExplanation
         case .suspending: return "being frozen"
         case .suspended:
             return queue.isEmpty && !hasUnfinished ? "frozen: nothing to do" : sleepExplanation(at: moment, machine)
@@ -122,7 +122,7 @@ extension HandlerLifecycle {
 
     private func heldExplanation(at moment: Moment) -> String {
         let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
-        switch heldBecause {
+        switch penalty.heldBecause {
         case EndReason.overrun.written:
             return "held for \(left) ms more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
                 + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
@@ -130,24 +130,24 @@ extension HandlerLifecycle {
             return
                 "held for \(left) ms more: it flooded descriptor 3 and was killed; write a line there only to answer "
                 + "an event or to ask for something, and what is a log to stdout"
-        default: return "held for \(left) ms more after \(heldBecause); start lifts it"
+        default: return "held for \(left) ms more after \(penalty.heldBecause); start lifts it"
         }
     }
 
     private var awakeExplanation: String {
         if isAttached { return "attached" }
-        if flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
+        if dialogue.flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
         if batch.hasOpen { return "\(batch.openCount) events await its acknowledgement" }
-        if !requests.isEmpty { return "a request to a device is open" }
-        if rescue != nil { return "it holds a lock that somebody waits for" }
-        return isOneshot ? "running" : "lingering before the freeze"
+        if !dialogue.requests.isEmpty { return "a request to a device is open" }
+        if sleep.lockGrace != nil { return "it holds a lock that another process waits for" }
+        return process.isOneshot ? "running" : "lingering before the freeze"
     }
 
     private func sleepExplanation(at moment: Moment, _ machine: MachineCondition) -> String {
         if machine.sleepsAt != nil { return "asleep: the machine is going to sleep; it is woken after that" }
         if awaitsPower(machine) { return "asleep: \(NotWoken.power.rawValue)" }
-        if let rest, moment.monotonic < rest.until {
+        if let rest = sleep.rest, moment.monotonic < rest.until {
             return switch rest.cause {
             case .window: "resting after its awake window"
             case .memory: "frozen for want of memory; it rests for a moment"

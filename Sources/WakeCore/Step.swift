@@ -5,7 +5,7 @@ struct Step {
     let stamp: Stamp
     var effects: [Effect]
     var nextSequence: Sequence
-    /// The bridge is ending: nothing is started or thawed for events any more.
+    /// The daemon is ending: no handler is started or thawed for events any more.
     var isFinishing: Bool
     var machine: MachineCondition
     /// Those that are bonded now.
@@ -16,12 +16,12 @@ struct Step {
 
     mutating func emit(_ effect: Effect) { effects.append(effect) }
 
-    /// What arises now of itself, and in no source.
+    /// An event of the daemon's own, which no source sent.
     func event(_ kind: DeviceEvent.Kind, of device: EventOrigin) -> DeviceEvent {
         DeviceEvent(origin: device, kind: kind, stamp: stamp, isAuthenticated: bonded.contains(device))
     }
 
-    mutating func takeSequence() -> Sequence {
+    mutating func allocateSequence() -> Sequence {
         defer { nextSequence = nextSequence.next }
         return nextSequence
     }

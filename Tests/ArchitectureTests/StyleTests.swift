@@ -42,7 +42,6 @@ private let vouchers = [
 /// Types that may have more than 20 stored properties, each with what it waits for. None may be added.
 private let largeTypes = [
     "AccessorySource": "what is attached and where is one table in six parts, which are asked for together",
-    "HandlerLifecycle": "lease, queue and penalties become types of their own",
     "LinkMachine": "the phases of a link become types of their own",
 ]
 

@@ -24,7 +24,7 @@ struct AdvertisementStories {
         (story.auditor.books[handler]?.places ?? [:]).filter { $0.value == .lost }.keys.map(\.rawValue).sorted()
     }
 
-    @Test("They wake five seconds after the first, with all that came since, where the manifest says nothing")
+    @Test("Without max_latency they wake five seconds after the first, with all that came since")
     func coalescing() {
         let story = Scenario()
         let device = story.device()
@@ -75,7 +75,7 @@ struct AdvertisementStories {
         story.close()
     }
 
-    @Test("Of other data latest replaces none of them, of them it keeps the newest, and the gap of it wakes no sooner")
+    @Test("latest replaces no other data by them, keeps the newest of them, and its gap wakes no sooner")
     func latest() {
         let story = Scenario()
         let device = story.device()
@@ -97,7 +97,7 @@ struct AdvertisementStories {
         story.close()
     }
 
-    @Test("drop loses them while the handler sleeps, and the gap of it comes when they would have")
+    @Test("drop loses them while the handler sleeps, and their gap comes when they would have")
     func drop() {
         let story = Scenario()
         let device = story.device()
@@ -139,7 +139,7 @@ struct AdvertisementStories {
         story.close()
     }
 
-    @Test("An advertisement takes no other data's place: where only that is left, it is lost itself")
+    @Test("An advertisement removes no other data from a full queue: it is lost itself")
     func modesty() {
         let story = Scenario()
         let device = story.device()
@@ -170,7 +170,7 @@ struct AdvertisementStories {
         story.close()
     }
 
-    @Test("Word of what latest replaced waits as long as what it replaced, for data with a max_latency too")
+    @Test("The gap of what latest replaced waits as long as the replaced event, for data with a max_latency too")
     func gapsOfPatientData() {
         let story = Scenario()
         let device = story.device()

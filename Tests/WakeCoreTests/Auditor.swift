@@ -1,4 +1,4 @@
-// Keeps the books beside the core: every effect is entered, and whatever can never be right is reported at once.
+// Keeps the books beside the core: it enters every effect, and reports at once what can never be right.
 import WakeModel
 
 @testable import WakeCore
@@ -19,13 +19,13 @@ final class Auditor {
         var arrived = 0
         var appended = 0
         var discarded = 0
-        /// What all gaps together tell of.
+        /// How many events all gaps together report.
         private(set) var told = 0
         var live: Epoch?
         var lastEpoch = Epoch(rawValue: 0)
         var isInputClosed = false
         var budgetFrom = Instant.zero
-        var wasHurried = false
+        var hadEarlyDeadline = false
         /// Ended for want of memory, or for heat, which it is not to blame for.
         var madeWay = false
 
@@ -52,8 +52,8 @@ final class Auditor {
     func complain(_ text: String) { if complaints.count < 20 { complaints.append(text) } }
 
     func expectArrival(_ handler: HandlerID, _ count: Int = 1) { books[handler, default: Books()].arrived += count }
-    func noteHurry(_ handler: HandlerID) { books[handler, default: Books()].wasHurried = true }
-    func noteRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
+    func recordEarlyDeadline(_ handler: HandlerID) { books[handler, default: Books()].hadEarlyDeadline = true }
+    func recordRecovered(_ handler: HandlerID, _ event: RecoveredEvent) {
         books[handler, default: Books()].put(event.sequence, .queued)
         books[handler, default: Books()].devices[event.sequence] = event.origin
         books[handler, default: Books()].attempts[event.sequence] = UInt32(event.attempts)
@@ -153,7 +153,7 @@ final class Auditor {
     }
 
     private func giveBack(_ id: HandlerID, _ sequence: Sequence, _ attempts: UInt32) {
-        // Of an event that an earlier bridge had delivered, the count is written down before it is leased anew.
+        // The count of an event that an earlier daemon delivered is written before the event is leased again.
         expectPlace(id, sequence, [.leased, .queued], "given back")
         books[id]?.put(sequence, .queued)
         books[id]?.attempts[sequence] = attempts
@@ -176,7 +176,7 @@ final class Auditor {
         }
         if sequences.isEmpty, case .none = delivery.preface { complain("\(id.rawValue): an empty delivery") }
         books[id]?.budgetFrom = now.monotonic
-        books[id]?.wasHurried = false
+        books[id]?.hadEarlyDeadline = false
         checkOrder(id, sequences)
     }
 
@@ -198,7 +198,8 @@ final class Auditor {
 
     private func judge(_ id: HandlerID, _ decision: Decision, _ core: Dispatcher, at now: Moment) {
         checkBlame(id, decision)
-        guard case .struck = decision, let books = books[id], let handler = core.handler(id), !books.wasHurried else {
+        guard case .struck = decision, let books = books[id], let handler = core.handler(id), !books.hadEarlyDeadline
+        else {
             return
         }
         if now.monotonic - books.budgetFrom < handler.timers.budget {
@@ -251,24 +252,25 @@ extension Auditor {
 
     private func check(_ handler: HandlerLifecycle, _ machine: MachineCondition, at now: Moment) {
         let name = handler.id.rawValue
-        if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.rescue == nil {
-            let until = handler.lingerUntil ?? .zero
+        if handler.phase == .active, !handler.isKeptAwake(at: now.monotonic), handler.sleep.lockGrace == nil {
+            let until = handler.sleep.lingerUntil ?? .zero
             if until <= now.monotonic || until - now.monotonic > handler.timers.linger {
                 complain("\(name): awake for nothing")
             }
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
             let deadline = handler.awakeDeadline, now.monotonic >= deadline + handler.timers.grace
         {
             complain("\(name): awake past its deadline")
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil,
-            let strain = handler.strain(machine, at: now.monotonic)
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
+            let pressure = handler.pressure(machine, at: now.monotonic)
         {
-            if handler.phase == .active { complain("\(name): not told of its strain") }
-            if now.monotonic >= strain.end { complain("\(name): awake past the end of its strain") }
+            if handler.phase == .active { complain("\(name): not told of its pressure") }
+            if now.monotonic >= pressure.end { complain("\(name): awake past the end of its pressure") }
         }
-        if handler.phase == .active || handler.phase == .expiring, handler.rescue == nil, handler.hasUnfinished,
+        if handler.phase == .active || handler.phase == .expiring, handler.sleep.lockGrace == nil,
+            handler.hasUnfinished,
             !handler.isAttached, handler.awakeDeadline == nil
         {
             complain("\(name): awake without a deadline")

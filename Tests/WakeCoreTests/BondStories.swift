@@ -1,4 +1,4 @@
-// Bonds: who is owed the events of a device that nothing proves, what a bond that comes or goes changes, and what gaps say of it.
+// Bonds: which handlers get the events of an unbonded device, what a new or lost bond changes, and what gaps say of it.
 import Testing
 import WakeModel
 
@@ -18,7 +18,7 @@ struct BondStories {
         }
     }
 
-    @Test("A handler that requires bonded devices is not owed what another says, nor a gap of it; others are")
+    @Test("A handler that requires bonded devices gets no events of others, nor gaps of them; other handlers do")
     func ignores() {
         let story = Scenario()
         let (device, wary, other) = (story.device(), wary(story), story.handler(2))
@@ -32,7 +32,7 @@ struct BondStories {
         story.close()
     }
 
-    @Test("A device that is bonded later wakes it with its next event, and one that loses its bond with none more")
+    @Test("A device that is bonded later wakes it with its next event; one that loses its bond wakes it no more")
     func follows() {
         let story = Scenario()
         let (device, wary) = (story.device(), wary(story))
@@ -50,7 +50,7 @@ struct BondStories {
         story.close()
     }
 
-    @Test("What it was owed while the bond held it gets without the bond, and a manifest may ask for one later")
+    @Test("Events queued while the bond held are delivered without it, and a manifest may ask for a bond later")
     func keeps() {
         let story = Scenario()
         let (device, handler) = (story.device(isBonded: true), wary(story))
@@ -71,8 +71,8 @@ struct BondStories {
         story.close()
     }
 
-    @Test("A gap says whether its device is bonded, and so does what the bridge itself has to say of a device")
-    func tells() {
+    @Test("A gap says whether its device is bonded, and so do the daemon's own events")
+    func gaps() {
         for isBonded in [false, true] {
             let story = Scenario(IngressLimits(storm: .init(eventsPerSecond: 1, burst: 1), flips: .init(limit: 1)))
             let device = story.device(isBonded: isBonded)
@@ -92,7 +92,8 @@ struct BondStories {
     }
 
     @Test(
-        "What is held back while a link flaps says what is true when it is let go, and goes to those who hear it then")
+        "An event held back while a link flaps says what is true when it goes on, and goes to the handlers of that moment"
+    )
     func folds() {
         let story = Scenario(IngressLimits(flips: .init(limit: 1)))
         let (device, wary) = (story.device(), wary(story))

@@ -32,7 +32,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("A batch that was written long after it was decided upon has its whole time from then on")
+    @Test("A batch that was written late has its whole budget from the write on")
     func countsFromWriting() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -46,7 +46,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("What was written before others were has its time from its own writing on")
+    @Test("Each batch has its budget from its own write on")
     func countsFromItsOwnWriting() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -61,7 +61,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("That it was written changes nothing where nothing is open, nor where an operator asked for the end")
+    @Test("A late write changes no deadline without open events, nor after an operator's expire")
     func countsOnlyWhatIsOpen() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -77,7 +77,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("Expiring tells what is open and what is left, and an acknowledgement of all takes it back")
+    @Test("Expiring names the open events and the time left, and an acknowledgement of all cancels it")
     func expiring() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -147,7 +147,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("A request found in the drain of an overrun saves nothing, a task begun with pool left does")
+    @Test("A request found in the drain of an overrun does not cancel it, a task begun with pool left does")
     func drainOfOverrun() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -223,7 +223,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("A lease kept for five minutes of sleep goes back and is sent again with a higher attempt")
+    @Test("A lease kept for five minutes of sleep returns to the queue and is sent again with a higher attempt")
     func leaseKeptTooLong() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler { $0.timers.failureBase = .seconds(300) })
@@ -238,7 +238,7 @@ struct BudgetStories {
         story.close()
     }
 
-    @Test("A late answer to what was kept too long says nothing of what the program was given in between")
+    @Test("A late acknowledgement of a lapsed lease covers no event that was delivered in between")
     func lateAnswerAcrossDeliveries() {
         let story = Scenario()
         let (strap, scale) = (story.device(1), story.device(2))
@@ -262,12 +262,12 @@ struct BudgetStories {
         let timers = HandlerTimers()
         var lengths: [Int64] = []
         for _ in 0..<11 {
-            lengths.append((penalty.hold(from: .zero, timers) - .zero).wholeMilliseconds / 1000)
+            lengths.append((penalty.hold(from: .zero, because: "crash", timers) - .zero).wholeMilliseconds / 1000)
             penalty.release()
         }
         #expect(lengths == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
         penalty.progress()
-        #expect(penalty.hold(from: .zero, timers) - .zero == .seconds(1))
+        #expect(penalty.hold(from: .zero, because: "crash", timers) - .zero == .seconds(1))
     }
 
     @Test("An operator's expire warns with two seconds left and ends as any overrun does")

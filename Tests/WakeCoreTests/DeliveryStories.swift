@@ -1,4 +1,4 @@
-// Programs that cannot answer, and machines that cannot start them: what counts against whom.
+// Programs that cannot acknowledge, and machines that cannot start them: what is charged to the handler.
 import Testing
 import WakeModel
 
@@ -6,7 +6,9 @@ import WakeModel
 
 @Suite("Delivery without an answer")
 struct DeliveryStories {
-    @Test("What was only written forgives no crash: a program that fails on each event is quarantined at the fifth")
+    @Test(
+        "A write clears no crash: a program with ack: \"delivery\" that crashes on each event is quarantined at the fifth"
+    )
     func failing() {
         let story = Scenario()
         let device = story.device()
@@ -20,7 +22,7 @@ struct DeliveryStories {
         story.close()
     }
 
-    @Test("One that lives for long between its crashes is not")
+    @Test("A program that runs for long between its crashes is not quarantined")
     func living() {
         let story = Scenario()
         let device = story.device()
@@ -36,7 +38,7 @@ struct DeliveryStories {
         story.close()
     }
 
-    @Test("what was written acknowledges no batch but its own, where the program has answered by itself meanwhile")
+    @Test("a write acknowledges only its own batch, where the program has acknowledged by itself meanwhile")
     func acknowledgedByOwnDelivery() {
         let story = Scenario()
         let device = story.device()
@@ -82,7 +84,7 @@ struct DeliveryStories {
         story.data(device)
         story.advance(.seconds(60))
         #expect((2...10).contains(story.launches(handler)))
-        // Somebody waits for it, whether or not events do.
+        // Its operator waits for it, whether or not events do.
         let other = story.handler(2) { $0.subscriptions = [] }
         story.operate(.attach, other)
         story.advance(.seconds(2))
@@ -108,7 +110,7 @@ struct DeliveryStories {
     }
 }
 
-@Suite("What a sleeper is told when it wakes")
+@Suite("Notices for a handler that wakes")
 struct LateWordStories {
     private func sleeper(_ story: Scenario) -> (EventOrigin, HandlerID) {
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
@@ -135,7 +137,7 @@ struct LateWordStories {
         story.close()
     }
 
-    @Test("Of each condition only the newest word waits for it, in the order of news, and no answer goes for that")
+    @Test("Of each condition only the newest notice is kept, in order of arrival, and no answer is dropped for it")
     func newest() {
         let story = Scenario()
         let (device, handler) = sleeper(story)
@@ -168,8 +170,8 @@ struct LateWordStories {
             ])
     }
 
-    @Test("Who is let run in the middle of its freeze, for a lock, is told at once what came meanwhile")
-    func rescued() {
+    @Test("A handler thawed in the middle of its freeze, for a lock, gets at once the notices that came meanwhile")
+    func thawedForLock() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
         story.finding[handler] = .blocksOthers

@@ -1,4 +1,4 @@
-// How processes end, who is charged for it, and what it costs: crashes, reclaims, and leaves that stay.
+// How processes end, what is charged for it, and what it costs: crashes, reclaims, and leaves that stay.
 import Testing
 import WakeModel
 
@@ -11,7 +11,7 @@ struct EndStories {
         story.exit(handler, .signalled(11))
     }
 
-    @Test("A crash gives everything open back, charges the oldest only, and holds for a second")
+    @Test("A crash returns all open events to the queue, charges the oldest only, and holds for a second")
     func crash() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -25,7 +25,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("A death before the first line on descriptor 3 charges nothing")
+    @Test("A crash before the first line on descriptor 3 charges no event")
     func silentDeath() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -51,7 +51,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("Five charges dead-letter the event, tell it in a gap, and clear the crash count")
+    @Test("Five charges dead-letter the event, report it in a gap, and clear the crash count")
     func deadLetter() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -68,7 +68,7 @@ struct EndStories {
     }
 
     @Test(
-        "A resident that never says a word is killed at each third overrun, its event dead-lettered at the fifth"
+        "A resident that never acknowledges is killed at each third overrun, and its event dead-lettered at the fifth"
     )
     func neverAcknowledges() {
         let story = Scenario()
@@ -104,7 +104,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("A failed launch costs the penalty and gives back the attempt")
+    @Test("A failed launch costs the penalty and does not count as an attempt")
     func launchFailure() {
         let story = Scenario()
         story.launchesFail = true
@@ -131,7 +131,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("An acknowledgement is a commit: a crash after it brings nothing back")
+    @Test("An acknowledgement is final: a crash after it returns no event")
     func acknowledgedThenCrashed() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -175,7 +175,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("A member that dies while suspended takes the rest with it, without a penalty; kept leases come again")
+    @Test("An exit while suspended ends the rest of the leaf, without a penalty; kept leases come again")
     func deathInSleep() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -189,7 +189,9 @@ struct EndStories {
         story.close()
     }
 
-    @Test("Under memory pressure the least recently used suspended handler goes, without a notice; awake ones are told")
+    @Test(
+        "Under memory pressure the least recently used suspended handler is ended without a notice; awake ones are warned"
+    )
     func reclaim() {
         let story = Scenario()
         let devices = (1...3).map { story.device($0, profile: "profile-\($0)") }
@@ -207,7 +209,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("A handler suspended without work for idle_exit is let go")
+    @Test("A handler suspended without work for idle_exit is ended")
     func idleExit() {
         let story = Scenario()
         let (device, handler) = (
@@ -221,7 +223,7 @@ struct EndStories {
         story.close()
     }
 
-    @Test("Lines of an earlier process are no longer heard, and its events are stale to the next")
+    @Test("Lines of an earlier process are dropped, and its events are stale to the next")
     func epochs() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

@@ -1,4 +1,4 @@
-// A handler's queue in lanes against one list that is looked through, under everything that is done to queues.
+// A handler's queue against one plain list, under random changes.
 import TestBench
 import Testing
 import WakeModel
@@ -14,10 +14,11 @@ private struct Pair {
     private var taken: [QueuedEvent] = []
 
     /// The first two devices are `latest` for good; of the others now these hold and now those.
-    private static let latest = Terms(subscription: 2, policy: .latest)
+    private static let latest = DeliveryRules(subscription: 2, policy: .latest)
     private static let others = [
-        Terms.orphaned, Terms(subscription: 0), Terms(subscription: 0), Terms(subscription: 1, wakes: false),
-        Terms(subscription: 3, retention: .microseconds(300)),
+        DeliveryRules.orphaned, DeliveryRules(subscription: 0), DeliveryRules(subscription: 0),
+        DeliveryRules(subscription: 1, wakes: false),
+        DeliveryRules(subscription: 3, retention: .microseconds(300)),
     ]
 
     init(_ seed: UInt64) { dice = Dice(seed) }
@@ -26,7 +27,7 @@ private struct Pair {
 
     private mutating func anyDevice() -> EventOrigin { Self.devices[dice.below(Self.devices.count)] }
 
-    private mutating func anyTerms(for device: EventOrigin) -> Terms {
+    private mutating func anyRules(for device: EventOrigin) -> DeliveryRules {
         device.rawValue < 2 ? Self.latest : Self.others[dice.below(Self.others.count)]
     }
 
@@ -37,7 +38,7 @@ private struct Pair {
         sequence = Sequence(sequence.rawValue + 1)
         let kind = kinds[dice.below(kinds.count)]
         let latency: Int64 = kind == .data(.advertisement) ? 90 : 20
-        // Mostly in order; not where a clock was set, or a manifest read anew meanwhile.
+        // Mostly in order; not where a clock was set, or a manifest was read again.
         let isOdd = dice.isOne(in: 6)
         var event = QueuedEvent(
             sequence: sequence, origin: device, kind: kind, size: UInt32(dice.below(50)),
@@ -54,12 +55,12 @@ private struct Pair {
         plain.release(at: now)
         switch dice.below(24) {
         case 0..<11: insert()
-        case 11..<14: take()
+        case 11..<14: dequeue()
         case 14..<16: giveBack()
         case 16..<18: hold()
         case 18: rerouteOne()
         case 19: if dice.isOne(in: 4) { rerouteAll() }
-        case 20 where dice.isOne(in: 8): startAnew()
+        case 20 where dice.isOne(in: 8): resetRules()
         case 20: overflow()
         case 21: expire()
         case 22: replace()
@@ -69,19 +70,19 @@ private struct Pair {
 
     private mutating func insert() {
         let event = event(of: anyDevice())
-        let terms = anyTerms(for: event.origin)
-        queue.insert(event, terms)
-        plain.insert(event, terms)
+        let rules = anyRules(for: event.origin)
+        queue.insert(event, rules)
+        plain.insert(event, rules)
     }
 
-    private mutating func take() {
+    private mutating func dequeue() {
         let limit = dice.below(8)
-        let events = queue.take(limit: limit, byteLimit: .max)
-        #expect(events.map(\.sequence) == plain.take(limit: limit).map(\.sequence))
+        let events = queue.dequeue(limit: limit, byteLimit: .max)
+        #expect(events.map(\.sequence) == plain.dequeue(limit: limit).map(\.sequence))
         taken += events
     }
 
-    /// Some of what was taken, all of it of some devices as a nack does, or a few.
+    /// Some of the dequeued events: all of a device, as a nack does, or a few.
     private mutating func giveBack() {
         let device = anyDevice()
         let isNack = dice.isOne(in: 2)
@@ -103,23 +104,23 @@ private struct Pair {
 
     private mutating func rerouteOne() {
         let device = anyDevice()
-        let terms = anyTerms(for: device)
-        queue.reroute(device, terms)
-        plain.reroute(device, terms)
+        let rules = anyRules(for: device)
+        queue.reroute(device, rules)
+        plain.reroute(device, rules)
     }
 
     private mutating func rerouteAll() {
-        var terms: [EventOrigin: Terms] = [:]
-        for device in Self.devices { terms[device] = anyTerms(for: device) }
-        queue.reroute { terms[$0] ?? .orphaned }
-        plain.reroute { terms[$0] ?? .orphaned }
+        var rules: [EventOrigin: DeliveryRules] = [:]
+        for device in Self.devices { rules[device] = anyRules(for: device) }
+        queue.reroute { rules[$0] ?? .orphaned }
+        plain.reroute { rules[$0] ?? .orphaned }
     }
 
-    /// As few terms as can be, and all that waits is let go.
-    private mutating func startAnew() {
-        let terms = { (device: EventOrigin) in device.rawValue < 2 ? Self.latest : Self.others[1] }
-        queue.reroute(terms)
-        plain.reroute(terms)
+    /// All devices but two get the same rules, and all that waits is removed.
+    private mutating func resetRules() {
+        let rules = { (device: EventOrigin) in device.rawValue < 2 ? Self.latest : Self.others[1] }
+        queue.reroute(rules)
+        plain.reroute(rules)
         empty()
     }
 
@@ -155,7 +156,7 @@ private struct Pair {
         #expect(queue.barrierCount == plain.events.count { $0.isBarrier })
         for share in 0..<4 { #expect(queue.bytes(of: share) == plain.bytes(of: share)) }
         for device in Self.devices {
-            #expect(queue.terms(of: device) == plain.terms(of: device))
+            #expect(queue.rules(of: device) == plain.rules(of: device))
             #expect(queue.isHeld(device, at: now) == plain.isHeld(device))
             #expect(queue.gapCount(of: device) == plain.gapCount(of: device))
         }
@@ -188,7 +189,8 @@ extension Instant {
 
 @Suite("A handler's queue") struct EventQueueTests {
     @Test(
-        "it gives, wakes for, holds back and lets go of what one list would, whatever is done to it", arguments: 1...40)
+        "it delivers, wakes for, holds back and removes what one plain list would, whatever is done to it",
+        arguments: 1...40)
     func answers(seed: UInt64) {
         var pair = Pair(seed)
         for _ in 0..<500 {
@@ -198,7 +200,7 @@ extension Instant {
     }
 
     @Test(
-        "of many connects, disconnects and attentions each device keeps the last of either, and the last that passes nacks"
+        "of many connects, disconnects and attentions each device keeps the last of each, and the last that passes nacks"
     )
     func collapse() {
         var queue = EventQueue()
@@ -208,41 +210,41 @@ extension Instant {
                 sequence: Sequence(UInt64(number + 1)), origin: Pair.devices[number / 200], kind: kinds[number % 5],
                 size: 1, due: .zero, arrived: .zero, wall: WallTime(microseconds: 0), durability: .run)
             event.passesNacks = number % 5 == 4
-            queue.insert(event, Terms(subscription: 0))
+            queue.insert(event, DeliveryRules(subscription: 0))
         }
         let stale = queue.collapseBarriers()
         #expect(stale.count == 320 - 6 && queue.barrierCount == 6)
-        let left = queue.take(limit: .max, byteLimit: .max).filter { !$0.isData }.map(\.sequence.rawValue)
+        let left = queue.dequeue(limit: .max, byteLimit: .max).filter { !$0.isData }.map(\.sequence.rawValue)
         #expect(left == [197, 198, 200, 397, 398, 400])
     }
 
-    @Test("what was held back is let go of where its device's neighbours are on fewer terms than before")
-    func letsGoOnFewerTerms() {
+    @Test("events that were held back are removed after their device has got other rules")
+    func removesOnFewerRules() {
         var queue = EventQueue()
-        let terms = [Terms(subscription: 0), Terms(subscription: 1)]
+        let rules = [DeliveryRules(subscription: 0), DeliveryRules(subscription: 1)]
         for number in 0..<4 {
             let event = QueuedEvent(
                 sequence: Sequence(UInt64(number + 1)), origin: Pair.devices[number / 2],
                 kind: number % 2 == 0 ? .connected : .data(.serial), size: 1, due: .zero, arrived: .zero,
                 wall: WallTime(microseconds: 0), durability: .run)
-            queue.insert(event, terms[number / 2])
+            queue.insert(event, rules[number / 2])
         }
-        let taken = queue.take(limit: 4, byteLimit: .max)
+        let taken = queue.dequeue(limit: 4, byteLimit: .max)
         queue.hold(Pair.devices[1], until: Instant(nanoseconds: 50))
         queue.giveBack([taken[3]])
-        queue.reroute { _ in terms[0] }
+        queue.reroute { _ in rules[0] }
         #expect(queue.removeAllButGaps().map(\.sequence.rawValue) == [4])
     }
 
-    @Test("what is too old is let go with what stands before it, though a nack holds it back")
+    @Test("an expired event is removed with those before it, though a nack holds it back")
     func expiresBehind() {
-        var (queue, terms) = (EventQueue(), Terms(subscription: 0))
-        terms.retention = .seconds(1)
+        var (queue, rules) = (EventQueue(), DeliveryRules(subscription: 0))
+        rules.retention = .seconds(1)
         for number in 0..<2 {
             let event = QueuedEvent(
                 sequence: Sequence(UInt64(number + 1)), origin: Pair.devices[number], kind: .data(.serial), size: 1,
                 due: .zero, arrived: .zero, wall: WallTime(microseconds: 0), durability: .run)
-            queue.insert(event, terms)
+            queue.insert(event, rules)
         }
         let later = Instant.zero + .seconds(2)
         queue.hold(Pair.devices[1], until: later + .seconds(1))

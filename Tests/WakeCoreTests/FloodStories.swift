@@ -1,4 +1,4 @@
-// A flood on descriptor 3: how long it is borne, what it costs, and what ends the count.
+// A flood on descriptor 3: how long it is tolerated, what it costs, and what ends the count.
 import Testing
 import WakeModel
 
@@ -30,7 +30,7 @@ struct FloodStories {
         story.close()
     }
 
-    @Test("A pause ends the count, and the next flood begins anew")
+    @Test("A pause ends the count, and the next flood starts from zero")
     func pauses() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -48,7 +48,7 @@ struct FloodStories {
         story.close()
     }
 
-    @Test("Only time awake counts, over as many wakes as it takes; attached nothing runs out")
+    @Test("Only time awake counts, over any number of wakes; there is no limit while attached")
     func countsAwake() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesEach(.seconds(3))))

@@ -1,4 +1,4 @@
-// What must cost the same however many devices and handlers there are: times of few and of many, side by side.
+// How the cost of an event grows with devices and handlers: times of few and of many, side by side.
 import TestBench
 import Testing
 import WakeModel
@@ -40,7 +40,7 @@ private struct Crowd {
         step(.event(DeviceEvent(origin: EventOrigin(rawValue: device), kind: .data(.serial, [1, 2]), stamp: stamp)))
     }
 
-    /// Of a handler's first life.
+    /// Of a handler's first process.
     mutating func say(_ reply: Reply, _ handler: UInt32 = 1) {
         step(.reply(HandlerID(rawValue: handler), Epoch(rawValue: 1), ReplyLine(reply)))
     }
@@ -55,13 +55,20 @@ private struct Crowd {
 @Suite("What grows with devices and handlers", .serialized)
 struct GrowthStories {
     private static let few = 32
-    private static let many = 4_096
-    /// What looks at all of them costs more than a hundred times as much with so many.
-    private static let bound = 12.0
+    /// How many times dearer than with few an event may become.
+    private static let bounds = [(count: 1_000, most: 1.5), (count: 10_000, most: 3.0)]
 
-    /// How many times dearer `work` is with many than with few, each at its cheapest.
-    private func growth(_ make: (Int) -> Crowd, _ work: (inout Crowd, Int) -> Void) -> Double {
-        var (small, large) = (make(Self.few), make(Self.many))
+    private func expectLittleGrowth(_ make: (Int) -> Crowd, _ work: (inout Crowd, Int) -> Void) {
+        for (count, most) in Self.bounds {
+            // Other tests share the processor; a structure that is slow is slow each time.
+            let isBounded = (0..<3).contains { _ in growth(to: count, make, work) < most }
+            #expect(isBounded, "more than \(most) times dearer with \(count)")
+        }
+    }
+
+    /// How many times dearer `work` is with `many` than with few, each at its cheapest.
+    private func growth(to many: Int, _ make: (Int) -> Crowd, _ work: (inout Crowd, Int) -> Void) -> Double {
+        var (small, large) = (make(Self.few), make(many))
         var (cheapest, dearest) = (Duration.seconds(100), Duration.seconds(100))
         for round in 0..<20 {
             cheapest = min(cheapest, ContinuousClock().measure { work(&small, round) })
@@ -82,7 +89,7 @@ struct GrowthStories {
 
     @Test("A manifest for one device looks at no other device, and at no other manifest")
     func manifest() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = Crowd()
             for number in 0..<$0 { crowd.introduce(UInt32(number)) }
             for number in 0..<$0 { crowd.configure(UInt32(number + 1), for: UInt32(number)) }
@@ -90,12 +97,11 @@ struct GrowthStories {
         } _: { crowd, round in
             crowd.configure(1, for: UInt32(round % 2))
         }
-        #expect(times < Self.bound)
     }
 
     @Test("A device looks at no manifest that is for another device")
     func device() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = Crowd()
             for number in 0..<$0 { crowd.configure(UInt32(number + 1), for: UInt32(number)) }
             crowd.introduce(0)
@@ -103,26 +109,24 @@ struct GrowthStories {
         } _: { crowd, round in
             crowd.introduce(0, renamed: round.isMultiple(of: 2))
         }
-        #expect(times < Self.bound)
     }
 
     @Test(
-        "A batch is taken from a backlog of many devices as from that of few, in whatever order they spoke",
+        "A batch is leased from a backlog of many devices as quickly as from that of few, in whatever order the events came",
         arguments: [true, false])
     func backlog(isOrderly: Bool) {
-        let times = growth {
+        expectLittleGrowth {
             var (crowd, dice) = (crowd($0) { $0.maxBatch = 16 }, Dice(7))
             for number in 0..<Self.few * 512 { crowd.data(UInt32(isOrderly ? number % $0 : dice.below($0))) }
             return crowd
         } _: { crowd, _ in
             crowd.acknowledgeBatch()
         }
-        #expect(times < Self.bound)
     }
 
     @Test("A value in the place of an older one looks at no other device that waits for company")
     func replacement() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = crowd($0) {
                 $0.subscriptions[0].maxLatency = .seconds(3_600)
                 $0.subscriptions[0].policy = .latest
@@ -132,12 +136,11 @@ struct GrowthStories {
         } _: { crowd, round in
             crowd.data(UInt32((round * 7 + 11) % Self.few))
         }
-        #expect(times < Self.bound)
     }
 
     @Test("An event for a handler held by a penalty looks at no other device that waits")
     func penalty() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = crowd($0) { $0.subscriptions[0].retention = .seconds(86_400) }
             crowd.data(0)
             crowd.step(.exited(HandlerID(rawValue: 1), Epoch(rawValue: 1), .signalled(11)))
@@ -147,24 +150,22 @@ struct GrowthStories {
         } _: { crowd, round in
             crowd.data(UInt32(round))
         }
-        #expect(times < Self.bound)
     }
 
     @Test("An event that waits for company looks at no other device that does")
     func company() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = crowd($0) { $0.subscriptions[0].maxLatency = .seconds(3_600) }
             for number in 0..<$0 { crowd.data(UInt32(number)) }
             return crowd
         } _: { crowd, round in
             crowd.data(UInt32(round))
         }
-        #expect(times < Self.bound)
     }
 
     @Test("An event beside devices that nacks hold back looks at none of them")
     func nacks() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = crowd($0)
             for number in 1..<$0 {
                 crowd.data(UInt32(number))
@@ -175,12 +176,11 @@ struct GrowthStories {
             crowd.data(0)
             crowd.acknowledgeBatch()
         }
-        #expect(times < Self.bound)
     }
 
-    @Test("A nack looks at nothing of what other devices said and nobody took yet")
+    @Test("A nack does not look at undelivered events of other devices")
     func nackBeforeBacklog() {
-        let times = growth {
+        expectLittleGrowth {
             var crowd = crowd($0) { $0.maxBatch = 16 }
             for number in 0..<$0 * 8 { crowd.data(UInt32(number % $0)) }
             return crowd
@@ -188,12 +188,11 @@ struct GrowthStories {
             guard let first = crowd.core.handlers[0].batch.oldestOpen else { return }
             crowd.say(.nack(first.sequence, after: .seconds(3_600)))
         }
-        #expect(times < Self.bound)
     }
 
-    @Test("An event into a full queue of many devices makes room as among few")
+    @Test("An event into a full queue of many devices makes room as quickly as among few")
     func overflow() {
-        let times = growth {
+        expectLittleGrowth {
             let devices = $0
             var crowd = crowd(devices) { $0.queueCap = 328 * devices }
             crowd.data(0)
@@ -202,6 +201,5 @@ struct GrowthStories {
         } _: { crowd, round in
             crowd.data(UInt32(round))
         }
-        #expect(times < Self.bound)
     }
 }

@@ -1,4 +1,4 @@
-// A device that does too much for long: it is told of seldom, and a source that can wait waits in time and not without end.
+// Devices that send too much for long: reports are rare, and a source that can wait does so in time and not without end.
 import Testing
 import WakeModel
 
@@ -13,7 +13,8 @@ struct IngressStories {
         }
     }
 
-    @Test("An overload without end is told every few seconds, not with every event, and what the limit allows passes")
+    @Test(
+        "An overload without end is reported every few seconds, not with every event, and what the limit allows passes")
     func steadyOverload() {
         let story = Scenario(IngressLimits(storm: .init(eventsPerSecond: 50, burst: 100), flips: nil))
         let (device, handler) = (story.device(), story.handler(1, .acknowledgesBatch(.zero)))
@@ -27,7 +28,7 @@ struct IngressStories {
         story.close()
     }
 
-    @Test("A link that flaps on and on is told of once, and again when it had been quiet for a whole window")
+    @Test("A link that keeps flapping is reported once, and again after a quiet window")
     func flapping() {
         let story = Scenario(IngressLimits(storm: nil, flips: .init()))
         let device = story.device()
@@ -59,7 +60,7 @@ struct IngressStories {
     }
 
     @Test(
-        "A source that keeps no time waits for who is at work with four batches before it, not for who sleeps or holds them back"
+        "A source without a clock waits for a handler at work with four batches to come, not for one that sleeps or nacked them"
     )
     func fed() {
         let story = Scenario()
@@ -85,7 +86,7 @@ struct IngressStories {
         story.close()
     }
 
-    @Test("Nobody waits for a handler that will not run by itself, or that nothing of what waits would wake")
+    @Test("No source waits for a handler that will not run by itself, or that no queued event wakes")
     func nobodyWaits() {
         let story = Scenario()
         let device = story.device()

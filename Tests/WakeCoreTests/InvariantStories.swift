@@ -113,7 +113,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("A bridge at rest arms nothing, whatever its handlers hold back")
+    @Test("A daemon at rest has no deadline, whatever nacks hold back")
     func noTicks() {
         let story = Scenario()
         let (device, quiet, held) = (
@@ -127,7 +127,7 @@ struct InvariantStories {
         story.close()
     }
 
-    @Test("A held handler is woken on the clock that goes on through system sleep, at that instant")
+    @Test("A held handler is woken at the end of its hold on CLOCK_BOOTTIME, which counts system sleep")
     func boottime() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

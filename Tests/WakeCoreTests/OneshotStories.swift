@@ -32,7 +32,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("Its input ends with the batch, before it runs")
+    @Test("The input of a oneshot ends with the batch, before it runs")
     func input() {
         let story = Scenario()
         let device = story.device()
@@ -51,7 +51,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("Exit 75 refuses what is open: no crash, and it comes again after the back-off")
+    @Test("Exit 75 nacks the open events: no crash, and they come again after the back-off")
     func temporaryFailure() {
         let story = Scenario()
         let device = story.device()
@@ -102,7 +102,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("An event that fails a silent oneshot five times, a second in, is dead-lettered and holds nothing up")
+    @Test("An event that fails a silent oneshot five times, after a second each, is dead-lettered and delays no other")
     func poisonedOneshot() {
         let story = Scenario()
         let device = story.device()
@@ -129,7 +129,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("A oneshot that answers its SIGTERM with exit 0 or 75 has answered")
+    @Test("A oneshot that exits with 0 or 75 after SIGTERM has acknowledged or nacked")
     func answersAtDeadline() {
         let story = Scenario()
         let device = story.device()
@@ -145,7 +145,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("Nothing is told to it, and a changed manifest is for the next process")
+    @Test("A oneshot gets no notices, and a changed manifest is for the next process")
     func closedInput() {
         let story = Scenario()
         let device = story.device()
@@ -161,7 +161,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("Tasks extend it as they do a resident")
+    @Test("Tasks extend a oneshot as they do a resident handler")
     func tasks() {
         let story = Scenario()
         let device = story.device()
@@ -178,7 +178,7 @@ struct OneshotStories {
         story.close()
     }
 
-    @Test("Launched by an operator it is given nothing, takes nothing later, and has its time")
+    @Test("A oneshot that an operator launches gets no event, then or later, and has its budget")
     func withoutEvents() {
         let story = Scenario()
         let device = story.device()

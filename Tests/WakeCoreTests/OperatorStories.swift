@@ -27,7 +27,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("Events for a stopped handler are dropped into one gap, over connects too, and told at the start")
+    @Test("Events for a stopped handler are dropped into one gap, over connects too, which is delivered at the start")
     func stoppedDrop() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -45,7 +45,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("A gap is kept where the event that it tells of is kept, however little its own handler asks for")
+    @Test("A gap is journaled as safely as the event that it reports, however little its handler asks for")
     func gapBesideEvent() {
         let story = Scenario()
         let device = story.device()
@@ -139,7 +139,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("While attached there is no budget, no penalty and no pool; after detach everything runs from its beginning")
+    @Test("While attached there is no budget, no penalty and no pool; after detach each starts from its beginning")
     func attach() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -197,7 +197,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("A changed linger holds for who lingers")
+    @Test("A changed linger holds for a handler that lingers")
     func newLinger() {
         let story = Scenario()
         let device = story.device()
@@ -211,7 +211,7 @@ struct OperatorStories {
         story.close()
     }
 
-    @Test("Queued events are owed on the new terms of a changed manifest")
+    @Test("Queued events follow the new rules of a changed manifest")
     func newTerms() {
         let story = Scenario()
         let device = story.device()
@@ -235,7 +235,7 @@ struct OperatorStories {
     }
 
     @Test(
-        "At the end every live handler gets end of file, time to end by itself, and SIGTERM; what is open stays in flight"
+        "At the end every live handler gets end of file, time to exit, and SIGTERM; open events stay in flight"
     )
     func finish() {
         let story = Scenario()

@@ -10,7 +10,7 @@ struct OutcomeStories {
         story.standing(handler)?.outcomes ?? Outcomes()
     }
 
-    @Test("Each event that an acknowledgement closes counts by its word, once, and the decision log carries the word")
+    @Test("Each event that an acknowledgement closes counts once by its result, which is in the decision log")
     func events() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -31,7 +31,9 @@ struct OutcomeStories {
         story.close()
     }
 
-    @Test("A wake is judged by the first word and useful by one such word, and a silent one is neither")
+    @Test(
+        "A wake counts as judged after the first result and as useful after one `useful`; without a result it is neither"
+    )
     func wakes() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -50,7 +52,7 @@ struct OutcomeStories {
         story.close()
     }
 
-    @Test("What the living process acknowledged is counted apart, from its launch on")
+    @Test("Events that the current process acknowledged are counted apart, from its launch on")
     func process() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -64,7 +66,7 @@ struct OutcomeStories {
         story.close()
     }
 
-    @Test("What counts as acknowledged without a word is unsaid: written to who cannot answer, or a oneshot's exit 0")
+    @Test("Acknowledgements without a result are unsaid: ack: \"delivery\", or a oneshot's exit 0")
     func wordless() {
         let story = Scenario()
         let device = story.device()

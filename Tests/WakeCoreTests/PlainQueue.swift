@@ -1,22 +1,22 @@
-// A queue as plain as can be: one list, looked through for every question. What it answers is what a queue of lanes must.
+// The plainest queue: one list, searched for every question. A queue of sub-queues must answer the same.
 import WakeModel
 
 @testable import WakeCore
 
 struct PlainQueue {
     private(set) var events: [QueuedEvent] = []
-    private var terms: [EventOrigin: Terms] = [:]
+    private var rules: [EventOrigin: DeliveryRules] = [:]
     private var heldUntil: [EventOrigin: Instant] = [:]
     private var barriers: [EventOrigin: Sequence] = [:]
     private var now = Instant.zero
 
-    func terms(of device: EventOrigin) -> Terms { terms[device] ?? .orphaned }
+    func rules(of device: EventOrigin) -> DeliveryRules { rules[device] ?? .orphaned }
     func isHeld(_ device: EventOrigin) -> Bool { heldUntil[device].map { now < $0 } ?? false }
     private func isHeld(_ event: QueuedEvent) -> Bool { !event.passesNacks && isHeld(event.origin) }
-    private func wakes(_ event: QueuedEvent) -> Bool { terms(of: event.origin).wakes }
+    private func wakes(_ event: QueuedEvent) -> Bool { rules(of: event.origin).wakes }
 
-    mutating func insert(_ event: QueuedEvent, _ terms: Terms) {
-        if self.terms[event.origin] == nil { self.terms[event.origin] = terms }
+    mutating func insert(_ event: QueuedEvent, _ rules: DeliveryRules) {
+        if self.rules[event.origin] == nil { self.rules[event.origin] = rules }
         if event.isBarrier, !event.passesNacks {
             barriers[event.origin] = max(event.sequence, barriers[event.origin] ?? event.sequence)
         }
@@ -24,19 +24,19 @@ struct PlainQueue {
         events.sort { $0.sequence < $1.sequence }
     }
 
-    mutating func take(limit: Int) -> [QueuedEvent] {
+    mutating func dequeue(limit: Int) -> [QueuedEvent] {
         let taken = events.filter { !isHeld($0) }.prefix(limit)
         return remove { event in taken.contains { $0.sequence == event.sequence } }
     }
 
-    mutating func hold(_ device: EventOrigin, until: Instant) { if terms[device] != nil { heldUntil[device] = until } }
+    mutating func hold(_ device: EventOrigin, until: Instant) { if rules[device] != nil { heldUntil[device] = until } }
     mutating func release(at now: Instant) { self.now = now }
-    mutating func reroute(_ device: EventOrigin, _ terms: Terms) {
-        if self.terms[device] != nil { self.terms[device] = terms }
+    mutating func reroute(_ device: EventOrigin, _ rules: DeliveryRules) {
+        if self.rules[device] != nil { self.rules[device] = rules }
     }
 
-    mutating func reroute(_ terms: (EventOrigin) -> Terms) {
-        for device in self.terms.keys { self.terms[device] = terms(device) }
+    mutating func reroute(_ rules: (EventOrigin) -> DeliveryRules) {
+        for device in self.rules.keys { self.rules[device] = rules(device) }
     }
 
     mutating func remove(where fits: (QueuedEvent) -> Bool) -> [QueuedEvent] {
@@ -51,9 +51,9 @@ struct PlainQueue {
     }
 
     mutating func removeExpired(at now: Instant) -> [QueuedEvent] {
-        let terms = terms
+        let rules = rules
         return remove { event in
-            guard event.kind != .gap, let retention = terms[event.origin]?.retention else { return false }
+            guard event.kind != .gap, let retention = rules[event.origin]?.retention else { return false }
             return now - event.arrived > retention
         }
     }
@@ -67,10 +67,10 @@ struct PlainQueue {
 
     mutating func removeForOverflow(of subscription: Int?, sparingData: Bool) -> QueuedEvent? {
         let data = events.filter {
-            $0.isData && (subscription == nil || terms(of: $0.origin).subscription == subscription)
+            $0.isData && (subscription == nil || rules(of: $0.origin).subscription == subscription)
         }
         let victim =
-            data.first { terms(of: $0.origin).policy == .latest }
+            data.first { rules(of: $0.origin).policy == .latest }
             ?? data.first { $0.kind == .data(.advertisement) } ?? (sparingData ? nil : data.first)
         return remove { $0.sequence == victim?.sequence }.first
     }
@@ -80,7 +80,7 @@ struct PlainQueue {
     func gapCount(of device: EventOrigin) -> Int { events.count { $0.origin == device && $0.kind == .gap } }
 
     func bytes(of subscription: Int) -> Int {
-        events.filter { terms(of: $0.origin).subscription == subscription }.reduce(0) { $0 + Int($1.size) }
+        events.filter { rules(of: $0.origin).subscription == subscription }.reduce(0) { $0 + Int($1.size) }
     }
 
     var hasWaking: Bool { events.contains(where: wakes) }

@@ -8,7 +8,9 @@ import WakeModel
 struct PowerStories {
     private func patient(_ story: Scenario) -> HandlerID { story.handler(1) { $0.requirements = [.power] } }
 
-    @Test("On battery who requires power is not started, another is, and the mains brings what waited, in order")
+    @Test(
+        "On battery a handler that requires power is not started, another is; mains power delivers what waited, in order"
+    )
     func waits() {
         let story = Scenario()
         let (device, waiting, other) = (story.device(), patient(story), story.handler(2))
@@ -25,7 +27,7 @@ struct PowerStories {
         story.close()
     }
 
-    @Test("What is in hand when the mains goes is finished with its whole time, and nothing more is given")
+    @Test("Open work at the loss of mains power is finished with its whole budget, and no more is delivered")
     func finishes() {
         let story = Scenario()
         let (device, handler) = (story.device(), patient(story))
@@ -61,7 +63,7 @@ struct PowerStories {
         story.close()
     }
 
-    @Test("Only the newest is kept while it waits where its subscription says so, as in any sleep")
+    @Test("While a handler waits for power, `latest` keeps only the newest, as in any sleep")
     func latest() {
         let story = Scenario()
         let device = story.device()

@@ -15,7 +15,7 @@ struct QueueStories {
         return handler
     }
 
-    @Test("A nack holds back its device only, and it comes again after exactly that long")
+    @Test("A nack holds back its device only, and the event comes again after exactly that time")
     func nack() {
         let story = Scenario()
         let (strap, scale) = (story.device(1), story.device(2))
@@ -51,7 +51,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("A nack takes what follows of its device out of the batch and leaves what came before")
+    @Test("A nack removes later events of its device from the batch and leaves earlier ones")
     func nackInBatch() {
         let story = Scenario()
         let (strap, scale) = (story.device(1), story.device(2))
@@ -74,7 +74,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("When a device that a nack holds back goes away, link-down tells at once, and only its handler")
+    @Test("When a device that a nack holds back disconnects, link-down reports it at once, to that handler only")
     func linkDown() {
         let story = Scenario()
         let (device, handler, other) = (story.device(), story.handler(1), story.handler(2))
@@ -88,7 +88,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("A link-down that is refused itself waits as long as it is told to, and does not come at once again")
+    @Test("A link-down that is nacked itself waits as long as the nack says, and does not come again at once")
     func refusedLinkDown() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler(1))
@@ -103,7 +103,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("An ack of what was never delivered here is an error and acknowledges nothing")
+    @Test("An ack of an event that was not delivered to this process is an error and acknowledges nothing")
     func falseAcknowledgement() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -117,7 +117,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("latest keeps the newest of each characteristic and tells the others in one gap before it")
+    @Test("latest keeps the newest of each characteristic and reports the others in one gap before it")
     func latest() {
         let story = Scenario()
         let device = story.device()
@@ -149,7 +149,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("drop lets go what cannot be taken at once, never a connect")
+    @Test("drop loses data that cannot be delivered at once, never a connect")
     func drop() {
         let story = Scenario()
         let device = story.device()
@@ -163,7 +163,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("A full queue loses its oldest data, told in one gap with a number below the event that pushed it out")
+    @Test("A full queue loses its oldest data, reported in one gap with a number below the event that came instead")
     func overflow() {
         let story = Scenario()
         let device = story.device()
@@ -178,7 +178,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("What the journal has no room for is let go from the queue, told in one gap, and never what is in flight")
+    @Test("Events without room in the journal leave the queue, reported in one gap; those in flight stay")
     func shedding() {
         let story = Scenario()
         let device = story.device()
@@ -192,7 +192,7 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("What latest may drop goes before what all keeps")
+    @Test("A full queue loses data under `latest` before data under `all`")
     func overflowOrder() {
         let story = Scenario()
         let (kept, loose) = (story.device(1), story.device(2))
@@ -277,7 +277,7 @@ struct QueueStories {
         #expect(flapping == 1 && story.standing(handler)?.queuedCount == 7)
     }
 
-    @Test("What is older than its retention is told, not sent")
+    @Test("An event older than its retention is reported in a gap, not delivered")
     func retention() {
         let story = Scenario()
         let device = story.device()
@@ -331,18 +331,18 @@ struct QueueStories {
         story.close()
     }
 
-    @Test("What comes back to the queue is owed on the terms that its device was queued on")
+    @Test("Events that return to the queue follow the rules that their device was queued with")
     func keepsTerms() {
-        let terms = Terms(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
+        let rules = DeliveryRules(subscription: 5, wakes: false, queueCap: 7, retention: .seconds(9))
         let device = EventOrigin(rawValue: 3)
         var queue = EventQueue()
         let event = QueuedEvent(
             sequence: Sequence(1), origin: device, kind: .data(.serial), size: 4, due: .zero, arrived: .zero,
             wall: WallTime(microseconds: 0), durability: .run)
-        queue.insert(event, terms)
-        #expect(queue.terms(of: device) == terms)
-        queue.giveBack(queue.take(limit: 1, byteLimit: 100))
-        #expect(queue.terms(of: device) == terms && !queue.hasWaking)
+        queue.insert(event, rules)
+        #expect(queue.rules(of: device) == rules)
+        queue.giveBack(queue.dequeue(limit: 1, byteLimit: 100))
+        #expect(queue.rules(of: device) == rules && !queue.hasWaking)
         #expect(queue.count == 1 && queue.bytes == 4)
     }
 }

@@ -1,4 +1,4 @@
-// Thousands of random lives of the core, each audited step by step: what no story thought of.
+// Thousands of random runs of the core, each audited step by step, for what no story covers.
 import TestBench
 import Testing
 import WakeModel
@@ -81,7 +81,7 @@ struct RandomWalk {
         case 75..<79: operate(handler)
         case 79..<91: story.advance(span())
         case 91..<95: changeWorld(handler)
-        case 95..<98: strain()
+        case 95..<98: applyPressure()
         default: rarity(handler, device)
         }
     }
@@ -140,7 +140,7 @@ struct RandomWalk {
         }
     }
 
-    private mutating func strain() {
+    private mutating func applyPressure() {
         switch dice.below(10) {
         case 0, 1: story.step(.memory(.critical))
         case 2, 3: story.step(.thermal(isHot: !dice.isOne(in: 3)))
@@ -176,7 +176,7 @@ struct RandomWalk {
         }
     }
 
-    /// The world becomes kind: whatever is owed must come through, be it after hours.
+    /// All obstacles end: every pending event must be delivered, be it after hours.
     mutating func comeToRest() {
         story.step(.systemSleep(.over))
         story.step(.thermal(isHot: false))
@@ -216,7 +216,7 @@ struct RandomWalk {
     }
 }
 
-@Suite("Random lives")
+@Suite("Random runs")
 struct RandomLives {
     @Test(
         "I4: no random run breaks accounting, order, epochs, budgets or deadlines, and then every event is delivered",
@@ -234,7 +234,7 @@ struct RandomLives {
 }
 
 extension Dispatcher {
-    /// What is kept counted must be what asking every handler would tell.
+    /// The counted flags must equal those of every handler together.
     fileprivate var isCountedRight: Bool {
         isSettled == handlers.allSatisfy(\.isSettled)
             && isQuiet == handlers.allSatisfy { !$0.hasProcess }

@@ -1,4 +1,4 @@
-// What a bridge that went down still owed: in flight or waiting, counted on, and told where it is lost.
+// What was pending when the daemon went down: in flight or waiting, counted on, and reported where it is lost.
 import Testing
 import WakeModel
 
@@ -7,7 +7,8 @@ import WakeModel
 @Suite("Recovery")
 struct RecoveryStories {
     @Test(
-        "What was owed at the bridge's end comes again, in flight as redelivered, at no charge; what was lost is a gap")
+        "Events pending at the daemon's end come again, those in flight as redelivered, without a charge; lost ones are a gap"
+    )
     func recovery() {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
@@ -33,7 +34,7 @@ struct RecoveryStories {
         story.close()
     }
 
-    @Test("An attempt that a bridge's death cut short is counted on when the bridge dies again")
+    @Test("An attempt that a crash of the daemon cut short still counts when the daemon crashes again")
     func attemptsOverDeaths() {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
@@ -53,7 +54,7 @@ struct RecoveryStories {
         story.close()
     }
 
-    @Test("What an earlier bridge had in flight stays so in the journal while no program can be started")
+    @Test("Events that an earlier daemon had in flight stay so in the journal while no program can be started")
     func inFlightOverFailedLaunches() {
         let story = Scenario(from: 100)
         let (device, handler) = (story.device(), story.handler())
@@ -159,7 +160,7 @@ struct RecoveryStories {
         story.close()
     }
 
-    @Test("What was recovered before its device was known is owed on its subscription's terms once it is")
+    @Test("Events that were recovered before their device was known follow its subscription's rules once it is")
     func recoveryBeforeDevice() {
         let story = Scenario(from: 100)
         let handler = story.handler(1, isStopped: true) {

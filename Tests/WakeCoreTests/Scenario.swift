@@ -105,7 +105,7 @@ final class Scenario {
     }
     func acknowledge(_ sequence: UInt64, _ handler: HandlerID) { say(.ack(Sequence(sequence), result: nil), handler) }
     func operate(_ verb: OperatorVerb, _ handler: HandlerID) {
-        if verb == .expire { auditor.noteHurry(handler) }
+        if verb == .expire { auditor.recordEarlyDeadline(handler) }
         step(.operated(handler, verb))
     }
     func exit(_ handler: HandlerID, _ status: WakeModel.ExitStatus = .exited(code: 0)) {
@@ -171,7 +171,7 @@ final class Scenario {
         case .event(let event): expectArrival(event)
         case .revived(let id, _): auditor.expectArrival(id)
         case .lost(let id, _, let gap): auditor.expectArrival(id, Int(gap.count ?? 0))
-        case .recovered(let id, let events): for event in events { auditor.noteRecovered(id, event) }
+        case .recovered(let id, let events): for event in events { auditor.recordRecovered(id, event) }
         default: break
         }
         var effects: [Effect] = []

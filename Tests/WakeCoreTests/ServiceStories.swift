@@ -1,4 +1,4 @@
-// What orders in the words of sd_notify do: readiness, an extension that lapses, and giving oneself up.
+// Orders in the words of sd_notify: readiness, an extension that lapses, and the watchdog.
 import Testing
 import WakeModel
 
@@ -44,7 +44,7 @@ struct ServiceStories {
         story.close()
     }
 
-    @Test("The pool bounds it: at its end the task is over, which is no leak, and the empty pool refuses the next")
+    @Test("The pool limits it: at its end the task is over, which is no leak, and the empty pool refuses the next")
     func isBounded() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

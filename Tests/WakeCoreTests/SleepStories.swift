@@ -1,12 +1,14 @@
-// The machine's sleep: who is told of it, what is frozen before it, and how everything goes on after it.
+// The machine's sleep: which handlers are warned, what is frozen before it, and how all goes on after it.
 import Testing
 import WakeModel
 
 @testable import WakeCore
 
-@Suite("Strain: the machine's sleep")
+@Suite("Pressure: the machine's sleep")
 struct SleepStories {
-    @Test("Who owes an answer is told, frozen with its lease when the time is over, and resumed whole after the sleep")
+    @Test(
+        "A handler with an open event is warned, frozen with its lease when the time is over, and resumed after the sleep"
+    )
     func lease() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -61,7 +63,7 @@ struct SleepStories {
         story.close()
     }
 
-    @Test("What remains is the least of the own time and the time given, and who expires already is told again")
+    @Test("The time left is the least of its own and the sleep's, and a handler that expires already is warned again")
     func remaining() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -75,7 +77,7 @@ struct SleepStories {
         story.close()
     }
 
-    @Test("Who finishes early is frozen at once, who lingers too, and new events wait without waking anybody")
+    @Test("A handler that finishes early or lingers is frozen at once, and new events wait without a wake")
     func early() {
         let story = Scenario()
         let device = story.device()
@@ -115,7 +117,7 @@ struct SleepStories {
         story.close()
     }
 
-    @Test("An open request alone is told too, and is frozen with the rest")
+    @Test("A handler with only an open request is warned too, and is frozen with the rest")
     func request() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -129,7 +131,7 @@ struct SleepStories {
         story.close()
     }
 
-    @Test("Oneshots and attached handlers are left to the kernel, and keep nobody waiting")
+    @Test("Oneshots and attached handlers are left to the kernel, and do not delay the sleep")
     func leftAlone() {
         let story = Scenario()
         let device = story.device()
@@ -143,7 +145,7 @@ struct SleepStories {
         story.close()
     }
 
-    @Test("A sleep that is called off while somebody is being frozen gives all its time back")
+    @Test("A sleep that is cancelled while a handler is being frozen gives all its time back")
     func calledOff() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -160,7 +162,7 @@ struct SleepStories {
         story.close()
     }
 
-    @Test("Called off before the time is over, everything goes on with the deadline it had")
+    @Test("When the sleep is cancelled in time, all goes on with the deadline it had")
     func calledOffEarly() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

@@ -123,7 +123,7 @@ struct TaskStories {
     }
 
     @Test(
-        "What the end of a task gives is taken from the pool where it is past the deadline, so that it cannot be had for ever"
+        "The time that the end of a task adds past the deadline is taken from the pool, so that it cannot be had for ever"
     )
     func closingTimeIsFinite() {
         let story = Scenario()
@@ -140,7 +140,7 @@ struct TaskStories {
         story.close()
     }
 
-    @Test("The end of a task of whoever owes nothing takes nothing from the pool")
+    @Test("The end of a task without open events takes nothing from the pool")
     func closingTimeWithoutLeases() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())

@@ -199,7 +199,7 @@ struct WakeStories {
     }
 
     @Test("A lock that blocks another gets one second; the next time it costs the process")
-    func lockRescue() {
+    func lockGrace() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
         story.finding[handler] = .blocksOthers
@@ -208,7 +208,7 @@ struct WakeStories {
         story.advance(.milliseconds(30))
         #expect(story.has(handler, "suspending -> active lock") && story.expirations(handler) == ["lock"])
         story.data(device)
-        #expect(story.delivered(handler) == [1], "nothing is delivered during a rescue")
+        #expect(story.delivered(handler) == [1], "nothing is delivered during a lock grace")
         story.finding[handler] = .clean
         story.advance(.milliseconds(1100))
         #expect(story.delivered(handler) == [1, 2])
@@ -220,7 +220,7 @@ struct WakeStories {
     }
 
     @Test("A lock found while an overrun is frozen still gets its second, and the strike comes after it")
-    func rescueDuringOverrun() {
+    func lockGraceDuringOverrun() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
         story.data(device)
@@ -236,7 +236,7 @@ struct WakeStories {
         story.close()
     }
 
-    @Test("A lock held in sleep is looked at again, and somebody who waits for it wakes its holder with resumed")
+    @Test("A lock held in sleep is inspected again, and a process that waits for it wakes its holder with resumed")
     func lockInSleep() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -294,7 +294,7 @@ struct WakeStories {
         story.close()
     }
 
-    @Test("Whose window ends while it lingers is frozen at once: it would be awake and given nothing")
+    @Test("A handler whose window ends while it lingers is frozen at once: it would get no event")
     func windowEndsInLinger() {
         let story = Scenario()
         let device = story.device()

@@ -46,12 +46,19 @@ struct PathFigures {
     }
 
     private func figures(_ points: [Point], _ whose: String) -> [Figure] {
-        let medians = points.map { Quantiles($0.steps.map { Double($0.instructions) }).median }
-        let spread = Quantiles(medians).most / Quantiles(medians).least
+        func spread(upTo count: Int) -> Double {
+            let medians = points.filter { $0.count <= count }
+                .map { Quantiles($0.steps.map { Double($0.instructions) }).median }
+            return Quantiles(medians).most / Quantiles(medians).least
+        }
         return points.map { point in
             let name = "\(Numbers.grouped(Int64(point.count))) \(whose)\(point.count == 1 ? "" : "s")"
             return .valued("instructions, \(name)", .instructions, point.steps.map { Double($0.instructions) })
-        } + [.valued("\(whose)s, dearest / cheapest", .times, [spread], goal: .atMost(1.2))]
+        }
+            + GrowthGoal.all.filter { goal in points.contains { $0.count == goal.count } }.map { goal in
+                .valued(
+                    "\(whose)s, \(goal.name)", .times, [spread(upTo: goal.count)], goal: .atMost(goal.most))
+            }
     }
 
     /// How much of the way the list that the release was linked with still knows.

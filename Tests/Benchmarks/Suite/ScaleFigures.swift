@@ -138,9 +138,9 @@ struct ScaleFigures {
                 processor time of the bridge an event, `run`, and of the limit beside it; one alone every ms with thaw and \
                 freeze, of each handler in its turn, or of one and the same; dearest and cheapest by the round
                 """,
-            figures("limit, a wake", "handlers", limits, \.wakes, goal: nil)
+            figures("limit, a wake", "handlers", limits, \.wakes, hasGoal: false)
                 + figures("a wake", "handlers", points, \.wakes) + shares(points, limits)
-                + figures("a wake of one and the same", "handlers", points, \.ones, goal: nil))
+                + figures("a wake of one and the same", "handlers", points, \.ones, hasGoal: false))
         return (section, [curve("by handlers", points, \.wakes), curve("limit", limits, \.wakes)], [], points)
     }
 
@@ -152,14 +152,18 @@ struct ScaleFigures {
 
     private func figures(
         _ what: String, _ whose: String, _ points: [Point], _ costs: KeyPath<Point, [Double]>,
-        goal: Goal? = .atMost(1.2)
+        hasGoal: Bool = true
     ) -> [Figure] {
-        let spread = spread(of: points.map { $0[keyPath: costs] })
-        return points.map { point in
+        points.map { point in
             let counted =
                 "\(Numbers.grouped(Int64(point.count))) \(point.count == 1 ? String(whose.dropLast()) : whose)"
             return .valued("\(what), \(counted)", .microseconds, point[keyPath: costs])
-        } + [.valued("\(what), dearest / cheapest", .times, [spread], goal: goal)]
+        }
+            + GrowthGoal.all.filter { goal in points.contains { $0.count == goal.count } }.map { goal in
+                let spread = spread(of: points.filter { $0.count <= goal.count }.map { $0[keyPath: costs] })
+                return .valued(
+                    "\(what), \(goal.name)", .times, [spread], goal: hasGoal ? .atMost(goal.most) : nil)
+            }
     }
 
     /// How many times the least of several figures the most of them is. Those of one round are compared with each other: what
@@ -188,4 +192,14 @@ struct ScaleFigures {
             return cost.seconds / (SystemClock.monotonic() - start).seconds * 100
         }
     }
+}
+
+/// How many times dearer an event may become from 1 device or handler up to so many.
+struct GrowthGoal {
+    let count: Int
+    let most: Double
+
+    static let all = [GrowthGoal(count: 1_000, most: 1.5), GrowthGoal(count: 10_000, most: 3)]
+
+    var name: String { "dearest / cheapest up to \(Numbers.grouped(Int64(count)))" }
 }

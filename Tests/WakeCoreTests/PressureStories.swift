@@ -1,4 +1,4 @@
-// Want of memory, heat and shutdown: who is told, who makes way, and that nobody is blamed for it.
+// Want of memory, heat and shutdown: which handlers are warned, which make way, and that none is charged for it.
 import Testing
 import WakeModel
 
@@ -15,9 +15,11 @@ extension Scenario {
     func lastPreface(_ id: HandlerID) -> Delivery.Preface? { deliveries(id).last?.preface }
 }
 
-@Suite("Strain: memory")
+@Suite("Pressure: memory")
 struct MemoryStories {
-    @Test("Nobody sleeps: who is awake longest is told, frozen with its lease unblamed, and let go at the next look")
+    @Test(
+        "When no handler sleeps, the one awake longest is warned, frozen uncharged with its lease, and reclaimed next time"
+    )
     func lease() {
         let story = Scenario()
         let (device, other) = (story.device(1), story.device(2))
@@ -40,7 +42,7 @@ struct MemoryStories {
         story.close()
     }
 
-    @Test("Where memory is there again, the lease is resumed after a moment, with a new budget")
+    @Test("When there is memory again, the lease is resumed after a moment, with a new budget")
     func relief() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -55,7 +57,7 @@ struct MemoryStories {
         story.close()
     }
 
-    @Test("Who finishes in time is frozen at once, and is given nothing new before")
+    @Test("A handler that finishes in time is frozen at once, and gets no new event before")
     func finishes() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -72,7 +74,7 @@ struct MemoryStories {
         story.close()
     }
 
-    @Test("A task still open at the end costs the process, with notice and without blame")
+    @Test("A task still open at the end ends the process, with a notice and without a charge")
     func task() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -91,7 +93,7 @@ struct MemoryStories {
         story.close()
     }
 
-    @Test("A frozen handler goes before anybody awake, and lingering ones are not asked")
+    @Test("A frozen handler is reclaimed before one that is awake, and lingering ones are not warned")
     func order() {
         let story = Scenario()
         let device = story.device()
@@ -104,7 +106,9 @@ struct MemoryStories {
         story.close()
     }
 
-    @Test("A lock that somebody waits for wakes a lease kept for want of memory, which then has a deadline again")
+    @Test(
+        "A lock that another process waits for wakes a handler frozen for want of memory, whose lease has a deadline again"
+    )
     func lock() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -120,9 +124,9 @@ struct MemoryStories {
     }
 }
 
-@Suite("Strain: heat")
+@Suite("Pressure: heat")
 struct HeatStories {
-    @Test("Heat takes the extension: open tasks have the warning's time, begin is refused, events still wake")
+    @Test("Heat shortens the extension: open tasks have the time of one warning, begin is refused, events still wake")
     func tasks() {
         let story = Scenario()
         let device = story.device()
@@ -154,7 +158,7 @@ struct HeatStories {
         story.close()
     }
 
-    @Test("A task still open at the end of it costs the process, with notice and without blame")
+    @Test("A task still open at the end of the heat warning ends the process, with a notice and without a charge")
     func leak() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -169,7 +173,7 @@ struct HeatStories {
         story.close()
     }
 
-    @Test("It cools in time: the task goes on with what was left of the pool")
+    @Test("When the machine cools in time, the task goes on with what was left of the pool")
     func cools() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -188,7 +192,7 @@ struct HeatStories {
         story.close()
     }
 
-    @Test("Attached, tasks are as long as they like however hot it is")
+    @Test("While attached, tasks have no limit however hot it is")
     func attached() {
         let story = Scenario()
         let (device, handler) = (story.device(), story.handler())
@@ -204,9 +208,9 @@ struct HeatStories {
     }
 }
 
-@Suite("Strain: shutdown and blame")
+@Suite("Pressure: shutdown and charges")
 struct ShutdownStories {
-    @Test("At the bridge's end whoever owes something is told so before its input ends; the others are only ended")
+    @Test("At the daemon's end a handler with open events is warned before its input ends; the others are only ended")
     func shutdown() {
         let story = Scenario()
         let device = story.device()

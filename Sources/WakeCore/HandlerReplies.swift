@@ -1,33 +1,33 @@
-// What a handler says on descriptor 3, and what it is told back.
+// Handles what a handler writes to descriptor 3 or NOTIFY_SOCKET, answers it, and limits how much it may write.
 import WakeModel
 
 extension HandlerLifecycle {
-    mutating func hear(_ line: ReplyLine, _ step: inout Step) {
-        hasSpoken = true
+    mutating func handle(_ line: ReplyLine, _ step: inout Step) {
+        process.hasSpoken = true
         switch line.reply {
         case .ack(let sequence, let result): acknowledge(sequence, as: result, line.reference, &step)
         case .nack(let sequence, let delay): refuse(sequence, after: delay, line.reference, &step)
         case .ready: becomeReady(line.reference, &step)
         case .begin(let name): begin(name, line.reference, &step)
         case .end(let name): end(name, line.reference, &step)
-        case .remaining: tellRemaining(line.reference, &step)
+        case .remaining: replyRemaining(line.reference, &step)
         case .checkpoint(let text): step.emit(.checkpoint(id, text))
         case .write(let address, let bytes): open(.write(address, bytes: bytes), line.reference, &step)
         case .read(let address): open(.read(address), line.reference, &step)
         }
     }
 
-    mutating func hear(_ fault: ProtocolFault, _ step: inout Step) {
-        hasSpoken = true
+    mutating func handle(_ fault: ProtocolFault, _ step: inout Step) {
+        process.hasSpoken = true
         answer(fault, fault.reference, &step)
     }
 
-    /// Everything delivered to this process no later than `sequence` is done and forgotten.
+    /// Closes every lease of this process delivered no later than `sequence`.
     mutating func acknowledge(
         _ sequence: Sequence, as result: Reply.Result? = nil, _ reference: Reference?, isProgress: Bool = true,
         _ step: inout Step
     ) {
-        switch batch.tenure(of: sequence) {
+        switch batch.leaseState(of: sequence) {
         case .unknown: return answer(.notDelivered(sequence, verb: "ack"), reference, &step)
         case .former: return answer(.staleLease(sequence, verb: "ack"), reference, &step)
         case .leased, .answered: break
@@ -37,38 +37,40 @@ extension HandlerLifecycle {
         statistics.outcomes.count(closed.count, as: result)
         if isProgress { penalty.progress() }
         budget.renew(at: step.now, timers)
-        hurriedBy = nil
+        pressures.earlyDeadlineReason = nil
         forgiveOverrunInDrain()
         step.emit(.acknowledge(id, closed))
         step.emit(.decision(id, .acknowledged(through: sequence, count: closed.count, as: result)))
     }
 
-    /// What was written is acknowledged, where the manifest says so. That it could be says nothing of the program, so it
-    /// forgives no crash. A program that has answered by itself meanwhile has another batch by now, which it may not have read.
+    /// Acknowledges a batch that was written, where the manifest says so. A write proves nothing of the program, so it clears
+    /// no crash. A program that acknowledged by itself has another batch by now, which it may not have read.
     mutating func acknowledgeWritten(through last: Sequence, _ step: inout Step) {
         guard settings.acknowledgement == .delivery else { return }
-        switch batch.tenure(of: last) {
+        switch batch.leaseState(of: last) {
         case .leased, .answered: acknowledge(last, nil, isProgress: false, &step)
         case .former, .unknown: break
         }
     }
 
-    /// The time for a batch begins when it is written: neither a slow disk nor a machine that stood still takes from it.
+    /// The time for a batch begins when it is written: a slow disk or a stopped machine takes nothing from it.
     mutating func countFromWriting(at instant: Instant) {
-        guard phase == .active, hurriedBy == nil, awakeDeadline != nil, budget.tasks.isEmpty else { return }
+        guard phase == .active, pressures.earlyDeadlineReason == nil, awakeDeadline != nil, budget.tasks.isEmpty else {
+            return
+        }
         budget.renew(at: instant, timers)
     }
 
-    /// It and what follows from its device come again, after exactly `delay` or the growing default.
+    /// The event and those of its device that follow come again, after exactly `delay` or the growing default.
     mutating func refuse(_ sequence: Sequence, after delay: TimeSpan?, _ reference: Reference?, _ step: inout Step) {
         guard var refused = batch.refuse(sequence), let device = refused.first?.origin else {
-            let isUnknown = batch.tenure(of: sequence) == .unknown
+            let isUnknown = batch.leaseState(of: sequence) == .unknown
             let fault: ProtocolFault =
                 isUnknown ? .notDelivered(sequence, verb: "nack") : .staleLease(sequence, verb: "nack")
             return answer(fault, reference, &step)
         }
         refused[0].nacks = min(refused[0].nacks + 1, 32)
-        // Refused itself it has told what it was to tell at once: passing on, it would be refused in a circle.
+        // Once refused, it was delivered at once as it should be; if it still passed nacks, it would be refused in a loop.
         refused[0].passesNacks = false
         let until = step.boottime + (delay ?? retryDelay(nacks: refused[0].nacks))
         step.emit(.decision(id, .refused(sequence, until: until)))
@@ -87,7 +89,7 @@ extension HandlerLifecycle {
 
     private mutating func becomeReady(_ reference: Reference?, _ step: inout Step) {
         guard case .launching = phase else { return answer(.unexpectedReady, reference, &step) }
-        isStarting = false
+        process.isStarting = false
         move(to: .active, because: "ready", &step)
     }
 
@@ -111,7 +113,7 @@ extension HandlerLifecycle {
     }
 
     private mutating func end(_ name: String, _ reference: Reference?, _ step: inout Step) {
-        if budget.end(name, isOwing: batch.hasOpen || isOneshot, at: step.now, timers) == .notOpen {
+        if budget.end(name, isOwing: batch.hasOpen || process.isOneshot, at: step.now, timers) == .notOpen {
             answer(.notOpen(task: name), reference, &step)
         } else {
             step.emit(.decision(id, .ended(name)))
@@ -119,45 +121,47 @@ extension HandlerLifecycle {
     }
 
     private mutating func open(_ request: DeviceRequest, _ reference: Reference?, _ step: inout Step) {
-        requests.removeAll { $0.deadline <= step.now }
-        requests.append(OpenRequest(ref: reference, deadline: step.now + timers.budget))
+        dialogue.requests.removeAll { $0.deadline <= step.now }
+        dialogue.requests.append(OpenRequest(ref: reference, deadline: step.now + timers.budget))
         step.emit(.perform(id, epoch, request, ref: reference))
     }
 
     /// A late answer comes with the next wake and never causes one.
-    mutating func pass(_ notice: Notice, _ reference: Reference?, _ step: inout Step) {
-        if let index = requests.firstIndex(where: { $0.ref == reference }) { requests.remove(at: index) }
+    mutating func answerRequest(_ reference: Reference?, with notice: Notice, _ step: inout Step) {
+        if let index = dialogue.requests.firstIndex(where: { $0.ref == reference }) {
+            dialogue.requests.remove(at: index)
+        }
         announce(notice, &step)
     }
 
-    /// Tells a process that is awake now, one that sleeps with its next wake.
+    /// Sends the notice to a process that is awake; one that sleeps gets it with its next wake.
     mutating func announce(_ notice: Notice, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: tell(notice, &step)
+        case .launching, .active, .expiring: send(notice, &step)
         case .suspending, .suspended: keep(notice)
         case .stopped, .idle, .terminating, .quarantined: break
         }
     }
 
-    /// Answers are kept, each having been asked for. Of a condition only the newest word is worth reading, and of many
+    /// Every answer is kept, since the handler asked for it. Of a condition only the newest notice is kept, and of many
     /// conditions the newest.
     private mutating func keep(_ notice: Notice) {
-        guard notice.isCondition else { return lateAnswers.append(notice) }
+        guard notice.isCondition else { return dialogue.lateAnswers.append(notice) }
         var newest = notice
-        if let place = lateAnswers.firstIndex(where: { $0.isSameCondition(as: notice) }) {
-            newest = notice.following(lateAnswers.remove(at: place))
-        } else if lateAnswers.count(where: \.isCondition) >= Self.conditionLimit,
-            let oldest = lateAnswers.firstIndex(where: \.isCondition)
+        if let place = dialogue.lateAnswers.firstIndex(where: { $0.isSameCondition(as: notice) }) {
+            newest = notice.following(dialogue.lateAnswers.remove(at: place))
+        } else if dialogue.lateAnswers.count(where: \.isCondition) >= Self.conditionLimit,
+            let oldest = dialogue.lateAnswers.firstIndex(where: \.isCondition)
         {
-            lateAnswers.remove(at: oldest)
+            dialogue.lateAnswers.remove(at: oldest)
         }
-        lateAnswers.append(newest)
+        dialogue.lateAnswers.append(newest)
     }
 
     private static let conditionLimit = 64
 
-    /// Until the awake deadline; with none, for as long as it likes.
-    private mutating func tellRemaining(_ reference: Reference?, _ step: inout Step) {
+    /// The time to the awake deadline; without one, the whole budget.
+    private mutating func replyRemaining(_ reference: Reference?, _ step: inout Step) {
         let remaining = timeLeft(step) ?? timers.budget
         var left = budget.extensionLeft(at: step.now, timers)
         if isExtensionDenied(step) { left = budget.tasks.isEmpty ? .zero : min(left, remaining) }
@@ -171,16 +175,16 @@ extension HandlerLifecycle {
         reply(.error(fault), &step)
     }
 
-    /// A program that ends has nobody to read it.
+    /// A program that is ending does not read it.
     private mutating func reply(_ notice: Notice, _ step: inout Step) {
         guard isLive else { return }
-        if case .suspending = phase { hasUnreadAnswer = true }
-        tell(notice, &step)
+        if case .suspending = phase { dialogue.hasUnreadAnswer = true }
+        send(notice, &step)
     }
 }
 
 extension Notice {
-    /// Told without having been asked for.
+    /// A notice that the handler did not ask for.
     fileprivate var isCondition: Bool {
         switch self {
         case .bridge, .time, .memory: true
@@ -204,4 +208,77 @@ extension ProtocolFault {
     fileprivate static let unexpectedReady = ProtocolFault(
         .malformed, "ready: no ready is awaited.",
         advice: "Write it once after the start, and only where the manifest says ready: \"explicit\".")
+}
+
+// MARK: - Orders of sd_notify
+
+extension HandlerLifecycle {
+    mutating func handle(_ order: ServiceMessage.Order, _ step: inout Step) {
+        guard isLive else { return }
+        process.hasSpoken = true
+        switch order {
+        case .ready:
+            // Programs repeat it after they reread their configuration; only while launching does it matter.
+            if case .launching = phase { handle(ReplyLine(.ready), &step) }
+        case .extend(let span): extend(by: span, &step)
+        case .abort: kill(.watchdog, &step)
+        }
+    }
+
+    private mutating func extend(by span: TimeSpan, _ step: inout Step) {
+        if case .launching(let deadline) = phase {
+            let latest = process.startedAt + timers.launch + timers.maxExtension
+            phase = .launching(deadline: max(deadline, min(step.now + span, latest)))
+            return
+        }
+        let isNew = !budget.tasks.contains(BudgetLedger.serviceTask)
+        if isNew, let denial = denial(of: BudgetLedger.serviceTask, step) { return answer(denial, nil, &step) }
+        let fault = budget.extend(by: span, at: step.now, timers)
+        if let fault { return refuseTask(BudgetLedger.serviceTask, fault, nil, &step) }
+        if isNew { step.emit(.decision(id, .began(BudgetLedger.serviceTask))) }
+    }
+
+    /// A task that was not renewed in time ends by itself.
+    mutating func endLapsedExtension(_ step: inout Step) -> Bool {
+        guard let lapse = budget.lapse, step.now >= lapse else { return false }
+        handle(ReplyLine(.end(BudgetLedger.serviceTask)), &step)
+        return true
+    }
+}
+
+// MARK: - Flood
+
+extension HandlerLifecycle {
+    mutating func setThrottled(_ isThrottled: Bool, _ step: inout Step) {
+        guard isThrottled else {
+            dialogue.flood = nil
+            return
+        }
+        guard dialogue.flood == nil else { return }
+        dialogue.flood = Flood(since: sleep.suspendedSince == nil ? step.now : nil)
+        step.emit(.decision(id, .throttled))
+        announce(.error(.tooFast), &step)
+    }
+
+    /// A frozen handler writes nothing, so its time does not count.
+    mutating func pauseFlood(at now: Instant) {
+        guard let running = dialogue.flood, let since = running.since else { return }
+        dialogue.flood = Flood(before: running.before + (now - since))
+    }
+
+    /// When a flood without a pause has lasted too long; there is no limit while attached.
+    var floodEnd: Instant? {
+        guard let flood = dialogue.flood, let since = flood.since, !isAttached else { return nil }
+        return since + max(.zero, timers.flood - flood.before)
+    }
+
+    mutating func endFlood(_ step: inout Step) -> Bool {
+        switch phase {
+        case .launching, .active, .expiring: break
+        case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: return false
+        }
+        guard let end = floodEnd, step.now >= end else { return false }
+        kill(.flood, &step)
+        return true
+    }
 }

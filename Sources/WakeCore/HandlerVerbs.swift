@@ -1,4 +1,4 @@
-// What operators, configuration, memory and the end of the bridge do to one handler.
+// Applies an operator's verbs, a changed manifest, the daemon's end and its recovery to one handler.
 import WakeModel
 
 extension HandlerLifecycle {
@@ -8,8 +8,8 @@ extension HandlerLifecycle {
         case .stop: stop(&step)
         case .attach: attach(step)
         case .detach: detach(step)
-        case .wake: want(.operator)
-        case .expire: hurry("operator", step)
+        case .wake: requestWake(.operator)
+        case .expire: bringDeadlineForward("operator", step)
         case .kill: if hasProcess { kill(.killedByOperator, &step) }
         }
     }
@@ -20,7 +20,7 @@ extension HandlerLifecycle {
         if isStoppedByOperator {
             isStoppedByOperator = false
             step.emit(.setStopped(id, false))
-            if settings.startsAtBoot { wanted = .autostart }
+            if settings.startsAtBoot { requestedWake = .autostart }
         }
         if phase == .quarantined { move(to: .idle, because: "start", &step) }
         leaveStopped(because: "start", &step)
@@ -30,7 +30,7 @@ extension HandlerLifecycle {
         if phase == .stopped, !isBarred { move(to: .idle, because: reason, &step) }
     }
 
-    /// A force-quit: sticky, over a reboot too.
+    /// A forced stop that lasts over a reboot.
     private mutating func stop(_ step: inout Step) {
         step.emit(.setStopped(id, true))
         isStoppedByOperator = true
@@ -38,9 +38,9 @@ extension HandlerLifecycle {
         bar(.stopped, &step)
     }
 
-    /// It must not run from now on; what it holds comes back when it is gone, unless it is acknowledged before.
+    /// Keeps it from running. Its leases return to the queue when it is gone, unless it acknowledges them before.
     private mutating func bar(_ reason: EndReason, _ step: inout Step) {
-        wanted = nil
+        requestedWake = nil
         switch phase {
         case .stopped: break
         case .idle, .quarantined: move(to: .stopped, because: reason.written, &step)
@@ -62,40 +62,40 @@ extension HandlerLifecycle {
         guard !isAttached else { return }
         isAttached = true
         penalty.release()
-        rest = nil
-        forgetStrain()
+        sleep.rest = nil
+        clearPressure()
         budget.pause(at: step.now, timers)
-        want(.attach)
+        requestWake(.attach)
     }
 
     private mutating func detach(_ step: Step) {
         guard isAttached else { return }
         isAttached = false
         budget.resume(at: step.now, timers)
-        if flood?.since != nil { flood = Flood(since: step.now) }
-        if wanted == .attach { wanted = nil }
+        if dialogue.flood?.since != nil { dialogue.flood = Flood(since: step.now) }
+        if requestedWake == .attach { requestedWake = nil }
         if case .launching = phase { phase = .launching(deadline: step.now + timers.launch) }
     }
 
-    /// A wake that no event asks for; one that is awake already needs none.
-    private mutating func want(_ reason: WakeReason) {
+    /// Requests a wake without an event; a handler that is awake needs none.
+    private mutating func requestWake(_ reason: WakeReason) {
         switch phase {
-        case .idle, .suspended, .suspending, .terminating: if !isBarred { wanted = reason }
+        case .idle, .suspended, .suspending, .terminating: if !isBarred { requestedWake = reason }
         case .launching, .active, .expiring, .stopped, .quarantined: break
         }
     }
 
-    /// The deadline of what is open comes now but for its warning.
-    private mutating func hurry(_ reason: String, _ step: Step) {
+    /// Moves the deadline of open work so near that its warning is sent at once.
+    private mutating func bringDeadlineForward(_ reason: String, _ step: Step) {
         guard phase == .active, let deadline = awakeDeadline else { return }
         let warning = budget.tasks.isEmpty ? timers.budgetWarning : timers.extensionWarning
-        hurriedBy = reason
+        pressures.earlyDeadlineReason = reason
         budget.bringForward(to: min(deadline, step.now + warning), from: step.now)
     }
 
     mutating func configure(_ next: HandlerSettings, restarts: Bool, _ step: inout Step) {
         settings = next
-        lingerUntil = nil
+        sleep.lingerUntil = nil
         guard next.isEnabled else { return bar(.reconfigured, &step) }
         leaveStopped(because: "enabled", &step)
         if phase == .quarantined {
@@ -108,21 +108,21 @@ extension HandlerLifecycle {
     mutating func finish(_ step: inout Step) {
         detach(step)
         guard isLive else { return }
-        if isOneshot { return requestTermination(.finished, &step) }
+        if process.isOneshot { return requestTermination(.finished, &step) }
         warnOfShutdown(&step)
         endInput(&step)
     }
 
-    /// What was owed when the bridge went down. Boot time may have begun anew since, so an event's age is taken from
-    /// the wall clock, and is none where that cannot be; what is left of a nack's wait too, which no clock that was set
-    /// meanwhile makes longer than a nack can ask for.
-    mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, terms: (EventOrigin) -> Terms) {
+    /// Queues what was pending when the daemon went down. The machine may have rebooted since, so an event's age comes from
+    /// the wall clock, or is zero where a clock was not synchronized. So does the rest of a nack's wait, which a changed
+    /// clock must not make longer than a nack can ask for.
+    mutating func recover(_ events: [RecoveredEvent], _ step: inout Step, rules: (EventOrigin) -> DeliveryRules) {
         for recovered in events {
             var event = QueuedEvent(recovered)
             let age = step.stamp.wall.microseconds - recovered.stamp.wall.microseconds
             let isKnown = step.stamp.isClockSynchronized && recovered.stamp.isClockSynchronized
             event.arrived = step.boottime - (isKnown ? max(.zero, .microseconds(age)) : .zero)
-            queue.insert(event, terms(event.origin))
+            queue.insert(event, rules(event.origin))
             guard let until = recovered.heldUntil else { continue }
             let left = min(.microseconds(until.microseconds - step.stamp.wall.microseconds), ReplyLine.longestWait)
             if left > .zero { queue.hold(event.origin, until: step.boottime + left) }

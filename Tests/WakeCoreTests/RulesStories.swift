@@ -1,11 +1,11 @@
-// What is queued when the terms change, or when what stands behind is older than what stood before it.
+// Queued events when the delivery rules change, or when an event is older than the one before it.
 import Testing
 import WakeModel
 
 @testable import WakeCore
 
-@Suite("Terms of what is queued")
-struct TermsStories {
+@Suite("Delivery rules of queued events")
+struct RulesStories {
     private let stamp = Stamp(
         moment: Moment(monotonic: Instant(nanoseconds: 1_000_000_000), boottime: Instant(nanoseconds: 1_000_000_000)),
         wall: WallTime(microseconds: 0))
@@ -34,7 +34,9 @@ struct TermsStories {
         return core
     }
 
-    @Test("a device that is renamed leaves what it sent to who watched it by the old name as it was: it wakes nobody")
+    @Test(
+        "the events of a renamed device stay with the handler that watched its old name, and wake it as little as before"
+    )
     func renamedAway() {
         var core = sleeper()
         var effects: [Effect] = []
@@ -51,20 +53,20 @@ struct TermsStories {
         #expect(effects.contains { if case .launch = $0 { true } else { false } })
     }
 
-    @Test("an event that is older than the one before it is let go in its time")
+    @Test("an event that is older than the one before it expires in its time")
     func olderBehind() {
         var queue = EventQueue()
-        let terms = Terms(retention: .seconds(3_600))
+        let rules = DeliveryRules(retention: .seconds(3_600))
         let hour = Instant(nanoseconds: 3_600_000_000_000)
         func event(_ number: UInt64, arrived: Instant) -> QueuedEvent {
             QueuedEvent(
                 sequence: Sequence(number), origin: EventOrigin(rawValue: 1), kind: .data(.serial), size: 1, due: .zero,
                 arrived: arrived, wall: WallTime(microseconds: 0), durability: .run)
         }
-        queue.insert(event(1, arrived: hour), terms)
-        queue.insert(event(2, arrived: hour - .seconds(3_000)), terms)
+        queue.insert(event(1, arrived: hour), rules)
+        queue.insert(event(2, arrived: hour - .seconds(3_000)), rules)
         #expect(queue.removeExpired(at: hour + .seconds(600)).isEmpty)
         #expect(queue.removeExpired(at: hour + .seconds(601)).map(\.sequence) == [Sequence(2)])
-        #expect(queue.take(limit: 2, byteLimit: 1_000).map(\.sequence) == [Sequence(1)])
+        #expect(queue.dequeue(limit: 2, byteLimit: 1_000).map(\.sequence) == [Sequence(1)])
     }
 }

@@ -1,0 +1,285 @@
+// Ends a process or finds it ended, follows it until nothing of it is left, and charges the handler for it.
+import WakeModel
+
+extension HandlerLifecycle {
+    /// A leaf that is still populated so long after its kill is given up.
+    static let abandonAfter = TimeSpan.seconds(5)
+    /// How long others of a leaf may outlive its main process.
+    static let orphanPatience = TimeSpan.seconds(1)
+
+    /// How long a handler may go on after the end of its input before SIGTERM.
+    static let endOfFilePatience = TimeSpan.seconds(1)
+
+    mutating func kill(_ reason: EndReason, _ step: inout Step) {
+        var termination = Termination(reason: reason, killAt: nil, abandonAt: step.now + Self.abandonAfter)
+        if case .terminating(let earlier) = phase {
+            guard earlier.killAt != nil else { return }
+            termination.reason = earlier.reason
+            termination.exit = earlier.exit
+            termination.isEmpty = earlier.isEmpty
+        }
+        move(to: .terminating(termination), because: reason.written, &step)
+        step.emit(.kill(id, epoch))
+    }
+
+    /// Thaw, SIGTERM, and the kill after ``HandlerTimers/terminate``.
+    mutating func requestTermination(_ reason: EndReason, _ step: inout Step) {
+        let termination = Termination(reason: reason, killAt: step.now + timers.terminate)
+        send(.terminating(reason: reason.written, within: timers.terminate), &step)
+        move(to: .terminating(termination), because: reason.written, &step)
+        step.emit(.thaw(id, epoch))
+        step.emit(.requestTermination(id, epoch))
+    }
+
+    /// A resident handler exits by itself at the end of its input, and may save its state first. SIGTERM at once would end
+    /// most programs before they have read that far.
+    mutating func endInput(_ step: inout Step) {
+        let askAt = step.now + Self.endOfFilePatience
+        let termination = Termination(reason: .finished, askAt: askAt, killAt: askAt + timers.terminate)
+        send(.terminating(reason: EndReason.finished.written, within: timeToEnd), &step)
+        step.emit(.closeInput(id, epoch))
+        move(to: .terminating(termination), because: EndReason.finished.written, &step)
+        step.emit(.thaw(id, epoch))
+    }
+
+    /// From the end of its input to the kill.
+    var timeToEnd: TimeSpan { Self.endOfFilePatience + timers.terminate }
+
+    mutating func advanceTerminating(_ termination: Termination, _ step: inout Step) -> Bool {
+        if termination.isEmpty, termination.exit != nil {
+            conclude(termination, &step)
+            return true
+        }
+        if let askAt = termination.askAt, step.now >= askAt {
+            var asked = termination
+            asked.askAt = nil
+            phase = .terminating(asked)
+            step.emit(.requestTermination(id, epoch))
+            return true
+        }
+        if let killAt = termination.killAt, step.now >= killAt {
+            kill(termination.reason, &step)
+            return false
+        }
+        guard let abandonAt = termination.abandonAt, step.now >= abandonAt else { return false }
+        conclude(termination, &step)
+        return true
+    }
+
+    /// The main process has ended; other processes of its leaf may be left.
+    mutating func recordExit(_ status: ExitStatus, _ step: inout Step) {
+        switch phase {
+        case .terminating(var termination):
+            guard termination.exit == nil else { return }
+            termination.exit = status
+            termination.askAt = nil
+            termination.killAt = termination.killAt.map { min($0, step.now + patienceWithOrphans) }
+            phase = .terminating(termination)
+        case .suspended:
+            kill(.exit(status), &step)
+            recordExit(status, &step)
+        case .launching, .active, .expiring, .suspending:
+            var termination = Termination(reason: .exit(status), killAt: step.now + patienceWithOrphans)
+            termination.exit = status
+            if case .suspending = phase { step.emit(.thaw(id, epoch)) }
+            move(to: .terminating(termination), because: termination.reason.written, &step)
+        case .stopped, .idle, .quarantined: break
+        }
+    }
+
+    private var patienceWithOrphans: TimeSpan {
+        settings.allowsBackgroundChildren ? timers.budget + timers.grace : Self.orphanPatience
+    }
+
+    mutating func recordEmptyLeaf() {
+        guard case .terminating(var termination) = phase else { return }
+        termination.isEmpty = true
+        phase = .terminating(termination)
+    }
+
+    /// There is no process, so no exit of it will be reported.
+    mutating func concludeFailedLaunch(_ reason: EndReason, _ step: inout Step) {
+        guard hasProcess else { return }
+        step.emit(.discard(id, epoch, isEmpty: true))
+        // The wake that it was launched for did not take place.
+        if reason.isExhaustion, !isBarred, process.requestedWake != .attach || isAttached {
+            requestedWake = requestedWake ?? process.requestedWake
+        }
+        afterEnd(reason, &step)
+    }
+
+    private mutating func conclude(_ termination: Termination, _ step: inout Step) {
+        step.emit(.discard(id, epoch, isEmpty: termination.isEmpty))
+        guard process.isOneshot, let exit = termination.exit else { return afterEnd(termination.reason, &step) }
+        answerByExit(exit, &step)
+        // A program that acknowledges at its deadline has not failed.
+        let isAnswer = termination.reason == .deadline && (exit == .exited(code: 0) || exit == .exited(code: 75))
+        afterEnd(isAnswer ? .exit(exit) : termination.reason, &step)
+    }
+
+    /// A oneshot answers with its exit code: 0 acknowledges the rest, 75 (EX_TEMPFAIL) refuses it.
+    private mutating func answerByExit(_ exit: ExitStatus, _ step: inout Step) {
+        switch exit {
+        case .exited(code: 0):
+            if let last = batch.events.last { acknowledge(last.sequence, nil, &step) }
+        case .exited(code: 75):
+            while let oldest = batch.oldestOpen { refuse(oldest.sequence, after: nil, nil, &step) }
+        case .exited, .signalled: break
+        }
+    }
+}
+
+// MARK: - What follows
+
+extension HandlerLifecycle {
+    static let chargeLimit: UInt8 = 5
+
+    mutating func afterEnd(_ reason: EndReason, _ step: inout Step) {
+        let wasAsleep = sleep.suspendedSince != nil
+        if let since = budget.awakeSince { statistics.awake = statistics.awake + (step.now - since) }
+        statistics.lastEnd = reason
+        let isFailure = isFailure(reason, wasAsleep: wasAsleep)
+        // The dead-lettered event caused the crash, so the crash does not count against the next event.
+        let isDeadLettered = isFailure && chargeOldest(reason, &step)
+        giveBackAfter(reason, &step)
+        forgetProcess()
+        move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
+        if phase == .stopped { dropWhereStoppedDrops(&step) }
+        if isFailure { punishFailure(reason, counts: !isDeadLettered && !reason.isExhaustion, &step) }
+    }
+
+    private mutating func punishFailure(_ reason: EndReason, counts: Bool, _ step: inout Step) {
+        if hasProvenItself(at: step.now) { penalty.progress() }
+        let isLoop = counts && penalty.crash()
+        guard phase == .idle else { return }
+        if isLoop {
+            requestedWake = nil
+            move(to: .quarantined, because: "crash-loop", &step)
+        } else if !isAttached || reason.isExhaustion {
+            // An attached handler is held too: the machine would lack the same again at once, and no count of crashes ends that.
+            hold(because: reason.written, &step)
+        }
+    }
+
+    /// A program that never acknowledges proves itself by its running time: a crash once a month is no loop.
+    private func hasProvenItself(at now: Instant) -> Bool {
+        settings.acknowledgement == .delivery && now - process.startedAt >= timers.strikeWindow
+    }
+
+    private func isFailure(_ reason: EndReason, wasAsleep: Bool) -> Bool {
+        switch reason {
+        case .exit(let status): wasAsleep ? false : process.isStarting || !isClean(status)
+        case .launchTimeout, .launchFailed, .exhausted, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped,
+            .unfreezable,
+            .deadline:
+            true
+        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
+        }
+    }
+
+    private func isClean(_ status: ExitStatus) -> Bool {
+        switch status {
+        case .exited(code: 0): !batch.hasOpen
+        case .exited(code: 75): process.isOneshot
+        case .exited, .signalled: false
+        }
+    }
+
+    /// Only the oldest unacknowledged event can be the cause. True where this charge dead-letters it.
+    private mutating func chargeOldest(_ reason: EndReason, _ step: inout Step) -> Bool {
+        guard isChargeable(reason, at: step.now), let oldest = batch.oldestOpen else { return false }
+        batch.changeOldestOpen { $0.charges += 1 }
+        step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
+        guard oldest.charges + 1 >= Self.chargeLimit else { return false }
+        deadLetter(oldest, because: reason.written, &step)
+        penalty.forgiveCrashes()
+        return true
+    }
+
+    /// A program that crashes before its first line has not begun with the event; one that used its whole time has. A
+    /// oneshot mostly has only an exit code, so it has begun when it has run for a second.
+    private func isChargeable(_ reason: EndReason, at now: Instant) -> Bool {
+        switch reason {
+        case .launchFailed, .exhausted, .launchTimeout, .memory, .thermal: return false
+        case .overrun, .deadline, .taskLeak: return true
+        case .exit(let status):
+            guard process.isOneshot else { return process.hasSpoken }
+            if now - process.startedAt >= .seconds(1) { return true }
+            if case .signalled = status { return process.hasSpoken }
+            return false
+        case .flood, .watchdog, .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured,
+            .finished,
+            .killedByOperator:
+            return process.hasSpoken
+        }
+    }
+
+    private mutating func deadLetter(_ event: QueuedEvent, because reason: String, _ step: inout Step) {
+        batch.drop(event.sequence)
+        step.emit(.deadLetter(id, event.sequence, reason: reason))
+        step.emit(.decision(id, .deadLettered(event.sequence)))
+        lose(event, .deadLetter, &step)
+    }
+
+    /// An event that never reached a program keeps its number of attempts. When the daemon ends, events stay in flight in
+    /// the journal, to come again as redelivered.
+    private mutating func giveBackAfter(_ reason: EndReason, _ step: inout Step) {
+        let open = batch.releaseAll()
+        if reason == .finished {
+            queue.giveBack(open)
+        } else {
+            giveBack(open, isUndelivered: reason.isLaunchFailure, &step)
+        }
+    }
+
+    /// Returns events to the queue, to be sent again with a higher attempt; after a nack, not before its end.
+    mutating func giveBack(
+        _ events: [QueuedEvent], isUndelivered: Bool = false, until: Instant? = nil, _ step: inout Step
+    ) {
+        let wall = until.map { step.stamp.wall + ($0 - step.boottime) }
+        var returned = events
+        for index in returned.indices {
+            if isUndelivered { returned[index].attempts -= 1 }
+            let event = returned[index]
+            step.emit(
+                .giveBack(
+                    id, event.sequence, attempts: event.attempts, charges: event.charges, heldUntil: wall))
+        }
+        if isUndelivered { keepInFlight(returned, &step) }
+        queue.giveBack(returned)
+    }
+
+    /// What an earlier daemon had in flight is in flight still where no program was reached: unless it is written down so, a daemon that
+    /// dies next gives it again as if it were returned.
+    private mutating func keepInFlight(_ events: [QueuedEvent], _ step: inout Step) {
+        let inFlight = events.filter(\.isRedelivered)
+        guard !inFlight.isEmpty else { return }
+        journalEarlierAttempts(of: inFlight, &step)
+        step.emit(.keepInFlight(id, inFlight.map(\.sequence)))
+    }
+
+    private mutating func forgetProcess() {
+        budget.reset(timers)
+        process.isStarting = false
+        dialogue = Dialogue()
+        sleep = SleepFacts()
+        pressures = Pressures()
+    }
+}
+
+extension EndReason {
+    /// A later launch may succeed; five such failures say nothing of the program.
+    var isExhaustion: Bool {
+        if case .exhausted = self { true } else { false }
+    }
+
+    /// The program never saw what was written to it.
+    var isLaunchFailure: Bool {
+        switch self {
+        case .launchFailed, .exhausted: true
+        case .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
+            .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .deadline, .memory, .thermal:
+            false
+        }
+    }
+}
