@@ -12,7 +12,7 @@ loss="pyserial-asyncio is not measured"
 probe=Tests/Benchmarks/Probe
 mkdir -p "$place"
 
-compile() { # PROGRAM SOURCES...: anew where one of them changed
+compile() { # PROGRAM SOURCES...: again where one of them changed
     program=$place/$1
     shift
     [ -z "$(find "$@" "$probe/include" -newer "$program" 2>&1 | head -n 1)" ] ||

@@ -27,7 +27,7 @@ give_up() {
     exit 0
 }
 
-make_venv() { # REQUIREMENTS PYTHON OPTION...: $place/venv with the pinned parts, anew where they changed
+make_venv() { # REQUIREMENTS PYTHON OPTION...: $place/venv with the pinned parts, again where they changed
     wanted=$1 python=$2 venv=$place/venv
     shift 2
     ! cmp -s "$wanted" "$venv/requirements.txt" || return 0

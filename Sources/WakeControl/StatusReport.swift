@@ -36,7 +36,7 @@ public struct BridgeStatus: Hashable, Sendable {
     }
 }
 
-public struct HandlerStatus: Hashable, Sendable {
+public struct HandlerReport: Hashable, Sendable {
     public var id: String
     /// A state's name in lower case: `suspended`, `active`, `held`…
     public var state: String
@@ -127,7 +127,7 @@ public struct DeviceStatus: Hashable, Sendable {
 extension JSONWriter {
     /// - Parameter adapters: nil where no Bluetooth is watched.
     public mutating func status(
-        _ bridge: BridgeStatus, handlers: [HandlerStatus], devices: [DeviceStatus], adapters: [AdapterStatus]?
+        _ bridge: BridgeStatus, handlers: [HandlerReport], devices: [DeviceStatus], adapters: [AdapterStatus]?
     ) {
         object { writer in
             writer.object("bridge") { $0.bridge(bridge) }
@@ -137,7 +137,7 @@ extension JSONWriter {
         }
     }
 
-    public mutating func field(_ name: StaticString, _ handlers: [HandlerStatus]) {
+    public mutating func field(_ name: StaticString, _ handlers: [HandlerReport]) {
         list(name, handlers) { $0.handler($1) }
     }
 
@@ -166,7 +166,7 @@ extension JSONWriter {
         }
     }
 
-    public mutating func handler(_ status: HandlerStatus) {
+    public mutating func handler(_ status: HandlerReport) {
         beginObject()
         field("id", status.id)
         field("state", status.state)

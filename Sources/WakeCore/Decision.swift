@@ -35,7 +35,7 @@ public enum EndReason: Hashable, Sendable {
     /// The same, for the machine's heat.
     case thermal
 
-    public var written: String {
+    public var wireName: String {
         switch self {
         case .exit(.exited(let code)): "exit-\(code)"
         case .exit(.signalled(let number)): "signal-\(number)"
@@ -98,7 +98,7 @@ public enum Decision: Hashable, Sendable {
     case notWoken(Sequence, NotWoken)
 
     /// One line without its instant and its handler's name.
-    public var written: String {
+    public var wireName: String {
         switch self {
         case .moved(let from, let to, let because): "\(from.rawValue) -> \(to.rawValue) \(because)"
         case .delivered(let first, let last, let count): "deliver \(first.rawValue)..\(last.rawValue) count=\(count)"

@@ -11,7 +11,7 @@ public enum WakeReason: Hashable, Sendable, CaseIterable {
     case lock
     case coalesced
 
-    public var written: String {
+    public var wireName: String {
         switch self {
         case .connected: "connected"
         case .disconnected: "disconnected"

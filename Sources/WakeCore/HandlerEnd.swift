@@ -18,15 +18,15 @@ extension HandlerLifecycle {
             termination.exit = earlier.exit
             termination.isEmpty = earlier.isEmpty
         }
-        move(to: .terminating(termination), because: reason.written, &step)
+        move(to: .terminating(termination), because: reason.wireName, &step)
         step.emit(.kill(id, epoch))
     }
 
     /// Thaw, SIGTERM, and the kill after ``HandlerTimers/terminate``.
     mutating func requestTermination(_ reason: EndReason, _ step: inout Step) {
         let termination = Termination(reason: reason, killAt: step.now + timers.terminate)
-        send(.terminating(reason: reason.written, within: timers.terminate), &step)
-        move(to: .terminating(termination), because: reason.written, &step)
+        send(.terminating(reason: reason.wireName, within: timers.terminate), &step)
+        move(to: .terminating(termination), because: reason.wireName, &step)
         step.emit(.thaw(id, epoch))
         step.emit(.requestTermination(id, epoch))
     }
@@ -36,9 +36,9 @@ extension HandlerLifecycle {
     mutating func endInput(_ step: inout Step) {
         let askAt = step.now + Self.endOfFilePatience
         let termination = Termination(reason: .finished, askAt: askAt, killAt: askAt + timers.terminate)
-        send(.terminating(reason: EndReason.finished.written, within: timeToEnd), &step)
+        send(.terminating(reason: EndReason.finished.wireName, within: timeToEnd), &step)
         step.emit(.closeInput(id, epoch))
-        move(to: .terminating(termination), because: EndReason.finished.written, &step)
+        move(to: .terminating(termination), because: EndReason.finished.wireName, &step)
         step.emit(.thaw(id, epoch))
     }
 
@@ -82,7 +82,7 @@ extension HandlerLifecycle {
             var termination = Termination(reason: .exit(status), killAt: step.now + patienceWithOrphans)
             termination.exit = status
             if case .suspending = phase { step.emit(.thaw(id, epoch)) }
-            move(to: .terminating(termination), because: termination.reason.written, &step)
+            move(to: .terminating(termination), because: termination.reason.wireName, &step)
         case .stopped, .idle, .quarantined: break
         }
     }
@@ -143,7 +143,7 @@ extension HandlerLifecycle {
         let isDeadLettered = isFailure && chargeOldest(reason, &step)
         giveBackAfter(reason, &step)
         forgetProcess()
-        move(to: isBarred ? .stopped : .idle, because: reason.written, &step)
+        move(to: isBarred ? .stopped : .idle, because: reason.wireName, &step)
         if phase == .stopped { dropWhereStoppedDrops(&step) }
         if isFailure { punishFailure(reason, counts: !isDeadLettered && !reason.isExhaustion, &step) }
     }
@@ -157,7 +157,7 @@ extension HandlerLifecycle {
             move(to: .quarantined, because: "crash-loop", &step)
         } else if !isAttached || reason.isExhaustion {
             // An attached handler is held too: the machine would lack the same again at once, and no count of crashes ends that.
-            hold(because: reason.written, &step)
+            hold(because: reason.wireName, &step)
         }
     }
 
@@ -191,7 +191,7 @@ extension HandlerLifecycle {
         batch.changeOldestOpen { $0.charges += 1 }
         step.emit(.decision(id, .charged(oldest.sequence, charges: oldest.charges + 1)))
         guard oldest.charges + 1 >= Self.chargeLimit else { return false }
-        deadLetter(oldest, because: reason.written, &step)
+        deadLetter(oldest, because: reason.wireName, &step)
         penalty.forgiveCrashes()
         return true
     }

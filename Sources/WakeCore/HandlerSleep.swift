@@ -43,9 +43,9 @@ extension HandlerLifecycle {
         step.emit(.launch(id, epoch, reason))
         var delivery = Delivery(preface: .restored(reason), notices: [], events: [], budget: timers.budget)
         if process.isStarting {
-            move(to: .launching(deadline: step.now + timers.launch), because: reason.written, &step)
+            move(to: .launching(deadline: step.now + timers.launch), because: reason.wireName, &step)
         } else {
-            move(to: .active, because: reason.written, &step)
+            move(to: .active, because: reason.wireName, &step)
             delivery.events = leaseBatch(&step)
         }
         step.emit(.deliver(id, epoch, delivery))
@@ -82,7 +82,7 @@ extension HandlerLifecycle {
         forgetSleep()
         statistics.wakes += 1
         statistics.outcomes.beginWake()
-        move(to: .active, because: reason.written, &step)
+        move(to: .active, because: reason.wireName, &step)
         if owed.isEmpty {
             delivery.events = leaseBatch(&step)
             delivery.budget = timeForBatch(step)

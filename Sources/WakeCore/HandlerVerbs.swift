@@ -43,7 +43,7 @@ extension HandlerLifecycle {
         requestedWake = nil
         switch phase {
         case .stopped: break
-        case .idle, .quarantined: move(to: .stopped, because: reason.written, &step)
+        case .idle, .quarantined: move(to: .stopped, because: reason.wireName, &step)
         case .launching, .active, .expiring, .suspending, .suspended: requestTermination(reason, &step)
         case .terminating(var termination):
             termination.reason = reason

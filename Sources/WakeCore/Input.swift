@@ -28,7 +28,7 @@ public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {
     case normal, warning, critical
 
     /// As `wakebridge.memory` says it, in the words of the kernel's pressure files.
-    public var written: String {
+    public var wireName: String {
         switch self {
         case .normal: "none"
         case .warning: "some"

@@ -120,7 +120,7 @@ extension HandlerLifecycle {
 
     mutating func warnOfMemory(_ level: MemoryLevel, _ step: inout Step) {
         switch phase {
-        case .launching, .active, .expiring: send(.memory(level: level.written), &step)
+        case .launching, .active, .expiring: send(.memory(level: level.wireName), &step)
         case .stopped, .idle, .suspending, .suspended, .terminating, .quarantined: break
         }
     }

@@ -127,7 +127,7 @@ extension Facts {
         return Finding(
             .warning, .autosuspend, "adapter \(adapter.address) (\(adapter.name)) may be put to sleep by the kernel",
             "A USB adapter that slept loses what comes first, and some do not wake. The command holds until it is "
-                + "plugged in anew; a udev rule holds for ever.",
+                + "plugged in again; a udev rule holds for ever.",
             .run("echo on | sudo tee /sys/bus/usb/devices/\(device)/power/control"))
     }
 
@@ -383,7 +383,7 @@ extension Facts {
         case .silent(let said):
             return Finding(
                 .fault, .bluetoothdSilent, "bluetoothd does not answer" + (said.isEmpty ? "" : ": \(said)"),
-                "It hangs: nothing comes of any peripheral until it is started anew.",
+                "It hangs: nothing comes of any peripheral until it is started again.",
                 .run("sudo systemctl restart bluetooth"))
         case .running(let bluez): return ofVersion(bluez)
         }
@@ -585,7 +585,7 @@ extension Facts {
         return accessories.brailleClaims.map { claim in
             Finding(
                 .warning, .braille, "brltty claims USB device \(claim.device) (\(claim.profile)), by \(claim.file)",
-                "Its line vanishes within seconds of plugging in. Braille displays stay brltty's; plug it in anew then.",
+                "Its line vanishes within seconds of plugging in. Braille displays stay brltty's; plug it in again then.",
                 .run(Self.install("91-wakebridge-braille.rules", " --braille")))
         }
     }

@@ -29,7 +29,7 @@ struct SourceHandle {
 
     func setReadiness(_ readiness: Readiness) throws(SystemError) {
         guard let source else { return }
-        try check(sd_event_source_set_io_events(source, readiness.rawValue), "watch", "a descriptor anew")
+        try check(sd_event_source_set_io_events(source, readiness.rawValue), "watch", "a descriptor again")
     }
 
     func setTime(microseconds: UInt64) {

@@ -13,7 +13,7 @@ public struct DiscoveryPatience: Hashable, Sendable {
 
     public init() {}
 
-    /// The end of somebody else's scan keeps a busy controller for seconds, in which bluetoothd answers InProgress.
+    /// The end of another program's scan keeps a controller busy for seconds, in which bluetoothd answers InProgress.
     static let most = TimeSpan.seconds(20)
     private static let shortest = TimeSpan.milliseconds(500)
     private static let longest = TimeSpan.seconds(4)
@@ -107,8 +107,8 @@ public final class Discovery {
         adapters[path]?.timer = timer
     }
 
-    /// To be told of every change: a scan that somebody else's doing ended is begun again.
-    public func note(_ change: BluezChange) {
+    /// Called for every change: a scan that another program ended is started again.
+    public func bluezDidChange(_ change: BluezChange) {
         guard case .adapter(let path) = change, let state = adapters[path]?.state, state != .asking else { return }
         guard let adapter = client.mirror.adapters[path], adapter.isPowered else { return }
         if state == .away || !adapter.isDiscovering { begin(path) }

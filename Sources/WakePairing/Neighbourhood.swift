@@ -28,7 +28,7 @@ public struct Neighbour: Hashable, Sendable {
         return peripheral.name.flatMap { $0.isEmpty ? nil : $0 } ?? peripheral.address
     }
 
-    /// Somebody has adopted it.
+    /// It is paired or trusted.
     public var isKnown: Bool { peripheral.isAdopted }
 
     /// What stays the same for as long as it is the same: its object, or where its address changes by itself, its looks.

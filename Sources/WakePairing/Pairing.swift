@@ -46,8 +46,8 @@ public final class Pairing {
     }
 
     /// To be told of every change.
-    public func note(_ change: BluezChange) {
-        discovery?.note(change)
+    public func bluezDidChange(_ change: BluezChange) {
+        discovery?.bluezDidChange(change)
         switch change {
         case .peripheral(path, let facts) where facts != .advertisement: look()
         case .peripheralGone(path, _), .adapter, .adapterGone: look()

@@ -22,9 +22,9 @@ final class PairingAgent {
     }
 
     /// We can type, show and compare: a smaller claim would talk both sides into a weaker proof. Never as the default
-    /// agent: bluetoothd asks the agent of whoever pairs, and the questions of others are for theirs.
+    /// agent: bluetoothd asks the agent of the program that pairs, and others answer for theirs.
     func register() {
-        object = client.export(at: Self.path) { [unowned self] in take($0) }
+        object = client.export(at: Self.path) { [unowned self] in answer($0) }
         let arguments: [BusValue] = [.objectPath(Self.path), .string("KeyboardDisplay")]
         client.call("/org/bluez", Self.registry, "RegisterAgent", arguments, within: .seconds(5)) {
             [weak self] result in
@@ -51,7 +51,7 @@ final class PairingAgent {
         }
     }
 
-    private func take(_ request: BusRequest) {
+    private func answer(_ request: BusRequest) {
         guard request.interface == Self.interface, request.sender == client.owner else {
             return request.refuse(BusError(name: "org.freedesktop.DBus.Error.UnknownMethod", message: "not offered"))
         }
@@ -61,7 +61,7 @@ final class PairingAgent {
             request.answer()
             waiting = nil
             hear(.withdrawn)
-        // Somebody else's pairing is not ours to answer, nor what a peripheral may use of this machine.
+        // Another program's pairing is not ours to answer, nor what a peripheral may use of this machine.
         case _ where request.arguments.first?.string != peripheral: request.refuse(.rejected)
         case "AuthorizeService": request.refuse(.rejected)
         case "DisplayPasskey": display(request, entered: request.arguments.dropFirst(2).first?.integer ?? 0)

@@ -73,27 +73,27 @@ public struct PairingMachine: Sendable {
             return []
         }
         if begin == nil { begin = now }
-        var effects = take(input, now)
+        var effects = apply(input, now)
         while !hasEnded, let next = advance(now) { effects += next }
         return effects
     }
 
     // MARK: What comes in
 
-    private mutating func take(_ input: PairingInput, _ now: Instant) -> [PairingEffect] {
+    private mutating func apply(_ input: PairingInput, _ now: Instant) -> [PairingEffect] {
         switch input {
         case .facts(let new):
             let wasConnected = facts.isConnected
             facts = new
-            return wasConnected && !new.isConnected ? noteLoss(now) : []
-        case .answered(let request, let failure): return note(request, failure, now)
+            return wasConnected && !new.isConnected ? handleLoss(now) : []
+        case .answered(let request, let failure): return handle(request, failure, now)
         case .asked(let question): return answer(question)
         case .display(let passkey, let entered):
             let isNew = proof != .shown(passkey)
             proof = .shown(passkey)
             return isNew ? [.show("type \(passkey) on \(wish.label)")] : [.show("\(entered) of \(passkey.count) typed")]
         case .withdrawn:
-            return takeBack()
+            return withdrawQuestion()
         case .said(let line): return hear(line)
         case .refusedAsAgent(let reason):
             return fail("bluetoothd does not let this program pair: \(reason); end other pairing agents and try again")
@@ -103,7 +103,7 @@ public struct PairingMachine: Sendable {
         }
     }
 
-    private mutating func noteLoss(_ now: Instant) -> [PairingEffect] {
+    private mutating func handleLoss(_ now: Instant) -> [PairingEffect] {
         switch phase {
         // Links break in every bad place; only bluetoothd's word tells that the bond is to blame.
         case .proving: return pause(now, PairingText.doubtfulBond(wish))
@@ -112,24 +112,24 @@ public struct PairingMachine: Sendable {
         }
     }
 
-    private mutating func note(
+    private mutating func handle(
         _ request: PairingRequest, _ failure: PairingFailure?, _ now: Instant
     ) -> [PairingEffect] {
         switch request {
         case .connect:
             isConnecting = false
-            return failure.map { noteNoLink($0, now) } ?? []
+            return failure.map { handleMissingLink($0, now) } ?? []
         case .pair:
             isPairPending = false
             guard let failure else {
                 if phase == .pairing { phase = .settling(until: now + Self.settlePatience) }
                 return []
             }
-            return noteRefusal(failure, now)
+            return handleRefusal(failure, now)
         case .trust, .name:
             guard let failure else { return [] }
             return fail("bluetoothd would not keep the trust and name of \(wish.label): \(PairingText.said(failure))")
-        case .forget: return noteForgotten(failure)
+        case .forget: return handleForgotten(failure)
         case .listen: return failure.map { fail(PairingText.unheard(wish, $0)) } ?? []
         case .hush:
             guard phase == .hushing else { return [] }
@@ -138,13 +138,13 @@ public struct PairingMachine: Sendable {
         }
     }
 
-    private mutating func noteForgotten(_ failure: PairingFailure?) -> [PairingEffect] {
+    private mutating func handleForgotten(_ failure: PairingFailure?) -> [PairingEffect] {
         guard case .renewing = phase else { return [] }
         if let failure { return fail(PairingText.unforgotten(wish, failure)) }
         return [.request(.listen)]
     }
 
-    private mutating func noteNoLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
+    private mutating func handleMissingLink(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
         if isProving, failure == .authenticationFailed || failure == .rejected {
             return fail(PairingText.staleBond(wish))
         }
@@ -161,7 +161,7 @@ public struct PairingMachine: Sendable {
         }
     }
 
-    private mutating func noteRefusal(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
+    private mutating func handleRefusal(_ failure: PairingFailure, _ now: Instant) -> [PairingEffect] {
         guard phase == .pairing else { return [] }
         switch failure {
         // Its word counts for nothing, its properties do.
@@ -212,7 +212,7 @@ public struct PairingMachine: Sendable {
         return connect(now)
     }
 
-    /// A bond that does not hold is of no use to anybody, and bluetoothd 5.66 dies where it is tried.
+    /// A bond that does not hold is of no use, and bluetoothd 5.66 dies where it is tried.
     private mutating func renew(_ now: Instant) -> [PairingEffect] {
         keptAlias = facts.wantedAlias
         phase = .renewing(until: now + Self.renewPatience)
@@ -314,7 +314,7 @@ public struct PairingMachine: Sendable {
     // MARK: The end
 
     private mutating func end(_ effects: [PairingEffect]) -> [PairingEffect] {
-        let open = question == nil ? [] : [.reply(.no)] + takeBack()
+        let open = question == nil ? [] : [.reply(.no)] + withdrawQuestion()
         phase = .ended
         return open + effects
     }
@@ -354,7 +354,7 @@ extension PairingMachine {
     mutating func hear(_ line: String?) -> [PairingEffect] {
         guard let question else { return [] }
         guard let line else {
-            return fail("nobody answered the question of \(wish.label); \(PairingText.kept(wish, facts))")
+            return fail("the question of \(wish.label) was not answered; \(PairingText.kept(wish, facts))")
         }
         switch question {
         case .passkey, .pin:
@@ -379,8 +379,8 @@ extension PairingMachine {
         return reply(isPIN ? .pin(PairingText.digits(passkey)) : .passkey(passkey))
     }
 
-    /// What nobody was asked need not be taken back from them.
-    mutating func takeBack() -> [PairingEffect] {
+    /// Only a question that was asked is withdrawn.
+    mutating func withdrawQuestion() -> [PairingEffect] {
         guard question != nil else { return [] }
         question = nil
         return wish.canAsk ? [.withdraw] : []

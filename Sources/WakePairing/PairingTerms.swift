@@ -46,7 +46,7 @@ public struct PairingWish: Hashable, Sendable {
     public var saysYes = false
     /// What to type where a passkey is asked for.
     public var passkey: UInt32?
-    /// Somebody sits at a terminal.
+    /// You sit at a terminal and can be asked.
     public var canAsk = false
 
     public init(label: String, word: String) {
@@ -79,7 +79,7 @@ public enum PairingFailure: Hashable, Sendable {
     case authenticationTimedOut
     /// It is paired already, says bluetoothd.
     case alreadyExists
-    /// Somebody's earlier request is still at work.
+    /// An earlier request of another program is still at work.
     case inProgress
     /// Bluetoothd did not answer in time, which it does not always do (``PairingMachine``).
     case noReply
@@ -127,7 +127,7 @@ public enum PairingEffect: Hashable, Sendable {
     /// To be put to the operator, who answers by a line.
     case ask(String)
     case withdraw
-    /// A sentence for whoever watches.
+    /// A sentence for the terminal.
     case show(String)
     case done(PairingOutcome)
     case failed(String)
@@ -149,7 +149,7 @@ public struct PairingOutcome: Hashable, Sendable {
 
 /// What the two sides compared while a bond was made, which tells what went wrong where they disagree.
 public enum PairingProof: Hashable, Sendable {
-    /// Nothing: whoever answered was believed.
+    /// Nothing: any peripheral that answered was accepted.
     case none
     /// The peripheral's passkey, at this end.
     case typed(UInt32)

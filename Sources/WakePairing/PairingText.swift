@@ -40,10 +40,10 @@ public enum PairingText {
     static func unanswerable(_ question: PairingQuestion, _ wish: PairingWish) -> String {
         switch question {
         case .passkey, .pin:
-            "\(wish.label) shows a passkey and nobody is at a terminal to type it; give it with --passkey N"
+            "\(wish.label) shows a passkey and there is no terminal to type it at; give it with --passkey N"
         case .comparison(let number):
-            "\(wish.label) asks to compare \(digits(number)) and nobody is at a terminal; agree to it with --yes"
-        case .consent: "\(wish.label) asks for consent and nobody is at a terminal; agree to it with --yes"
+            "\(wish.label) asks to compare \(digits(number)) and there is no terminal to answer at; agree to it with --yes"
+        case .consent: "\(wish.label) asks for consent and there is no terminal to answer at; agree to it with --yes"
         }
     }
 

@@ -30,7 +30,7 @@ public struct UdevRules: Hashable, Sendable {
 
     private static let head = """
         # What WakeBridge asks of udev for the accessories that its profiles know. Made by 'wakebridge udev-rules'; after a
-        # change of the profiles it is made anew, where it goes before the installed one:
+        # change of the profiles it is made again, where it goes before the installed one:
         #   wakebridge udev-rules | sudo tee /etc/udev/rules.d/70-wakebridge.rules
         #   sudo udevadm control --reload && sudo udevadm trigger
         #

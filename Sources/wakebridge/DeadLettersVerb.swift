@@ -9,7 +9,7 @@ extension Verb {
             name: "dead-letters", summary: "events that no attempt could deliver: list, replay or drop them",
             synopsis: ["[--json] list", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
             detail:
-                "What five processes died of is set aside. 'replay' queues it anew, 'drop' forgets it for good.",
+                "What five processes died of is set aside. 'replay' queues it again, 'drop' forgets it for good.",
             flags: [
                 Flag("handler", value: "HANDLER", "all of this handler"),
                 Flag("all", short: "a", "all of every handler"), jsonFlag,
@@ -25,7 +25,7 @@ extension Verb {
                 return try report(words, "/v1/dead-letters") { letters(in: $0) }
             }
             return try order(words, "/v1/dead-letters/\(action)", body: try choice(words)) { answer in
-                "\(action == "drop" ? "dropped" : "queued anew"): \(answer.count("count"))"
+                "\(action == "drop" ? "dropped" : "queued again"): \(answer.count("count"))"
             }
         }
     }

@@ -13,7 +13,7 @@ extension Verb {
             synopsis: ["[--adapter ADDRESS] [--json] DEVICE"],
             detail: """
                 DEVICE is an address, an alias or a name; every adapter forgets it. The daemon stops watching it. The
-                peripheral itself keeps its side of the bond until it is reset or paired anew. Needs no daemon.
+                peripheral itself keeps its side of the bond until it is reset or paired again. Needs no daemon.
 
                 An accessory, said by its name, source or node, is forgotten by the daemon, its name and its session with
                 it. While it is plugged in, it is new then.
@@ -58,7 +58,7 @@ extension Verb {
             parts.isEmpty
             ? "it was neither bonded nor trusted" : "its \(parts.listed) \(parts.count > 1 ? "are" : "is") gone"
         let advice =
-            isBonded ? "; reset it too, or put it into its pairing mode, before it is paired anew" : ""
+            isBonded ? "; reset it too, or put it into its pairing mode, before it is paired again" : ""
         let adapters = "\(faces.count > 1 ? "adapters" : "adapter") \(faces.map(\.adapter).listed)"
         return "forgot \(found.label.oneCell) (\(found.peripheral.address)) on \(adapters): \(what)\(advice)\n"
     }

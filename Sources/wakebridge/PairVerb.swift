@@ -173,7 +173,7 @@ private final class PairingRun {
             progress?.clear()
             Console.say(sentence.printable)
         }
-        station.didChange = { pairing.note($0) }
+        station.didChange = { pairing.bluezDidChange($0) }
         station.turns.onInterrupt { pairing.interrupt() }
     }
 

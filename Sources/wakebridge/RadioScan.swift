@@ -28,7 +28,7 @@ final class RadioScan {
         discovery.didFail = { [unowned self] in failure = $0 }
         station.didChange = { [unowned self] change in
             apply(change)
-            discovery.note(change)
+            discovery.bluezDidChange(change)
         }
         discovery.begin()
     }

@@ -14,7 +14,7 @@ extension Verb {
             synopsis: ["[--profile PROFILE] [--all] [--for 10s] [--adapter ADDRESS] [--json]"],
             detail: """
                 Bluetooth LE peripherals, and what udev knows to be plugged in, each as far as a profile knows it; with
-                --all also the others. On a terminal the table is drawn anew until Ctrl-C; elsewhere there is a line for
+                --all also the others. On a terminal the table is drawn again until Ctrl-C; elsewhere there is a line for
                 each, for 10 s. Several addresses that look the same and change by themselves are one row. Needs no daemon.
                 """,
             flags: [

@@ -39,7 +39,7 @@ struct ReleaseTests {
         return asked.first { $0.hasPrefix(option) }.map { checkout + "/" + $0.dropFirst(option.count) }
     }
 
-    @Test("with lld functions are linked in the order of a wake, and a new order is linked anew")
+    @Test("with lld functions are linked in the order of a wake, and a new order is linked again")
     func ordered() throws {
         defer { Directory.removeTree(folder) }
         let first = try release(lld: true, glibc: "2.36")

@@ -7,8 +7,8 @@ import WakeModel
 import WakeSystem
 
 @Suite("Against a control server", .serialized) struct DaemonVerbTests {
-    private static var strap: HandlerStatus {
-        var status = HandlerStatus(id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242)
+    private static var strap: HandlerReport {
+        var status = HandlerReport(id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242)
         status.events = 61
         status.wakes = 60
         status.awake = .milliseconds(1_830)
@@ -29,8 +29,8 @@ import WakeSystem
         return work
     }
 
-    private static var broken: HandlerStatus {
-        var status = HandlerStatus(
+    private static var broken: HandlerReport {
+        var status = HandlerReport(
             id: "broken", state: "held", why: "held for 64000 ms more after overrun; start lifts it")
         status.heldFor = .seconds(64)
         status.queued = 3

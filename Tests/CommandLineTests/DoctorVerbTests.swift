@@ -19,7 +19,7 @@ import WakeSystem
         put("CapEff:\t000001ffffffffff\n", at: root + "/proc/42/status")
     }
 
-    private static func daemon(_ handlers: [HandlerStatus] = []) throws -> Fixture {
+    private static func daemon(_ handlers: [HandlerReport] = []) throws -> Fixture {
         try Fixture { request in
             ControlCall.answer(request) { call in
                 guard call == .status else { return .json(status: 200, Array(#"{"dead_letters":[]}"#.utf8)) }
@@ -64,7 +64,7 @@ import WakeSystem
             put(text + "\n", at: "\(root)/sys/class/rfkill/rfkill0/\(name)")
         }
         let daemon = try Self.daemon([
-            HandlerStatus(
+            HandlerReport(
                 id: "a b", state: "quarantined", why: "crashed 5 times \u{1b}[2J; start or change its manifest")
         ])
         let words = ["doctor", "--root", root, "--socket", daemon.path]

@@ -6,7 +6,7 @@ import Testing
     "Instructions and allocations an event",
     .enabled(if: EventCount.hindrance == nil, Comment(rawValue: EventCount.hindrance ?? "")))
 struct CountedTests {
-    /// `WAKEBRIDGE_COUNTS=renew swift test --filter CountedTests` writes it anew.
+    /// `WAKEBRIDGE_COUNTS=renew swift test --filter CountedTests` writes it again.
     private static let baseline = "\(packageFolder)/Tests/CountedTests/baseline.txt"
 
     @Test("an event of a virtual replay costs neither instructions nor allocations beyond a tenth more than it did")

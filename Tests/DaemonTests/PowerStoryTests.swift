@@ -19,7 +19,7 @@ struct PowerStoryTests {
         "write /sys/devices/\(supply) \(attribute) \(value)\nevent /sys/devices/\(supply) change\n"
     }
 
-    @Test("who requires power sleeps on battery, while others wake; the mains brings him what waited, each time anew")
+    @Test("who requires power sleeps on battery, while others wake; the mains brings him what waited, each time again")
     func waits() throws {
         let workshop = try Workshop()
         workshop.employ("eager", for: "scale")

@@ -56,7 +56,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "a changed profile is not for the peripheral that is connected, and is when it has come anew",
+        "a changed profile is not for the peripheral that is connected, and is when it has come again",
         arguments: [false, true], [false, true])
     func changes(bySignal: Bool, hasDouble: Bool) throws {
         let bus = try PrivateBus()
@@ -131,7 +131,7 @@ struct ProfileTests {
         let sentence = missing("strap", for: "log", in: daemon)
         let told = { (text: String) in text.split(separator: "\n").count { $0.contains(sentence) } }
         try File.remove("\(daemon.configuration)/Devices/strap/profile.json5")
-        // Two that are dropped in: the first has the folder read anew, the second finds nothing new.
+        // Two that are dropped in: the first has the folder read again, the second finds nothing new.
         for (number, id) in ["first", "second"].enumerated() {
             try daemon.drop(id, manifest("\(daemon.folder)/diary.py"))
             #expect(daemon.wait { (try? daemon.state(of: id)) == "idle" }, "\(daemon.log)")
@@ -189,7 +189,7 @@ struct ProfileTests {
     .enabled(if: MadeUpDevices.arePossible, MadeUpDevices.areMissing))
 struct AccessoryProfileReloadTests {
     @Test(
-        "what is attached goes on with its profile until it is plugged in anew, and what nobody knew is taken up at once"
+        "what is attached goes on with its profile until it is plugged in again, and what nobody knew is taken up at once"
     )
     func plugs() throws {
         let workshop = try Workshop()

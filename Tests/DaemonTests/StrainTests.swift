@@ -80,7 +80,7 @@ struct StrainTests {
         #expect(daemon.wait { daemon.log.contains("the machine is awake again") }, "nobody else would tell")
     }
 
-    @Test("a logind that restarts during the sleep that it announced keeps nobody asleep, and is asked anew")
+    @Test("a logind that restarts during the sleep that it announced keeps nobody asleep, and is asked again")
     func logindRestarts() throws {
         let bus = try PrivateBus()
         try bus.runMock(of: "logind", as: "org.freedesktop.login1")
@@ -113,7 +113,7 @@ struct StrainTests {
         try #require(outcome.exit == 0, "\(outcome.talk)")
     }
 
-    @Test("simulate heat: a task is told to end and refused anew, its process ended, its event brought again unblamed")
+    @Test("simulate heat: a task is told to end and refused again, its process ended, its event brought again unblamed")
     func heat() throws {
         let daemon = try begin(task: true)
         try #require(daemon.wait { (try? daemon.json("why", "owing")["why"]?.string) == "task upload-1 is open" })

@@ -149,7 +149,7 @@ class Air:
             self.plug()
 
     def discard_radios(self):
-        print("no radio came up; they are made anew", flush=True)
+        print("no radio came up; they are made again", flush=True)
         if self.dongle:
             self.unplug()
         for process in (self.bluetoothd, self.btvirt):

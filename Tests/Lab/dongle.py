@@ -44,7 +44,7 @@ def main():
                 lend(controller, kernel)
         except OSError as error:
             # The kernel waits two seconds for a new controller's answers, which a busy host may not have.
-            print("the kernel gave it up, it is plugged in anew:", error, flush=True)
+            print("the kernel gave it up, it is plugged in again:", error, flush=True)
         os.close(kernel)
 
 

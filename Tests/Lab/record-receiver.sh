@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Devices/gps-receiver anew: a made-up receiver on a made-up socket, recorded by `wakebridge record`, and the events
+# Makes Devices/gps-receiver again: a made-up receiver on a made-up socket, recorded by `wakebridge record`, and the events
 # that must come of it, written by decoder.py, which shares nothing with the bridge. Wants root, umockdev, and what was
 # built; LAB_PROGRAMS says where that is.
 set -eu

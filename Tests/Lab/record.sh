@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Devices/heart-rate-monitor anew: a strap at training, recorded in the lab by `wakebridge record`, and the events
+# Makes Devices/heart-rate-monitor again: a strap at training, recorded in the lab by `wakebridge record`, and the events
 # that must come of it, written by decoder.py, which shares nothing with the bridge.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -94,7 +94,7 @@ class Strap:
         self.notes = bytes(value)
 
     def install(self):
-        """Lays out the attribute table anew: GAP, GATT, ours."""
+        """Lays out the attribute table again: GAP, GATT, ours."""
         server = self.device.gatt_server
         server.services.clear()
         server.attributes.clear()
@@ -166,7 +166,7 @@ class Strap:
         await self.device.send_sync_command(other)
 
     async def switch_off(self):
-        """Whatever Bumble believes: who was connected while it was switched on anew would be advertising still."""
+        """Whatever Bumble believes: who was connected while it was switched on again would be advertising still."""
         await self.device.send_sync_command_raw(hci.HCI_LE_Set_Advertising_Enable_Command(advertising_enable=0))
 
     def on_connection(self, connection):

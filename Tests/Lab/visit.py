@@ -59,7 +59,7 @@ class Visit:
             since = [one.kind for one in self.bridge.heard() if self.begun <= one.at <= told.at]
             self.lab.claim(f"{self.name}: its handler slept, and was thawed for it",
                            "resumed" in since and "lab.start" not in since, since)
-        # Where udev tells its last unplug only after its plug, the bridge has opened what it then has to open anew.
+        # Where udev tells its last unplug only after its plug, the bridge has opened what it then has to open again.
         subprocess.run(["udevadm", "settle", "--timeout=20"], check=True)
         held = until(self.held, 10)
         self.lab.in_time(f"{self.name}: the bridge has its node open", len(held) == 1, (self.nodes(), self.bridge.holds()))

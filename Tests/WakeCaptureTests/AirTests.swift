@@ -171,7 +171,7 @@ private func capture(_ packets: [[UInt8]]) throws -> [UInt8] {
 }
 
 @Test(
-    "Links that a controller took with it end when it was closed, or at the latest when their peer or handle is linked anew"
+    "Links that a controller took with it end when it was closed, or at the latest when their peer or handle is linked again"
 )
 func airUnsaid() throws {
     let stranger = event(0x3e, [1, 0, 0x40, 0, 0, 1] + [0x02, 0, 0, 0, 0, 0xc0] + [UInt8](repeating: 0, count: 7))

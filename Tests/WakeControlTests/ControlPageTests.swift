@@ -15,8 +15,8 @@ import WakeModel
         text.split(separator: "\n").map { $0.drop { $0 == " " } }.joined()
     }
 
-    private var handler: HandlerStatus {
-        var strap = HandlerStatus(
+    private var handler: HandlerReport {
+        var strap = HandlerReport(
             id: "strap", state: "suspended", why: "asleep: no event waits", process: 4242, epoch: Epoch(rawValue: 3))
         strap.wakes = 60
         strap.events = 61

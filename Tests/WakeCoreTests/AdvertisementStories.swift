@@ -93,7 +93,7 @@ struct AdvertisementStories {
         story.event(.disconnected(reason: "timeout", folded: 0), device)
         advertise(story, device)
         story.data(device)
-        #expect(story.standing(handler)?.queuedCount == 5, "nothing is replaced across a disconnect")
+        #expect(story.handlerStatus(handler)?.queuedCount == 5, "nothing is replaced across a disconnect")
         story.close()
     }
 

@@ -212,7 +212,7 @@ final class Auditor {
         case .moved(_, to: .terminating, because: "memory"), .moved(_, to: .terminating, because: "thermal"):
             books[id, default: Books()].madeWay = true
         case .struck, .charged, .held:
-            if books[id]?.madeWay ?? false { complain("\(id.rawValue): blamed for making way: \(decision.written)") }
+            if books[id]?.madeWay ?? false { complain("\(id.rawValue): blamed for making way: \(decision.wireName)") }
         default: break
         }
     }

@@ -23,7 +23,7 @@ struct BondStories {
         let story = Scenario()
         let (device, wary, other) = (story.device(), wary(story), story.handler(2))
         story.data(device)
-        #expect(story.state(wary) == .idle && story.standing(wary)?.queuedCount == 0)
+        #expect(story.state(wary) == .idle && story.handlerStatus(wary)?.queuedCount == 0)
         #expect(story.decisions(wary) == [])
         #expect(story.state(other) == .active && story.delivered(other) == [1])
         story.operate(.stop, wary)
@@ -45,7 +45,7 @@ struct BondStories {
         #expect(first.count == 1)
         story.device(isBonded: false)
         story.data(device)
-        #expect(story.delivered(wary) == first && story.standing(wary)?.queuedCount == 0)
+        #expect(story.delivered(wary) == first && story.handlerStatus(wary)?.queuedCount == 0)
         story.acknowledge(first.first ?? 0, wary)
         story.close()
     }

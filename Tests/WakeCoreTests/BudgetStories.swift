@@ -16,8 +16,9 @@ struct BudgetStories {
         story.advance(.seconds(13))
         #expect(story.instants(handler, "active -> expiring budget").map(\.wholeMilliseconds) == [8000])
         #expect(story.instants(handler, "suspending -> suspended overrun").map(\.wholeMilliseconds) == [12_000])
-        #expect(story.state(handler) == .held && story.struck(handler) == 1 && story.standing(handler)?.openCount == 1)
-        #expect(story.standing(handler)?.why.contains("ack: \"delivery\"") ?? false)
+        #expect(
+            story.state(handler) == .held && story.struck(handler) == 1 && story.handlerStatus(handler)?.openCount == 1)
+        #expect(story.handlerStatus(handler)?.why.contains("ack: \"delivery\"") ?? false)
         story.data(device)
         story.advance(.milliseconds(10))
         guard case .resumed(_, .owed, let open)? = story.deliveries(handler).last?.preface else {
@@ -249,10 +250,10 @@ struct BudgetStories {
         story.advance(.seconds(12 + 301))
         // What it is at is the third, from before its sleep; the second is new to it.
         story.acknowledge(3, handler)
-        #expect(story.standing(handler)?.openCount == 1)
+        #expect(story.handlerStatus(handler)?.openCount == 1)
         story.acknowledge(2, handler)
         story.acknowledge(3, handler)
-        #expect(story.delivered(handler) == [1, 2, 3, 2, 3] && story.standing(handler)?.openCount == 0)
+        #expect(story.delivered(handler) == [1, 2, 3, 2, 3] && story.handlerStatus(handler)?.openCount == 0)
         story.close()
     }
 

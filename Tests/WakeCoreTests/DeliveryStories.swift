@@ -14,7 +14,7 @@ struct DeliveryStories {
         let device = story.device()
         let handler = story.handler(1, .exits(.milliseconds(1), .exited(code: 1))) { $0.acknowledgement = .delivery }
         for crash in 1...5 {
-            #expect(story.standing(handler)?.crashes == crash - 1)
+            #expect(story.handlerStatus(handler)?.crashes == crash - 1)
             story.data(device)
             story.advance(.seconds(400))
         }
@@ -34,7 +34,7 @@ struct DeliveryStories {
             story.exit(handler, .exited(code: 1))
             story.advance(.seconds(10))
         }
-        #expect(story.launches(handler) >= 8 && story.standing(handler)?.crashes ?? 9 <= 1)
+        #expect(story.launches(handler) >= 8 && story.handlerStatus(handler)?.crashes ?? 9 <= 1)
         story.close()
     }
 
@@ -49,11 +49,11 @@ struct DeliveryStories {
         story.data(device)
         story.data(device)
         story.step(.reply(handler, Epoch(rawValue: 1), ReplyLine(.ack(Sequence(1), result: nil))))
-        #expect(story.delivered(handler) == [1, 2] && story.standing(handler)?.openCount == 1)
+        #expect(story.delivered(handler) == [1, 2] && story.handlerStatus(handler)?.openCount == 1)
         story.step(.written(handler, Epoch(rawValue: 1), through: Sequence(1)))
-        #expect(story.standing(handler)?.openCount == 1)
+        #expect(story.handlerStatus(handler)?.openCount == 1)
         story.advance(.milliseconds(30))
-        #expect(story.standing(handler)?.openCount == 0)
+        #expect(story.handlerStatus(handler)?.openCount == 0)
         story.close()
     }
 
@@ -65,12 +65,12 @@ struct DeliveryStories {
         story.isExhausted = true
         story.data(device)
         story.advance(.seconds(3_600))
-        #expect(story.launches(handler) > 10 && story.standing(handler)?.crashes == 0)
-        #expect(story.state(handler) == .held && story.standing(handler)?.lastEnd == .exhausted("no such file"))
+        #expect(story.launches(handler) > 10 && story.handlerStatus(handler)?.crashes == 0)
+        #expect(story.state(handler) == .held && story.handlerStatus(handler)?.lastEnd == .exhausted("no such file"))
         story.launchesFail = false
         story.conduct[handler] = .acknowledgesBatch(.zero)
         story.advance(.seconds(301))
-        #expect(story.standing(handler)?.queuedCount == 0 && story.attempts(handler).last == 1)
+        #expect(story.handlerStatus(handler)?.queuedCount == 0 && story.attempts(handler).last == 1)
         story.close()
     }
 
@@ -91,7 +91,7 @@ struct DeliveryStories {
         story.launchesFail = false
         story.conduct[handler] = .acknowledgesBatch(.zero)
         story.advance(.seconds(301))
-        #expect(story.standing(handler)?.queuedCount == 0 && story.state(other) == .active)
+        #expect(story.handlerStatus(handler)?.queuedCount == 0 && story.state(other) == .active)
         story.close()
     }
 

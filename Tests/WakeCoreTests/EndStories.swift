@@ -62,7 +62,7 @@ struct EndStories {
         }
         #expect(story.decisions(handler).contains("dead-letter 1"))
         #expect(story.gaps(handler).map(\.cause) == [.deadLetter] && story.gaps(handler).first?.first == Sequence(1))
-        #expect(story.state(handler) == .active && story.standing(handler)?.crashes == 0)
+        #expect(story.state(handler) == .active && story.handlerStatus(handler)?.crashes == 0)
         #expect(story.delivered(handler).last == 2, "the gap is delivered in its place")
         story.close()
     }
@@ -93,7 +93,7 @@ struct EndStories {
         story.data(device)
         #expect(story.decisions(handler).last?.hasPrefix("not-woken 2 it is quarantined") ?? false)
         story.operate(.start, handler)
-        #expect(story.state(handler) == .active && story.standing(handler)?.crashes == 0)
+        #expect(story.state(handler) == .active && story.handlerStatus(handler)?.crashes == 0)
         for round in 0..<5 {
             crash(story, handler, speaking: false)
             story.advance(.seconds(1 << Int64(round)))
@@ -140,7 +140,8 @@ struct EndStories {
         crash(story, handler)
         story.advance(.seconds(5))
         #expect(
-            story.delivered(handler) == [1] && story.standing(handler)?.crashes == 1 && story.state(handler) == .idle)
+            story.delivered(handler) == [1] && story.handlerStatus(handler)?.crashes == 1
+                && story.state(handler) == .idle)
         story.close()
     }
 
@@ -230,7 +231,7 @@ struct EndStories {
         story.data(device)
         crash(story, handler)
         story.step(.reply(handler, Epoch(rawValue: 1), ReplyLine(.ack(Sequence(1), result: nil))))
-        #expect(story.standing(handler)?.queuedCount == 1)
+        #expect(story.handlerStatus(handler)?.queuedCount == 1)
         story.data(device)
         story.advance(.seconds(1))
         story.acknowledge(2, handler)

@@ -19,14 +19,14 @@ struct FloodStories {
         story.say(.begin("upload"), handler)
         throttle(true, story, handler)
         #expect(story.faults(handler) == [.tooFast])
-        #expect(story.standing(handler)?.why.contains("floods") == true)
+        #expect(story.handlerStatus(handler)?.why.contains("floods") == true)
         story.advance(.milliseconds(9_990))
         #expect(story.kills(handler) == 0)
         story.advance(.milliseconds(20))
         #expect(story.has(handler, "active -> terminating flood"))
-        #expect(story.state(handler) == .held && story.standing(handler)?.crashes == 1)
-        #expect(story.standing(handler)?.lastEnd == .flood)
-        #expect(story.standing(handler)?.why.contains("write a line there only") == true)
+        #expect(story.state(handler) == .held && story.handlerStatus(handler)?.crashes == 1)
+        #expect(story.handlerStatus(handler)?.lastEnd == .flood)
+        #expect(story.handlerStatus(handler)?.why.contains("write a line there only") == true)
         story.close()
     }
 

@@ -25,13 +25,13 @@ struct HandlersPageStories {
 
     @Test("the page explains every reason for which a process is started or thawed, and nothing that is none")
     func wakes() {
-        #expect(Set(page.words(below: "### Why you run")) == Set(WakeReason.allCases.map(\.written)))
+        #expect(Set(page.words(below: "### Why you run")) == Set(WakeReason.allCases.map(\.wireName)))
     }
 
     @Test("the page explains every reason with which a process is asked to end, and nothing that is none")
     func ends() {
         let asked: [EndReason] = [.stopped, .reconfigured, .finished, .memory, .thermal]
-        #expect(Set(page.words(below: "### Why you end")) == Set(asked.map(\.written)))
+        #expect(Set(page.words(below: "### Why you end")) == Set(asked.map(\.wireName)))
     }
 
     @Test("every attention that a handler can be told of is explained")

@@ -55,7 +55,7 @@ struct IngressStories {
         let handler = story.handler { $0.subscriptions[0].queueCap = 8_000 }
         for _ in 0..<100 where !story.core.isBackedUp { story.data(device) }
         #expect(story.core.isBackedUp && story.gaps(handler) == [])
-        #expect((10...14).contains(story.standing(handler)?.queuedCount ?? 0))
+        #expect((10...14).contains(story.handlerStatus(handler)?.queuedCount ?? 0))
         story.close()
     }
 
@@ -98,7 +98,7 @@ struct IngressStories {
         story.advance(.seconds(600))
         #expect(story.state(broken) == .quarantined)
         for _ in 0..<20 { story.data(device) }
-        #expect([stopped, dozing, broken].allSatisfy { (story.standing($0)?.queuedBytes ?? 0) >= 4_000 })
+        #expect([stopped, dozing, broken].allSatisfy { (story.handlerStatus($0)?.queuedBytes ?? 0) >= 4_000 })
         #expect(!story.core.isBackedUp)
         story.operate(.wake, dozing)
         story.close()

@@ -32,7 +32,7 @@ struct InvariantStories {
         let handler = story.handler(1, .acknowledgesEach(.milliseconds(9900)))
         for _ in 0..<30 { story.data(device) }
         story.advance(.seconds(300))
-        #expect(story.struck(handler) == 0 && story.standing(handler)?.openCount == 0)
+        #expect(story.struck(handler) == 0 && story.handlerStatus(handler)?.openCount == 0)
         #expect(story.delivered(handler) == Array(1...30))
         story.close()
     }
@@ -67,7 +67,7 @@ struct InvariantStories {
         story.advance(.seconds(10))
         var firsts: [UInt64] = []
         for sequence in story.delivered(handler) where !firsts.contains(sequence) { firsts.append(sequence) }
-        #expect(firsts == Array(1...250) && story.standing(handler)?.queuedCount == 0)
+        #expect(firsts == Array(1...250) && story.handlerStatus(handler)?.queuedCount == 0)
         story.close()
     }
 
@@ -89,7 +89,7 @@ struct InvariantStories {
             story.data(device)
             story.advance(.seconds(1))
         }
-        let awake = story.standing(handler)?.awake.seconds ?? 3600
+        let awake = story.handlerStatus(handler)?.awake.seconds ?? 3600
         #expect(awake < 3600 * 0.06, "awake \(awake) s")
         #expect(story.struck(handler) == 0 && story.held(handler) == 0 && story.kills(handler) == 0)
         #expect(story.delivered(handler) == Array(1...3600) && story.launches(handler) == 1)
@@ -109,7 +109,7 @@ struct InvariantStories {
         }
         story.advance(.seconds(1))
         #expect(story.struck(handler) + story.held(handler) + story.kills(handler) == 0)
-        #expect(story.delivered(handler).count == 6000 && story.standing(handler)?.openCount == 0)
+        #expect(story.delivered(handler).count == 6000 && story.handlerStatus(handler)?.openCount == 0)
         story.close()
     }
 

@@ -27,7 +27,7 @@ struct OneshotStories {
         story.advance(.seconds(31))
         #expect(story.launches(handler) == 20 && story.delivered(handler) == Array(1...20) && story.held(handler) == 0)
         #expect(
-            story.standing(handler)?.queuedCount == 0
+            story.handlerStatus(handler)?.queuedCount == 0
                 && story.count { if case .freeze = $0 { true } else { false } } == 0)
         story.close()
     }
@@ -137,11 +137,12 @@ struct OneshotStories {
         let handler = oneshot(story, .silent)
         story.data(device)
         story.advance(.milliseconds(10_010))
-        #expect(story.state(handler) == .idle && story.held(handler) == 0 && story.standing(handler)?.queuedCount == 0)
+        #expect(
+            story.state(handler) == .idle && story.held(handler) == 0 && story.handlerStatus(handler)?.queuedCount == 0)
         story.termStatus = .exited(code: 75)
         story.data(device)
         story.advance(.milliseconds(10_010))
-        #expect(story.held(handler) == 0 && story.standing(handler)?.queuedCount == 1)
+        #expect(story.held(handler) == 0 && story.handlerStatus(handler)?.queuedCount == 1)
         story.close()
     }
 
@@ -174,7 +175,7 @@ struct OneshotStories {
         story.advance(.milliseconds(1900))
         #expect(story.state(handler) == .active)
         story.exit(handler)
-        #expect(story.state(handler) == .idle && story.standing(handler)?.queuedCount == 0)
+        #expect(story.state(handler) == .idle && story.handlerStatus(handler)?.queuedCount == 0)
         story.close()
     }
 

@@ -79,7 +79,7 @@ struct OperatorStories {
         story.operate(.stop, handler)
         story.advance(.seconds(1))
         story.data(device)
-        #expect(story.standing(handler)?.queuedCount == 2 && story.gaps(handler).isEmpty)
+        #expect(story.handlerStatus(handler)?.queuedCount == 2 && story.gaps(handler).isEmpty)
         story.operate(.start, handler)
         #expect(story.attempts(handler) == [1, 2, 1])
         story.close()

@@ -7,7 +7,7 @@ import WakeModel
 @Suite("Results of acknowledgements")
 struct OutcomeStories {
     private func outcomes(_ story: Scenario, _ handler: HandlerID) -> Outcomes {
-        story.standing(handler)?.outcomes ?? Outcomes()
+        story.handlerStatus(handler)?.outcomes ?? Outcomes()
     }
 
     @Test("Each event that an acknowledgement closes counts once by its result, which is in the decision log")

@@ -19,7 +19,7 @@ struct PowerStories {
         story.data(device)
         #expect(story.state(waiting) == .idle && story.state(other) == .active)
         #expect(story.decisions(waiting).contains("not-woken 1 \(NotWoken.power.rawValue)"))
-        #expect(story.standing(waiting)?.why == "asleep: \(NotWoken.power.rawValue)")
+        #expect(story.handlerStatus(waiting)?.why == "asleep: \(NotWoken.power.rawValue)")
         story.advance(.seconds(3600))
         #expect(story.state(waiting) == .idle)
         story.step(.power(isOnBattery: false))
@@ -73,7 +73,7 @@ struct PowerStories {
         }
         story.step(.power(isOnBattery: true))
         for _ in 1...5 { story.data(device) }
-        #expect(story.standing(handler)?.queuedCount == 2, "a gap and the newest")
+        #expect(story.handlerStatus(handler)?.queuedCount == 2, "a gap and the newest")
         story.step(.power(isOnBattery: false))
         #expect(story.state(handler) == .active)
         story.close()

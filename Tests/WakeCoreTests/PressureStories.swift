@@ -34,7 +34,7 @@ struct MemoryStories {
         #expect(story.expirations(first) == ["memory"] && story.expirations(second) == [], "one at a time")
         story.advance(.milliseconds(3001))
         #expect(story.state(first) == .suspended && story.has(first, "suspending -> suspended memory"))
-        #expect(story.standing(first)?.why == "frozen for want of memory; it rests for a moment")
+        #expect(story.handlerStatus(first)?.why == "frozen for want of memory; it rests for a moment")
         story.data(device)
         #expect(story.decisions(first).contains("not-woken 3 \(NotWoken.makingWay.rawValue)"))
         story.step(.memory(.critical))

@@ -63,11 +63,11 @@ struct QueueStories {
         }
         story.acknowledge(1, handler)
         story.say(.nack(Sequence(2), after: .seconds(5)), handler)
-        #expect(story.standing(handler)?.openCount == 2)
+        #expect(story.handlerStatus(handler)?.openCount == 2)
         story.say(.nack(Sequence(2), after: .seconds(5)), handler)
         #expect(story.faults(handler) == [.staleLease])
         story.acknowledge(4, handler)
-        #expect(story.standing(handler)?.openCount == 1)
+        #expect(story.handlerStatus(handler)?.openCount == 1)
         story.acknowledge(5, handler)
         story.advance(.seconds(5))
         #expect(story.delivered(handler) == [1, 2, 3, 4, 5, 2, 4])
@@ -110,7 +110,7 @@ struct QueueStories {
         story.data(device)
         story.data(device)
         story.acknowledge(2, handler)
-        #expect(story.faults(handler) == [.notDelivered] && story.standing(handler)?.openCount == 1)
+        #expect(story.faults(handler) == [.notDelivered] && story.handlerStatus(handler)?.openCount == 1)
         story.acknowledge(1, handler)
         story.acknowledge(1, handler)
         #expect(story.faults(handler) == [.notDelivered], "a repeated acknowledgement is no error")
@@ -129,7 +129,7 @@ struct QueueStories {
         story.acknowledge(1, handler)
         let gap = story.gaps(handler)
         #expect(gap.count == 1 && gap.first?.cause == .policy && gap.first?.count == 4)
-        #expect(story.standing(handler)?.openCount == 3)
+        #expect(story.handlerStatus(handler)?.openCount == 3)
         let sequences = story.delivered(handler)
         #expect(sequences == sequences.sorted() && sequences[1] < sequences[2], "the gap stands before what replaced")
         story.close()
@@ -159,7 +159,7 @@ struct QueueStories {
         story.data(device)
         story.acknowledge(1, handler)
         #expect(story.gaps(handler).map(\.count) == [1, 1])
-        #expect(story.standing(handler)?.openCount == 3)
+        #expect(story.handlerStatus(handler)?.openCount == 3)
         story.close()
     }
 
@@ -170,7 +170,7 @@ struct QueueStories {
         let handler = busy(story, device) { $0.queueCap = 2000 }
         story.event(.connected(folded: 0), device)
         for _ in 0..<10 { story.data(device) }
-        #expect(story.standing(handler)?.queuedBytes ?? 0 <= 2000 + 328)
+        #expect(story.handlerStatus(handler)?.queuedBytes ?? 0 <= 2000 + 328)
         story.acknowledge(1, handler)
         let gap = story.gaps(handler)
         #expect(gap.count == 1 && gap.first?.cause == .overflow && (gap.first?.count ?? 0) >= 5)
@@ -220,7 +220,7 @@ struct QueueStories {
         let device = story.device()
         let handler = busy(story, device) { $0.queueCap = 1000 }
         story.data(device, size: 500)
-        #expect(story.gaps(handler).map(\.cause) == [.overflow] && story.standing(handler)?.queuedCount == 1)
+        #expect(story.gaps(handler).map(\.cause) == [.overflow] && story.handlerStatus(handler)?.queuedCount == 1)
         story.close()
     }
 
@@ -233,7 +233,7 @@ struct QueueStories {
             story.event(.connected(folded: 0), one)
             story.event(.disconnected(reason: "timeout", folded: 0), two)
         }
-        let waiting = story.standing(handler)?.queuedCount ?? 0
+        let waiting = story.handlerStatus(handler)?.queuedCount ?? 0
         #expect(waiting < 256 + 8)
         story.close()
     }
@@ -274,7 +274,7 @@ struct QueueStories {
         let flapping = story.count {
             if case .append(_, let event, _, _) = $0, case .attention(.flapping, _) = event.kind { true } else { false }
         }
-        #expect(flapping == 1 && story.standing(handler)?.queuedCount == 7)
+        #expect(flapping == 1 && story.handlerStatus(handler)?.queuedCount == 7)
     }
 
     @Test("An event older than its retention is reported in a gap, not delivered")
@@ -318,7 +318,7 @@ struct QueueStories {
         story.data(device)
         story.step(.written(other, Epoch(rawValue: 1), through: Sequence(1)))
         story.advance(.milliseconds(30))
-        #expect(story.state(handler) == .suspended && story.standing(other)?.openCount == 1)
+        #expect(story.state(handler) == .suspended && story.handlerStatus(other)?.openCount == 1)
         story.close()
     }
 

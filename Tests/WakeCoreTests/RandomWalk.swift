@@ -201,7 +201,7 @@ struct RandomWalk {
         }
         for _ in 0..<40 { story.advance(.seconds(600)) }
         for handler in handlers {
-            guard let standing = story.standing(handler) else { continue }
+            guard let standing = story.handlerStatus(handler) else { continue }
             if standing.queuedCount + standing.openCount > 0 {
                 story.auditor.complain("\(handler.rawValue) starves: \(standing)")
             }

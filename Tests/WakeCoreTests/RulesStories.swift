@@ -30,7 +30,7 @@ struct RulesStories {
         core.step(device("kitchen"), at: stamp, into: &effects)
         let weight = DeviceEvent(origin: EventOrigin(rawValue: 1), kind: .data(.serial, [1]), stamp: stamp)
         core.step(.event(weight), at: stamp, into: &effects)
-        #expect(core.standings(at: stamp.moment).first?.queuedCount == 1)
+        #expect(core.handlerStatuses(at: stamp.moment).first?.queuedCount == 1)
         return core
     }
 

@@ -5,8 +5,8 @@ import WakeModel
 @testable import WakeCore
 
 extension Scenario {
-    func standing(_ id: HandlerID) -> Standing? { core.standing(of: id, at: now) }
-    func state(_ id: HandlerID) -> HandlerState? { standing(id)?.state }
+    func handlerStatus(_ id: HandlerID) -> HandlerStatus? { core.handlerStatus(of: id, at: now) }
+    func state(_ id: HandlerID) -> HandlerState? { handlerStatus(id)?.state }
 
     func deliveries(_ id: HandlerID) -> [Delivery] {
         log.compactMap { if case .deliver(id, _, let delivery) = $0.effect { delivery } else { nil } }
@@ -16,7 +16,7 @@ extension Scenario {
     func attempts(_ id: HandlerID) -> [UInt32] { deliveries(id).flatMap(\.events).map(\.attempt) }
 
     func decisions(_ id: HandlerID) -> [String] {
-        log.compactMap { if case .decision(id, let decision) = $0.effect { decision.written } else { nil } }
+        log.compactMap { if case .decision(id, let decision) = $0.effect { decision.wireName } else { nil } }
     }
     /// `active -> expiring budget`, in order.
     func moves(_ id: HandlerID) -> [String] { decisions(id).filter { $0.contains(" -> ") } }
@@ -39,7 +39,7 @@ extension Scenario {
     /// Instants of the moves into or out of a state, since the story began.
     func instants(_ id: HandlerID, _ move: String) -> [TimeSpan] {
         log.compactMap { at, effect in
-            guard case .decision(id, let decision) = effect, decision.written == move else { return nil }
+            guard case .decision(id, let decision) = effect, decision.wireName == move else { return nil }
             return at.monotonic - Instant(nanoseconds: 1_000_000_000_000)
         }
     }

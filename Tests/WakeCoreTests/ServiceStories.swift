@@ -83,7 +83,7 @@ struct ServiceStories {
         order(.abort, story, handler)
         #expect(story.has(handler, "active -> terminating watchdog"))
         story.advance(.milliseconds(10))
-        #expect(story.state(handler) == .held && story.standing(handler)?.crashes == 1)
+        #expect(story.state(handler) == .held && story.handlerStatus(handler)?.crashes == 1)
         #expect(story.decisions(handler).contains("charge 1 charges=1"))
         story.close()
     }

@@ -95,7 +95,7 @@ struct SleepStories {
         #expect(story.state(busy) == .suspended && story.core.isReadyForSleep && story.delivered(busy) == [1])
         let why = "not-woken 2 the machine is going to sleep; it is woken after that"
         #expect(story.decisions(idle).contains(why))
-        #expect(story.standing(idle)?.why == "asleep: the machine is going to sleep; it is woken after that")
+        #expect(story.handlerStatus(idle)?.why == "asleep: the machine is going to sleep; it is woken after that")
         story.operate(.wake, idle)
         #expect(story.state(idle) == .suspended)
         story.step(.systemSleep(.over))

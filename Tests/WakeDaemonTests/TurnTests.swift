@@ -196,7 +196,7 @@ struct TurnTests {
             turn.ingest(.tick)
             turn.end()
             #expect(executor.deliveries == 1 && executor.notices.isEmpty)
-            #expect(turn.journal.commit().isEmpty && turn.standing(of: HandlerID(rawValue: 1))?.openCount == 0)
+            #expect(turn.journal.commit().isEmpty && turn.handlerStatus(of: HandlerID(rawValue: 1))?.openCount == 0)
         }
     }
 

@@ -125,7 +125,7 @@ import WakeModel
         #expect(!other.told.contains(.request(.trust)))
     }
 
-    @Test("one that is blocked for its old bond is removed, found again, bonded anew, and keeps its name")
+    @Test("one that is blocked for its old bond is removed, found again, bonded again, and keeps its name")
     func renews() {
         var story = PairingStory()
         story.facts.isBlocked = true

@@ -29,7 +29,7 @@ private func mirror(_ peripherals: [(String, [(String, BusValue)])]) -> BluezMir
     }
     let adapter = entry("/org/bluez/hci0", BluezInterface.adapter, [("Address", .string("00:01"))])
     let devices = peripherals.map { entry("/org/bluez/hci0/\($0.0)", BluezInterface.peripheral, $0.1) }
-    _ = mirror.take(snapshot: .dictionary(key: "o", value: "a{sa{sv}}", [adapter] + devices))
+    _ = mirror.apply(snapshot: .dictionary(key: "o", value: "a{sa{sv}}", [adapter] + devices))
     return mirror
 }
 
@@ -97,7 +97,7 @@ private func mirror(_ peripherals: [(String, [(String, BusValue)])]) -> BluezMir
                 BusEntry(.string(BluezInterface.battery), .properties([("Percentage", .byte(77))])),
                 BusEntry(.string(BluezInterface.peripheral), .properties([("Address", .string("C0:01"))])),
             ])
-        _ = mirror.take(snapshot: .dictionary(key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(path), interfaces)]))
+        _ = mirror.apply(snapshot: .dictionary(key: "o", value: "a{sa{sv}}", [BusEntry(.objectPath(path), interfaces)]))
         #expect(mirror.peripherals[path]?.battery == 77)
     }
 
@@ -133,7 +133,7 @@ private func mirror(_ peripherals: [(String, [(String, BusValue)])]) -> BluezMir
         #expect(NeighbourSearch.find("C0:01", in: bonded) == .one("/a/1"))
     }
 
-    @Test("a scan is tried for 20 s, with longer and longer waits, and anew after it worked")
+    @Test("a scan is tried for 20 s, with longer and longer waits, and again after it worked")
     func patience() {
         var patience = DiscoveryPatience()
         let start = Instant(nanoseconds: 0)

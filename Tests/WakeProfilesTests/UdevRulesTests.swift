@@ -139,7 +139,7 @@ extension Profile {
         let given = try UdevRules(profiles).text
         #expect(
             text == given,
-            "make it anew: WAKEBRIDGE_DEVICES=Devices .build/debug/wakebridge udev-rules >udev/70-wakebridge.rules")
+            "make it again: WAKEBRIDGE_DEVICES=Devices .build/debug/wakebridge udev-rules >udev/70-wakebridge.rules")
     }
 
     @Test("a title stays in its comment, whatever it holds")

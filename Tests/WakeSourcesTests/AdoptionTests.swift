@@ -28,7 +28,7 @@ private final class Scan: BluezListener {
 
     func bluezDidAppear() {}
     func bluezDidVanish() {}
-    func bluez(did change: BluezChange) { discovery.note(change) }
+    func bluez(did change: BluezChange) { discovery.bluezDidChange(change) }
 }
 
 @Suite("Adoption", .serialized)

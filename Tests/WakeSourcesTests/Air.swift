@@ -16,7 +16,7 @@ final class Air {
     private(set) var bluez: ScriptedBluez
     private(set) var line: SystemBus
     private(set) var source: BluetoothSource?
-    private let monitor: AirMonitor
+    private let monitor: HCIMonitor
     let clock: any WakeClock = RealClock()
     private lazy var planner = AirPlanner(self)
     /// The controller's side of the monitor channel.
@@ -26,7 +26,7 @@ final class Air {
     /// What it answers one after the other, and the last for ever; as a rule that we may not.
     /// Nil where it is still at work.
     var kernelStatus: [UInt8?] = [0x14]
-    private var kernel: KernelLinks?
+    private var kernel: MgmtClient?
 
     fileprivate(set) var accounts: [String: LinkAccounts] = [:]
     fileprivate(set) var connected: Set<String> = []
@@ -39,9 +39,9 @@ final class Air {
     var notify = [heart]
     var read: [BluetoothUUID] = []
 
-    private let patience: LinkPatience
+    private let patience: LinkTimeouts
 
-    init(patience: LinkPatience = LinkPatience()) throws {
+    init(patience: LinkTimeouts = LinkTimeouts()) throws {
         self.patience = patience
         directory = try Directory.makeTemporary(prefix: "wakeair")
         loop = try EventLoop()
@@ -52,9 +52,9 @@ final class Air {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0)
         radio = FileDescriptor(owning: ends[0])
-        monitor = try AirMonitor(
+        monitor = try HCIMonitor(
             MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 518), on: loop)
-        kernel = try KernelLinks(on: loop) { [unowned self] opcode, controller, bytes in
+        kernel = try MgmtClient(on: loop) { [unowned self] opcode, controller, bytes in
             orders.append((opcode, controller, bytes))
             return kernelStatus.count > 1 ? kernelStatus.removeFirst() : kernelStatus[0]
         }

@@ -18,7 +18,7 @@ private final class Kernel {
     }
 }
 
-@Suite("The air monitor") struct AirMonitorTests {
+@Suite("The air monitor") struct HCIMonitorTests {
     private let reversed: [UInt8] = [0x01, 0xf4, 0xf3, 0xf2, 0xf1, 0xc0]
 
     @Test("a controller that is there already is known at once, and a link that ends is told with its reason")
@@ -29,7 +29,7 @@ private final class Kernel {
         try kernel.send(0, [0, 0] + reversed + Array("hci0\0\0\0\0".utf8))
         let loop = try EventLoop()
         let socket = MonitorSocket(owning: FileDescriptor(owning: ends[1]), packetBytes: 263)
-        let monitor = try AirMonitor(socket, on: loop)
+        let monitor = try HCIMonitor(socket, on: loop)
         var drops: [String] = []
         var fellAt: WallTime?
         monitor.onDrop = { address, reason, time in

@@ -21,7 +21,7 @@ private struct Told {
     var mirror = BluezMirror()
 
     mutating func signal(_ path: String, _ member: String, _ arguments: [BusValue]) -> [BluezChange] {
-        mirror.take(BusSignal(sender: ":1.6", path: path, interface: "", member: member, arguments: arguments))
+        mirror.apply(BusSignal(sender: ":1.6", path: path, interface: "", member: member, arguments: arguments))
     }
     @discardableResult
     mutating func added(_ path: String, _ interface: String, _ properties: Properties = []) -> [BluezChange] {
@@ -147,8 +147,8 @@ struct BluezMirrorTests {
         let changes: [BluezChange] = [
             .adapter(adapter), .peripheral(strap, .link), .database(peripheral: strap),
         ]
-        #expect(told.mirror.take(snapshot: snapshot) == changes)
-        #expect(told.mirror.take(snapshot: snapshot) == changes)
+        #expect(told.mirror.apply(snapshot: snapshot) == changes)
+        #expect(told.mirror.apply(snapshot: snapshot) == changes)
         #expect(told.mirror.characteristics(of: strap).count == 1)
     }
 
@@ -305,7 +305,7 @@ struct BluezMirrorTests {
         #expect(told.signal("/", "InterfacesAdded", [.byte(1), interfaces([(BluezInterface.adapter, [])])]) == [])
         #expect(told.signal("/", "InterfacesRemoved", [.objectPath(strap), .boolean(true)]) == [])
         #expect(told.signal("/", "Vanished", []) == [])
-        #expect(told.mirror.take(snapshot: .string("nothing")) == [])
+        #expect(told.mirror.apply(snapshot: .string("nothing")) == [])
         #expect(told.mirror.peripherals == before && told.mirror.adapters.count == 1)
     }
 }

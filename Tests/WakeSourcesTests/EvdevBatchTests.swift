@@ -16,8 +16,8 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
     @Test("a batch is what one report ends, with its time and without it; an empty one is none")
     func batches() {
         var batches = EvdevBatches(known: InputState(), at: .zero)
-        #expect(batches.take([event(4, 4, 9, 1), event(1, 30, 1, 1)]) == [])
-        let told = batches.take([
+        #expect(batches.apply([event(4, 4, 9, 1), event(1, 30, 1, 1)]) == [])
+        let told = batches.apply([
             report(2), report(3), event(2, 0, -1, 4), event(0, 2, 0, 4), report(4), event(1, 30, 0, 5),
         ])
         #expect(
@@ -33,7 +33,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
     func cuts() {
         var batches = EvdevBatches(known: InputState(), at: .zero, eventLimit: 3)
         let axes = (0..<7).map { event(3, UInt16($0), 1) }
-        let told = batches.take(axes + [report(), axes[0], axes[1], axes[2], report()])
+        let told = batches.apply(axes + [report(), axes[0], axes[1], axes[2], report()])
         #expect(told.map(\.events.count) == [3, 3, 1, 3])
         #expect(told.flatMap(\.events) == axes + axes.prefix(3))
     }
@@ -43,7 +43,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         var batches = EvdevBatches(known: InputState(), at: .zero, eventLimit: 64)
         var count = 0
         for value in 0..<10_000 {
-            for batch in batches.take([event(2, 0, Int32(value))]) {
+            for batch in batches.apply([event(2, 0, Int32(value))]) {
                 #expect(batch.events.count == 64)
                 count += batch.events.count
             }
@@ -58,12 +58,12 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         standing.keys = [29]
         standing.axes = [0: 5, 1: 6]
         var batches = EvdevBatches(known: standing, at: at(0))
-        #expect(batches.take([event(1, 30, 1, 10), report(10)]).count == 1)
+        #expect(batches.apply([event(1, 30, 1, 10), report(10)]).count == 1)
         // Half a batch was read before the loss.
-        #expect(batches.take([event(3, 0, 50, 20), dropped(30), event(1, 30, 0, 30)]) == [])
+        #expect(batches.apply([event(3, 0, 50, 20), dropped(30), event(1, 30, 0, 30)]) == [])
         #expect(batches.stateDue == nil, "half of something is still to come")
         #expect(batches.resynchronize(with: standing, at: at(31)).batches == [])
-        #expect(batches.take([report(32), event(1, 44, 1, 33), report(33)]) == [])
+        #expect(batches.apply([report(32), event(1, 44, 1, 33), report(33)]) == [])
         #expect(batches.stateDue.map { $0 <= at(33) } == true)
         var now = InputState()
         now.keys = [29, 44]
@@ -73,13 +73,13 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         #expect(told == [InputBatch(events: wanted, time: at(40))])
         #expect(loss == InputLoss(from: at(10), to: at(40)))
         #expect(batches.stateDue == nil)
-        #expect(batches.take([event(1, 44, 0, 50), report(50)]).map(\.events) == [[event(1, 44, 0, 50)]])
+        #expect(batches.apply([event(1, 44, 0, 50), report(50)]).map(\.events) == [[event(1, 44, 0, 50)]])
     }
 
     @Test("a loss that changed nothing is told all the same, and without a batch")
     func tellsEmptyLoss() {
         var batches = EvdevBatches(known: InputState(), at: at(7))
-        #expect(batches.take([dropped(8), report(8)]) == [])
+        #expect(batches.apply([dropped(8), report(8)]) == [])
         let (told, loss) = batches.resynchronize(with: InputState(), at: at(9))
         #expect(told == [] && loss == InputLoss(from: at(7), to: at(9)))
         let (again, none) = batches.resynchronize(with: InputState(), at: at(10))
@@ -90,12 +90,12 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
     func givesUp() {
         for rest in [[], [report(8)]] {
             var batches = EvdevBatches(known: InputState(), at: .zero)
-            _ = batches.take([event(1, 30, 1, 5), report(5)])
+            _ = batches.apply([event(1, 30, 1, 5), report(5)])
             #expect(batches.giveUp(at: at(6)) == nil)
-            _ = batches.take([dropped(7)] + rest)
+            _ = batches.apply([dropped(7)] + rest)
             #expect(batches.giveUp(at: at(9)) == InputLoss(from: at(5), to: at(9)))
             #expect(batches.giveUp(at: at(9)) == nil, "told once")
-            _ = batches.take([report(10)])
+            _ = batches.apply([report(10)])
             let later = batches.resynchronize(with: InputState(), at: at(11)).loss
             #expect(later == InputLoss(from: at(9), to: at(11)), "where it is listened to on")
         }
@@ -104,7 +104,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
     @Test("what changed unheard comes in pieces too where it is over the limit")
     func cutsAnswers() {
         var batches = EvdevBatches(known: InputState(), at: .zero, eventLimit: 4)
-        #expect(batches.take([dropped(), report()]) == [])
+        #expect(batches.apply([dropped(), report()]) == [])
         var state = InputState()
         state.keys = Set(0..<10)
         let told = batches.resynchronize(with: state, at: at(1)).batches
@@ -116,7 +116,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         var batches = EvdevBatches(known: InputState(), at: .zero)
         var answers = 0
         for millisecond in 0..<10_000 {
-            #expect(batches.take([dropped(Int64(millisecond)), event(1, 30, 1), report(Int64(millisecond))]) == [])
+            #expect(batches.apply([dropped(Int64(millisecond)), event(1, 30, 1), report(Int64(millisecond))]) == [])
             guard let due = batches.stateDue else { continue }
             let loss = batches.resynchronize(with: InputState(), at: at(Int64(millisecond))).loss
             #expect((loss != nil) == (due <= at(Int64(millisecond))))
@@ -132,7 +132,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
             let events = DeviceCaptures.lines("input/\(name).events").compactMap(recorded)
             #expect(events.count > 20)
             var batches = EvdevBatches(known: InputState(), at: .zero)
-            let told = events.flatMap { batches.take([$0]) }
+            let told = events.flatMap { batches.apply([$0]) }
             #expect(told.flatMap(\.events) == events.filter { $0.type != 0 || $0.code != 0 }, "\(name)")
             #expect(told.map(\.time) == events.filter(\.isReport).map(\.time), "\(name)")
             #expect(told.allSatisfy { batch in batch.events.allSatisfy { batch.time >= $0.time } })
@@ -164,16 +164,16 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
         }
         for time in 0..<Int64(3_000) {
             for _ in 0..<dice.below(time > 2_900 ? 1 : 4) { device.act(&dice, at: at(time)) }
-            if dice.isOne(in: 3) || time > 2_900 { hear(batches.take(device.read(1 + dice.below(40)))) }
+            if dice.isOne(in: 3) || time > 2_900 { hear(batches.apply(device.read(1 + dice.below(40)))) }
             guard let due = batches.stateDue, due <= at(time) else { continue }
-            hear(batches.take(device.read(.max)))
+            hear(batches.apply(device.read(.max)))
             let (told, loss) = batches.resynchronize(with: device.answer(), at: at(time))
             #expect(loss != nil)
             hear(told)
             answers.append(time)
             losses += 1
         }
-        hear(batches.take(device.read(.max)))
+        hear(batches.apply(device.read(.max)))
         if batches.stateDue != nil { hear(batches.resynchronize(with: device.answer(), at: at(9_000)).batches) }
         #expect(follower == device.state)
         #expect(losses > 2)
@@ -191,7 +191,7 @@ private func dropped(_ milliseconds: Int64 = 0) -> InputEvent { event(0, 3, 0, m
                     UInt16(dice.below(dice.isOne(in: 9) ? 65_536 : 64)),
                     Int32(truncatingIfNeeded: dice.below(1 << 40)), Int64(dice.below(1 << 30)))
             }
-            for batch in batches.take(events) { #expect((1...5).contains(batch.events.count)) }
+            for batch in batches.apply(events) { #expect((1...5).contains(batch.events.count)) }
             if dice.isOne(in: 50) { _ = batches.resynchronize(with: InputState(), at: at(Int64(turn) * 1_000)) }
         }
     }

@@ -7,7 +7,7 @@ import WakeModel
 /// The frames of `calls`, each written with `~` before what is no message and its sentence after it.
 private func told(_ framing: Framing, limit: Int = 16, _ calls: [[UInt8]]) -> [String] {
     var framer = Framer(framing, limit: limit)
-    let frames = calls.flatMap { framer.take($0[...], at: .zero) } + framer.end()
+    let frames = calls.flatMap { framer.append($0[...], at: .zero) } + framer.end()
     return frames.map { frame in
         switch frame {
         case .message(let bytes): bytes.hexadecimal
@@ -148,14 +148,14 @@ struct OpenSinceTests {
     func isKnown() {
         var framer = Framer(.line, limit: 16)
         #expect(framer.openSince == nil)
-        _ = framer.take(Array("ab".utf8)[...], at: at(1))
-        _ = framer.take(Array("cd".utf8)[...], at: at(2))
+        _ = framer.append(Array("ab".utf8)[...], at: at(1))
+        _ = framer.append(Array("cd".utf8)[...], at: at(2))
         #expect(framer.openSince == at(1))
-        _ = framer.take(Array("\nx".utf8)[...], at: at(3))
+        _ = framer.append(Array("\nx".utf8)[...], at: at(3))
         #expect(framer.openSince == at(3))
-        _ = framer.take(Array("\n".utf8)[...], at: at(4))
+        _ = framer.append(Array("\n".utf8)[...], at: at(4))
         #expect(framer.openSince == nil)
-        _ = framer.take(Array("y".utf8)[...], at: at(5))
+        _ = framer.append(Array("y".utf8)[...], at: at(5))
         _ = framer.end()
         #expect(framer.openSince == nil)
     }
@@ -164,20 +164,20 @@ struct OpenSinceTests {
     func isKnownBehindGarbage() {
         let form = Framing.LengthPrefix(start: [0xaa, 0x55], offset: 2, size: 1, endian: .little, extra: 3)
         var framer = Framer(.lengthPrefix(form), limit: 16)
-        #expect(framer.take([1, 2, 0xaa], at: at(1)) == [])
+        #expect(framer.append([1, 2, 0xaa], at: at(1)) == [])
         #expect(framer.openSince == at(1))
-        #expect(framer.take([0x55], at: at(2)) == [])
-        #expect(framer.take([5], at: at(3)) == [.fragment([1, 2], .noStart)])
+        #expect(framer.append([0x55], at: at(2)) == [])
+        #expect(framer.append([5], at: at(3)) == [.fragment([1, 2], .noStart)])
         #expect(framer.openSince == at(1))
-        #expect(framer.take([1, 2, 3, 4, 5, 0xaa], at: at(4)) == [.message([0xaa, 0x55, 5, 1, 2, 3, 4, 5])])
+        #expect(framer.append([1, 2, 3, 4, 5, 0xaa], at: at(4)) == [.message([0xaa, 0x55, 5, 1, 2, 3, 4, 5])])
         #expect(framer.openSince == at(4))
     }
 
     @Test("is as old as the silence that it waits for")
     func isKnownInSilence() {
         var framer = Framer(.idle(.milliseconds(5)), limit: 16)
-        _ = framer.take([1], at: at(1))
-        _ = framer.take([2], at: at(4))
+        _ = framer.append([1], at: at(1))
+        _ = framer.append([2], at: at(4))
         #expect(framer.openSince == at(1))
         _ = framer.tick(at: at(9))
         #expect(framer.openSince == nil)
@@ -193,14 +193,14 @@ struct IdleFramingTests {
     func silence() {
         var framer = Framer(.idle(gap), limit: 16)
         #expect(framer.deadline == nil)
-        #expect(framer.take([1], at: at(0)) == [])
-        #expect(framer.take([2], at: at(4)) == [])
+        #expect(framer.append([1], at: at(0)) == [])
+        #expect(framer.append([2], at: at(4)) == [])
         #expect(framer.deadline == at(9))
         #expect(framer.tick(at: at(8)) == [])
         #expect(framer.tick(at: at(9)) == [.message([1, 2])])
         #expect(framer.deadline == nil)
         #expect(framer.tick(at: at(20)) == [])
-        #expect(framer.take([3], at: at(30)) == [])
+        #expect(framer.append([3], at: at(30)) == [])
         #expect(framer.end() == [.fragment([3], .cutShort)])
         #expect(framer.deadline == nil)
     }
@@ -208,11 +208,11 @@ struct IdleFramingTests {
     @Test("time that passed between two reads is no silence of the device: the bridge itself may have been late")
     func lateness() {
         var framer = Framer(.idle(gap), limit: 16)
-        #expect(framer.take([1], at: at(0)) == [])
-        #expect(framer.take([2], at: at(300)) == [])
+        #expect(framer.append([1], at: at(0)) == [])
+        #expect(framer.append([2], at: at(300)) == [])
         #expect(framer.tick(at: at(305)) == [.message([1, 2])])
         // Reading took a while itself, and silence begins after it.
-        #expect(framer.take([3], at: at(400), readBy: at(450)) == [])
+        #expect(framer.append([3], at: at(400), readBy: at(450)) == [])
         #expect(framer.tick(at: at(454)) == [])
         #expect(framer.tick(at: at(455)) == [.message([3])])
     }
@@ -221,11 +221,11 @@ struct IdleFramingTests {
     func noSilence() {
         var framer = Framer(.idle(gap), limit: 2)
         #expect(
-            framer.take([1, 2, 3, 4, 5], at: at(0)) == [
+            framer.append([1, 2, 3, 4, 5], at: at(0)) == [
                 .fragment([1, 2], .tooLong(limit: 2)), .fragment([3, 4], .tooLong(limit: 2)),
             ])
         #expect(framer.tick(at: at(5)) == [.fragment([5], .tooLong(limit: 2))])
-        #expect(framer.take([6, 7], at: at(6)) == [])
+        #expect(framer.append([6, 7], at: at(6)) == [])
         #expect(framer.tick(at: at(11)) == [.message([6, 7])])
     }
 }

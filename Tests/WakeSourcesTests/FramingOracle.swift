@@ -6,7 +6,7 @@ import WakeModel
 
 extension Framer {
     /// What came at an instant, and was read at once.
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant) -> [Frame] { take(bytes, at: now, readBy: now) }
+    mutating func append(_ bytes: ArraySlice<UInt8>, at now: Instant) -> [Frame] { append(bytes, at: now, readBy: now) }
 }
 
 extension Frame {
@@ -36,7 +36,7 @@ func frames(of bytes: [UInt8], _ framing: Framing, limit: Int, inCallsOf sizes: 
     var rest = bytes[...]
     while !rest.isEmpty {
         let part = rest.prefix(max(1, sizes()))
-        frames += framer.take(part, at: .zero)
+        frames += framer.append(part, at: .zero)
         rest = rest.dropFirst(part.count)
     }
     return frames + framer.end()

@@ -27,7 +27,7 @@ struct LinkAccounts {
     private(set) var inFlight: Set<LinkRequest> = []
     private(set) var connects = 0
     /// Those that were told not to be heard, and have not been since.
-    private(set) var toldDeaf: Set<BluetoothUUID> = []
+    private(set) var reportedUnsubscribed: Set<BluetoothUUID> = []
     private(set) var warnings = 0
 
     /// Numbers a word: the number is what it says.
@@ -52,14 +52,14 @@ struct LinkAccounts {
         case .data(.characteristic(let uuid), let bytes): hear(uuid, bytes, now, time)
         case .gap(let gap):
             if gap.cause != .link || gap.from > gap.to || gap.to > now { complain("a wrong gap", now) }
-            if isConnected, toldDeaf.isEmpty { complain("a gap though all is heard", now) }
+            if isConnected, reportedUnsubscribed.isEmpty { complain("a gap though all is heard", now) }
             if !isConnected, let end = lastDisconnected, gap.from > end {
                 complain("a gap that begins after listening ended", now)
             }
             gaps.append(gap)
         case .attention(.accessDenied, let detail):
             warnings += 1
-            for uuid in [heart, battery] where detail.contains("\(uuid)") { toldDeaf.insert(uuid) }
+            for uuid in [heart, battery] where detail.contains("\(uuid)") { reportedUnsubscribed.insert(uuid) }
         case .data, .attention: break
         }
     }
@@ -76,7 +76,7 @@ struct LinkAccounts {
         words[number].timesRaised += 1
     }
 
-    mutating func prove(_ uuid: BluetoothUUID) { toldDeaf.remove(uuid) }
+    mutating func prove(_ uuid: BluetoothUUID) { reportedUnsubscribed.remove(uuid) }
 
     mutating func ask(_ request: LinkRequest, at now: WallTime) {
         if !inFlight.insert(request).inserted { complain("\(request) twice in flight", now) }

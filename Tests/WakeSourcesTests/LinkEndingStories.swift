@@ -243,7 +243,7 @@ struct LinkEndingStories {
         let connects = story.asked()
         #expect(connects.count >= 6 && connects.allSatisfy { $0 == .connect })
         #expect(story.news() == ["attention link-down"])
-        #expect(story.machine.failures == 0)
+        #expect(story.machine.dialling.failures == 0)
     }
 
     @Test("an adapter that is known to be full is not asked")
@@ -272,7 +272,7 @@ struct LinkEndingStories {
     @Test(
         "what an adapter carried when it refused is what it carries at most, for a minute; only another figure is news")
     func learnsRoom() {
-        var ledger = SlotLedger()
+        var ledger = ConnectionLimits()
         let now = Instant(nanoseconds: 5_000_000_000)
         #expect(ledger.hasRoom("hci0", carrying: 9, at: now))
         var news = [ledger.refuse("hci0", carrying: 5, at: now)]
@@ -294,7 +294,7 @@ struct LinkEndingStories {
 
     @Test("an adapter that refuses its first link is not full, and that is news once")
     func knowsIllAdapter() {
-        var ledger = SlotLedger()
+        var ledger = ConnectionLimits()
         let now = Instant(nanoseconds: 5_000_000_000)
         var news = (0..<2).map { _ in ledger.refuse("hci0", carrying: 0, at: now) }
         #expect(ledger.hasRoom("hci0", carrying: 0, at: now) && !ledger.hasRefused("hci0"))

@@ -30,7 +30,7 @@ final class LinkScenario {
     ) {
         machine = LinkMachine(
             LinkPlan(notify: notify, read: read), session: session,
-            heardUntil: heardUntil.map { WallTime(microseconds: Self.origin) + $0 }, patience: LinkPatience())
+            heardUntil: heardUntil.map { WallTime(microseconds: Self.origin) + $0 }, patience: LinkTimeouts())
         facts.absence = .bluetoothdGone
         for uuid in notify {
             answers[.startNotify(uuid)] = .some(nil)
@@ -53,7 +53,7 @@ final class LinkScenario {
             case .raise(let kind, let stamp):
                 raised.append(kind)
                 stamps.append(stamp)
-            case .tell(let sentence): told.append(sentence)
+            case .log(let sentence): told.append(sentence)
             case .request(let request):
                 requests.append(request)
                 answer(request)

@@ -51,7 +51,7 @@ final class LinkWorld {
         hasAir = !dice.isOne(in: 3)
         let reads = dice.isOne(in: 3) ? [BluetoothUUID(short: 0x2a24)] : []
         machine = LinkMachine(
-            LinkPlan(notify: channels, read: reads), heardUntil: WallTime(microseconds: 0), patience: LinkPatience())
+            LinkPlan(notify: channels, read: reads), heardUntil: WallTime(microseconds: 0), patience: LinkTimeouts())
         self.dice = dice
         after(0) { [unowned self] in comeBack() }
         for (index, channel) in channels.enumerated() { speak(channel, every: .seconds(1), after: Int64(index) * 250) }
@@ -99,7 +99,7 @@ final class LinkWorld {
         for effect in effects {
             switch effect {
             case .raise(let kind, let at): accounts.raise(kind, at: stamp.wall, from: at.wall)
-            case .tell: break
+            case .log: break
             case .request(let request):
                 accounts.ask(request, at: stamp.wall)
                 serve(request)
@@ -135,7 +135,7 @@ final class LinkWorld {
                     let isHeard = isLinkUp && facts.isUp && isConfigured.contains(channel) && clients.contains(channel)
                     let wasPassedOn = isHeard && machine.session == .open
                     let isDeaf = machine.isReady && machine.arming[channel].map { $0.stage != .proven } ?? false
-                    if isDeaf, !accounts.toldDeaf.contains(channel) {
+                    if isDeaf, !accounts.reportedUnsubscribed.contains(channel) {
                         complain("nobody was told that \(channel) is deaf")
                     }
                     // Of what is refused, and was never heard, handlers were told instead.

@@ -221,14 +221,14 @@ struct SourceTests {
 
     @Test("an adapter that refuses even its first link is not waited for as if it were full")
     func triesIllAdapter() throws {
-        var patience = LinkPatience()
+        var patience = LinkTimeouts()
         patience.beforeConnect = .milliseconds(5)
         let air = try Air(patience: patience)
         let faults = ["RegisterApplication failed 99", "Connect full"].map { "fault \($0)" }
         for command in faults + ["adapter hci0", "peripheral 1 hci0", "live"] { try air.tell(command) }
         try air.turn { air.source?.watched.count == 1 }
         try air.tell("advertise 1")
-        try air.turn { air.source?.watched.values.first?.machine.failures == 1 }
+        try air.turn { air.source?.watched.values.first?.machine.dialling.failures == 1 }
         #expect(air.attentions.isEmpty)
         try air.tell("advertise 1")
         try air.expect(1)

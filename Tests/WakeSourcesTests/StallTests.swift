@@ -8,7 +8,7 @@ import WakeSystem
 @testable import WakeSources
 
 @Suite("Stalled adapters") struct StallLedgerTests {
-    private let patience = LinkPatience()
+    private let patience = LinkTimeouts()
     private let now = Instant(nanoseconds: 1_000_000_000_000)
 
     @Test("one that does not scan again is due a second later, and one that does is left alone")

@@ -53,7 +53,7 @@ extension SourceTests {
     @Test("opened or trusted again while its adapter is off, it is dialled when that is back, however much later")
     func dialsLater() throws {
         for isSwitched in [true, false] {
-            var patience = LinkPatience()
+            var patience = LinkTimeouts()
             (patience.freshness, patience.beforeConnect) = (.milliseconds(50), .milliseconds(5))
             let air = try Air(patience: patience)
             try air.populate(1)
@@ -148,7 +148,7 @@ extension SourceTests {
 
     @Test("opened after somebody took its trust while it was connected, it is dialled")
     func opensUntrusted() throws {
-        var patience = LinkPatience()
+        var patience = LinkTimeouts()
         patience.beforeConnect = .milliseconds(5)
         let air = try Air(patience: patience)
         try air.populate(1)

@@ -1,5 +1,5 @@
-// Where a bridge's things are for somebody who says nothing else: the directories of a daemon that he starts, and the socket
-// where one answers him.
+// Where a bridge keeps its things unless you say otherwise: the directories of a daemon that you start, and the socket on which
+// one answers you.
 import Glibc
 import WakeEngine
 import WakeSystem

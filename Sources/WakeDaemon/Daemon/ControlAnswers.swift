@@ -32,9 +32,9 @@ final class ControlAnswers {
         case .status: return status()
         case .handlers: return .json { $0.object { $0.field("handlers", handlers()) } }
         case .handler(let name):
-            let report = report(try standing(name))
+            let report = report(try handlerStatus(name))
             return .json { $0.handler(report) }
-        case .why(let name): return why(try standing(name))
+        case .why(let name): return why(try handlerStatus(name))
         case .devices: return knownDevices()
         case .setSession(let name, let session): return try setSession(of: name, session)
         case .nameAccessory(let order): return try nameAccessory(order)
@@ -73,13 +73,13 @@ final class ControlAnswers {
         return .json { $0.status(status, handlers: handlers(), devices: devices(), adapters: adapters()) }
     }
 
-    private func handlers() -> [HandlerStatus] {
-        bridge.turn.standings.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
+    private func handlers() -> [HandlerReport] {
+        bridge.turn.handlerStatuses.filter { bridge.catalog.handlers[$0.handler] != nil }.map { report($0) }
             .sorted { $0.id < $1.id }
     }
 
-    private func report(_ standing: Standing) -> HandlerStatus {
-        var status = HandlerStatus(
+    private func report(_ standing: HandlerStatus) -> HandlerReport {
+        var status = HandlerReport(
             id: bridge.catalog.name(of: standing.handler), state: standing.state.rawValue, why: why(standing),
             process: bridge.executor.pid(of: standing.handler), epoch: standing.epoch)
         status.queued = standing.queuedCount
@@ -91,12 +91,12 @@ final class ControlAnswers {
         status.awake = standing.awake
         status.work = work(standing)
         status.status = bridge.executor.status(of: standing.handler)
-        status.lastExit = standing.lastEnd?.written
+        status.lastExit = standing.lastEnd?.wireName
         status.unbonded = unbonded(of: standing).map(\.alias)
         return status
     }
 
-    private func work(_ standing: Standing) -> WorkReport {
+    private func work(_ standing: HandlerStatus) -> WorkReport {
         WorkReport(
             standing, uptime: SystemClock.monotonic() - daemon.startedAt,
             processorTime: bridge.executor.processorTime(of: standing.handler))
@@ -124,7 +124,7 @@ final class ControlAnswers {
         }
     }
 
-    private func why(_ standing: Standing) -> ControlResponse {
+    private func why(_ standing: HandlerStatus) -> ControlResponse {
         .json { writer in
             writer.object { writer in
                 writer.field("why", self.why(standing))
@@ -215,7 +215,7 @@ final class ControlAnswers {
         let handler = try question.handler.map { name throws(ControlRefusal) in try self.handler(name) }
         return .stream(contentType: "application/x-ndjson") { [self] stream in
             stream.onClose = { [self] stream in daemon.logBook.forget(stream) }
-            daemon.logBook.tell(handler, count: question.lines, follows: question.follows, to: stream)
+            daemon.logBook.send(handler, count: question.lines, follows: question.follows, to: stream)
         }
     }
 
@@ -248,7 +248,7 @@ final class ControlAnswers {
 
     /// A handler that may run: an order to wake one that may not would be taken and do nothing.
     func runnable(_ name: String) throws(ControlRefusal) -> HandlerID {
-        let standing = try standing(name)
+        let standing = try handlerStatus(name)
         guard standing.state == .stopped || standing.state == .quarantined else { return standing.handler }
         if let manifest = bridge.catalog.handlers[standing.handler], !manifest.settings.isEnabled {
             throw disabled(name, manifest, "woken")
@@ -261,7 +261,7 @@ final class ControlAnswers {
     func handler(
         _ name: String, in states: Set<HandlerState>, _ complaint: String
     ) throws(ControlRefusal) -> HandlerID {
-        let standing = try standing(name)
+        let standing = try handlerStatus(name)
         // A penalty lies over a frozen process, which is still there.
         let isFrozen = standing.state == .held && bridge.executor.pid(of: standing.handler) != nil
         guard !states.contains(isFrozen ? .suspended : standing.state) else { return standing.handler }
@@ -270,9 +270,9 @@ final class ControlAnswers {
             advice: "see how it stands with: wakebridge why \(name)")
     }
 
-    private func standing(_ name: String) throws(ControlRefusal) -> Standing {
+    private func handlerStatus(_ name: String) throws(ControlRefusal) -> HandlerStatus {
         let id = try handler(name)
-        if let standing = bridge.turn.standing(of: id) { return standing }
+        if let standing = bridge.turn.handlerStatus(of: id) { return standing }
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
@@ -286,6 +286,66 @@ final class ControlAnswers {
     }
 }
 
+extension ControlAnswers {
+    func setSession(of name: String, _ session: LinkSession) throws(ControlRefusal) -> ControlResponse {
+        guard let entry = bridge.catalog.entry(try device(name)), sources.session(of: entry.device) != nil else {
+            throw ControlRefusal(
+                .conflict, code: "conflict", message: "device '\(name)' has no session to open, pause or close",
+                advice: "the daemon watches no devices of its kind, or plays a trace in their place")
+        }
+        do throws(SystemError) {
+            try sources.set(session, of: entry.device)
+        } catch {
+            throw ControlRefusal(
+                .failed, code: "failed", message: "the session of '\(name)' could not be kept: \(error.description)",
+                advice: "fix the state directory and try again")
+        }
+        return .done
+    }
+}
+
+extension ControlAnswers {
+    /// As much as logind's usual delay leaves.
+    private static let simulatedSleep = TimeSpan.seconds(4)
+
+    func simulate(_ simulation: Simulation) throws(ControlRefusal) -> ControlResponse {
+        switch simulation {
+        case .wake(let name): return operate(try runnable(name), .wake)
+        case .expire(let name):
+            return operate(try handler(name, in: [.active], "has no deadline to bring forward"), .expire)
+        case .kill(let name): return operate(try handler(name, in: Self.living, "has no process to kill"), .kill)
+        case .memory(let level):
+            bridge.turn.ingest(.memory(level == .critical ? .critical : .warning))
+            return .done
+        case .sleep(let isOn):
+            bridge.turn.ingest(.systemSleep(isOn ? .preparing(within: Self.simulatedSleep) : .over))
+            return .done
+        case .heat(let isOn):
+            bridge.turn.ingest(.thermal(isHot: isOn))
+            return .done
+        case .battery(let isOn):
+            bridge.turn.ingest(.power(isOnBattery: isOn))
+            return .done
+        case .disconnect(let name):
+            let stamp = bridge.turn.clock.stamp()
+            let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
+            bridge.engine.ingest(DeviceEvent(origin: try device(name), kind: kind, stamp: stamp))
+            return .done
+        }
+    }
+}
+
+extension ControlAnswers {
+    /// Nil where no Bluetooth is watched.
+    func adapters() -> [AdapterStatus]? {
+        sources.bluetooth?.adapters.map { adapter in
+            AdapterStatus(
+                address: adapter.address, isPowered: adapter.isPowered, links: adapter.links,
+                mostLinks: adapter.mostLinks, waiting: adapter.waiting.map(\.alias))
+        }
+    }
+}
+
 extension ControlAnswers: EventSink {
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
         let interested = watchers.filter { $0.device == nil || $0.device == event.origin }
@@ -293,7 +353,7 @@ extension ControlAnswers: EventSink {
         let composer = bridge.engine.composer
         let line =
             sequence.map { composer.compose(event, as: $0, budget: HandlerTimers().budget) }
-            ?? composer.compose(unowed: event)
+            ?? composer.compose(unnumbered: event)
         for watcher in interested { watcher.stream.send(line) }
     }
 }

@@ -81,7 +81,7 @@ public final class Daemon {
         ServiceState.ready()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
-        // What dead replays left is in nobody's way, /tmp may be long, and of what was left somebody may take his time to die.
+        // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
         _ = try? BackgroundJob { TemporaryGround.clearDead() }
         let status = try bridge.loop.run()
         server?.close()
@@ -91,11 +91,11 @@ public final class Daemon {
     }
 
     private func prepare() throws {
-        // Before anybody can see that it is there: who ends it from then on ends it in order.
+        // Before the control socket is there: a signal that comes from then on ends it in order.
         try watchSignals()
         try prepareReplay()
-        bridge.engine.tellLosses { readManifests() }
-        try manifests.listen(on: bridge.loop, of: self) { $0.noteDropIn() }
+        bridge.engine.reportLosses { readManifests() }
+        try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
         try serve()
         try bus.open()
         sources.start()
@@ -123,16 +123,16 @@ public final class Daemon {
         }
     }
 
-    /// Reads all configuration anew; returns everything that is wrong with it.
+    /// Reads all configuration again; returns everything that is wrong with it.
     func reload() -> [String] {
-        takeConfiguration()
+        applyConfiguration()
         return faults + staleSettings()
     }
 
     /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
-    private func noteDropIn() {
+    private func reloadAfterChange() {
         let before = Set(faults)
-        takeConfiguration()
+        applyConfiguration()
         for fault in faults where !before.contains(fault) { log.error(fault) }
     }
 
@@ -143,20 +143,20 @@ public final class Daemon {
         return read + bridge.catalog.faultsOfManifests.filter { !read.contains($0) }
     }
 
-    private func takeConfiguration() {
-        let areOther = takeProfiles()
-        takeManifests()
+    private func applyConfiguration() {
+        let areOther = applyProfiles()
+        applyManifests()
         // As at the start: who watches what is known before a device is.
         if areOther { sources.reconfigure() }
     }
 
     /// Takes what changed in the folders of profiles, for devices that come from now on; true where something did. What is
     /// broken or out of sight changes nothing.
-    private func takeProfiles() -> Bool {
+    private func applyProfiles() -> Bool {
         let folders = ProfileFolder.known(in: options.configurationDirectory)
         let reading = ProfileFolder.read(folders, after: bridge.catalog.profiles)
         profileFaults = reading.errors.map(\.description)
-        let changes = bridge.catalog.take(Array(reading.sources.values), keeping: reading.kept)
+        let changes = bridge.catalog.update(Array(reading.sources.values), keeping: reading.kept)
         profileFaults += changes.errors.map(\.description)
         for name in changes.updated { log.notice("profile \(name) is taken up, for devices that come from now on") }
         for name in changes.dropped { log.notice("profile \(name) is gone; it is no device's that comes from now on") }
@@ -164,12 +164,12 @@ public final class Daemon {
     }
 
     private func readManifests() {
-        takeManifests()
+        applyManifests()
         for fault in manifests.faults { log.error(fault) }
     }
 
     /// Takes what changed in handlers.d; what is broken changes nothing.
-    private func takeManifests() {
+    private func applyManifests() {
         let changes = manifests.read(knowing: bridge.catalog.profiles)
         if changes.adopted.contains(where: { $0.settings.requirements.contains(.power) }) { monitors.watchPower() }
         for manifest in changes.adopted {
@@ -182,11 +182,11 @@ public final class Daemon {
             answers?.letGo(of: id)
             log.notice("handler \(name) is removed")
         }
-        takeWarnings()
+        updateWarnings()
     }
 
     /// Each is logged when it comes up, and not again while it stands.
-    private func takeWarnings() {
+    private func updateWarnings() {
         let before = warnings
         warnings = ManifestWarnings.all(of: bridge.catalog.handlers.values, bridge.accounts)
         for warning in warnings where !before.contains(warning) { log.warning(warning.sentence) }
@@ -220,7 +220,7 @@ public final class Daemon {
     private func watchSignals() throws(SystemError) {
         for number in [SIGTERM, SIGINT] { signals.append(try bridge.loop.onSignal(number, of: self) { $0.end() }) }
         signals.append(
-            // Whoever sends the signal reads the log for the answer.
+            // The answer to the signal is in the log.
             try bridge.loop.onSignal(SIGHUP, of: self) { for fault in $0.reload() { $0.log.error(fault) } })
     }
 

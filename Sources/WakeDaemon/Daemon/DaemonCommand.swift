@@ -107,7 +107,7 @@ public enum DaemonCommand {
         let own = DaemonOptions()
         return "usage: wakebridged [OPTION…]\nWakes suspended handlers for what devices say.\n\n" + rows.joined() + """
 
-            Where nothing else is said, the directories of whoever runs this are:
+            Unless you say otherwise, your directories are:
               --config     \(own.configurationDirectory)
               --state      \(own.stateDirectory)
               --runtime    \(own.runtimeDirectory)

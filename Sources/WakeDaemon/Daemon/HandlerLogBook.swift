@@ -29,8 +29,8 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     private let log = Log("handler")
 
     private static let linesKept = 200
-    /// Nobody has read anything when these are given; what follows has the rest of the stream's room.
-    private static let mostBytesTold = ControlStream.capacity * 3 / 4
+    /// The reader has read nothing yet when these are sent; what follows has the rest of the stream's room.
+    private static let mostBytesAtOnce = ControlStream.capacity * 3 / 4
 
     init(catalog: Catalog, clock: any WakeClock, settings: BridgeSettings.LogLimit) {
         self.catalog = catalog
@@ -82,10 +82,10 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     }
 
     /// Sends the latest `count` lines of one handler or of all, in their order, and goes on with new ones where asked.
-    func tell(_ handler: HandlerID?, count: Int, follows: Bool, to stream: ControlStream) {
+    func send(_ handler: HandlerID?, count: Int, follows: Bool, to stream: ControlStream) {
         let chosen = handler.map { pages[$0].map { [$0] } ?? [] } ?? Array(pages.values)
         let lines = chosen.flatMap(\.lines).sorted { $0.number < $1.number }.suffix(count)
-        var room = Self.mostBytesTold
+        var room = Self.mostBytesAtOnce
         let fitting = lines.reversed().prefix { line in
             room -= line.bytes.count
             return room >= 0
@@ -113,7 +113,7 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         writer.key("time")
         writer.time(time)
         writer.field("handler", name)
-        writer.field("stream", voice.written)
+        writer.field("stream", voice.wireName)
         writer.field("text", line)
         writer.endObject()
         writer.newline()

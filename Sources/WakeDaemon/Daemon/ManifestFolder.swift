@@ -31,7 +31,7 @@ final class ManifestFolder {
 
     /// An editor writes a file in several steps; a reading waits until it has come to rest.
     private static let settleTime = TimeSpan.milliseconds(50)
-    /// Whoever makes a file writes it next, be it over a slow line; a link is never written to.
+    /// A file that was created is written next, perhaps over a slow line; a link is never written to.
     private static let beginningTime = TimeSpan.seconds(1)
 
     init(_ path: String, defaults: BridgeSettings, accounts: AccountBook) throws(SystemError) {
@@ -110,8 +110,8 @@ final class ManifestFolder {
         return manifest
     }
 
-    /// Nil where the folder itself cannot be read. A file that cannot be is told, and counts as it was read last:
-    /// nobody's handler is removed because a disk stumbled.
+    /// Nil where the folder itself cannot be read. A file that cannot be is reported, and counts as it was read last:
+    /// no handler is removed because a disk failed once.
     private func look() -> ConfigurationFolder? {
         unreadable = [:]
         var files: [String: [UInt8]] = [:]

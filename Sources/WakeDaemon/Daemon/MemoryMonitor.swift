@@ -1,11 +1,11 @@
-// The look at memory: pressure told by the kernel where it can, otherwise asked for when a handler falls asleep.
+// Memory: pressure that the kernel reports where it can, otherwise looked at once a handler is suspended.
 import WakeCore
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// The only thing that may tick in an idle bridge, and only without PSI and while somebody is suspended.
+/// The only thing that may tick in an idle bridge, and only without PSI while a handler is suspended.
 final class MemoryMonitor: DecisionListener {
     private unowned let turn: Turn
     private let limits: BridgeSettings.MemoryLimit
@@ -38,7 +38,7 @@ final class MemoryMonitor: DecisionListener {
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
         guard case .moved(_, to: .suspended, let because) = decision, let timer else { return }
-        if because == EndReason.memory.written {
+        if because == EndReason.memory.wireName {
             // It made way; whether that was enough shows before it goes on.
             timer.arm(at: stamp.moment.monotonic + Self.secondLook)
         } else if timer.armedAt == nil {

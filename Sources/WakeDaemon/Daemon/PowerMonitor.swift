@@ -1,4 +1,4 @@
-// The look at the machine's power: when udev tells that a supply changed, and only where a manifest asks for power.
+// The machine's power: looked at when udev announces that a supply changed, and only where a manifest asks for it.
 import WakeEngine
 import WakeLoop
 import WakeModel
@@ -14,7 +14,7 @@ final class PowerMonitor {
     private var isOnBattery = false
     private let log = Log("power")
 
-    /// Where nobody announces what changes.
+    /// Where changes are not announced.
     private static let interval = TimeSpan.seconds(60)
 
     /// Hears of each change, the first within this call where the machine runs on battery.
@@ -31,7 +31,8 @@ final class PowerMonitor {
         } else {
             timer = try loop.timer(on: .monotonic, of: self) { $0.tick() }
             log.notice(
-                "udevd is not running, so nobody tells when the machine's power changes: it is looked at once a minute")
+                "udevd is not running, so changes of the machine's power are not announced: it is looked at once a minute"
+            )
         }
         tick()
     }
@@ -45,7 +46,7 @@ final class PowerMonitor {
     }
 
     private func receive() {
-        // What changed is read anew in any case, so nothing is missed with what is thrown away.
+        // What changed is read again in any case, so nothing is missed with what is thrown away.
         monitor?.discard()
         look()
     }

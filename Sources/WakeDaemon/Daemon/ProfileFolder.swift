@@ -18,7 +18,7 @@ public enum ProfileFolder {
         /// Those that came from such a folder and go on as they were, since no later folder has another of that name.
         var unseen: Set<String> = []
 
-        /// What is there, as far as anybody knows, and is in no source.
+        /// What is probably there, and is in no source.
         var kept: Set<String> { unseen.union(unreadable.keys) }
 
         var errors: [ConfigurationError] { blindness + unreadable.values.sorted { $0.file < $1.file } }
@@ -31,7 +31,7 @@ public enum ProfileFolder {
         known(besides: shipped(), in: configuration, user: geteuid())
     }
 
-    /// Those of the machine count for everybody: whoever is not root watches the same devices.
+    /// The machine's profiles count for every user: an ordinary user watches the same devices.
     static func known(besides shipped: [String], in configuration: String, user: UInt32) -> [String] {
         let (machines, own) = (BridgePlaces.machine.configuration + "/Devices", configuration + "/Devices")
         return shipped + (user == 0 || own == machines ? [] : [machines]) + [own]

@@ -49,7 +49,7 @@ final class SleepInhibitor {
         inhibit()
     }
 
-    /// A logind that ended tells nobody of the end of the sleep that it announced, and neither does the next one.
+    /// A logind that ended does not announce the end of the sleep that it announced, and neither does the next one.
     private func changeOwner(isThere: Bool) {
         if isPreparing { return wakeUp() }
         if isThere { inhibit() }
@@ -59,7 +59,7 @@ final class SleepInhibitor {
         subscriptions = []
         bus = nil
         lock = nil
-        // Nobody would tell when it is over.
+        // Without logind the end of the sleep is not announced.
         wakeUp()
     }
 

@@ -1,11 +1,11 @@
-// The look at the machine's heat: while somebody is awake, or it is hot already, and at most every ten seconds.
+// The machine's heat: looked at while a handler is awake or it is hot already, and at most every ten seconds.
 import WakeCore
 import WakeEngine
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Where everybody sleeps and it is cool, nothing ticks: handlers that are frozen make no heat.
+/// While all handlers are frozen and it is cool, nothing ticks.
 final class ThermalMonitor: DecisionListener {
     private var thermometer: Thermometer
     private let interval: TimeSpan

@@ -34,7 +34,7 @@ final class WakeHistory: DecisionListener {
     init(clock: any WakeClock) { self.clock = clock }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
-        if case .notWoken(let sequence, let reason) = decision { return note(sequence, reason, handler) }
+        if case .notWoken(let sequence, let reason) = decision { return record(sequence, reason, handler) }
         if case .delivered(_, _, let count) = decision { deliveries[handler, default: 0] += UInt64(count) }
         guard let sentence = decision.sentence else { return }
         runs[handler] = nil
@@ -44,7 +44,7 @@ final class WakeHistory: DecisionListener {
     func latest(_ handler: HandlerID) -> [Entry] { entries[handler] ?? [] }
     func deliveryCount(_ handler: HandlerID) -> UInt64 { deliveries[handler] ?? 0 }
 
-    private func note(_ sequence: Sequence, _ reason: NotWoken, _ handler: HandlerID) {
+    private func record(_ sequence: Sequence, _ reason: NotWoken, _ handler: HandlerID) {
         guard var run = runs[handler], run.reason == reason, let last = entries[handler]?.indices.last else {
             let run = Run(first: sequence, last: sequence, reason: reason)
             runs[handler] = run

@@ -86,8 +86,8 @@ public final class ForegroundBridge {
         if !faults.isEmpty { throw ConfigurationErrors(faults) }
     }
 
-    /// A trace is the same each time, and so are its ids. What devices say is new each time: its ids must be, or whoever has
-    /// seen `…-1` before takes it for a repetition; and what is made of it stays when the bridge is gone.
+    /// A trace is the same each time, and so are its ids. What devices say is new each time: its ids must be, or a reader
+    /// that has seen `…-1` before takes it for a repetition; and what is made of it stays when the bridge is gone.
     static func options(for source: Source, _ directory: String, cgroup: String) -> BridgeOptions {
         var options = BridgeOptions(stateDirectory: directory + "/state", runtimeDirectory: directory + "/run")
         options.cgroupName = cgroup
@@ -120,7 +120,7 @@ public final class ForegroundBridge {
         set { lines.say = newValue }
     }
 
-    /// Tells, from the first second on and several times in each, how far it is; only for somebody who watches.
+    /// Shows how far it is, from the first second on and several times in each; of use on a terminal only.
     public func showProgress(_ show: @escaping (Progress) -> Void) throws(SystemError) {
         let timer = try bridge.loop.timer(on: .monotonic, of: self) {
             if !$0.isFinishing { show($0.progress) }
@@ -131,7 +131,7 @@ public final class ForegroundBridge {
     }
 
     private var progress: Progress {
-        let standing = bridge.turn.standing(of: handler)
+        let standing = bridge.turn.handlerStatus(of: handler)
         return Progress(
             events: sources.playedCount, acknowledged: tally.acknowledged, awake: standing?.awake ?? .zero,
             length: SystemClock.monotonic() - start, why: standing?.why ?? "")
@@ -170,7 +170,7 @@ public final class ForegroundBridge {
     }
 
     private func endOnSignals() throws(SystemError) {
-        // Whoever started it with nohup wants it to outlive the terminal.
+        // Started with nohup, it is meant to outlive the terminal.
         for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !Signals.isIgnored(number) {
             signals.append(
                 try bridge.loop.onSignal(number, of: self) {
@@ -188,7 +188,7 @@ public final class ForegroundBridge {
 
     /// Events whose subscription never wakes would wait for ever: at the end of the trace they get one wake of their own.
     private func wakeForTheRest() {
-        guard let standing = bridge.turn.standing(of: handler),
+        guard let standing = bridge.turn.handlerStatus(of: handler),
             standing.state == .suspended || standing.state == .idle,
             bridge.turn.nextMonotonicDeadline == nil, bridge.turn.nextBoottimeDeadline == nil
         else { return }
@@ -200,7 +200,7 @@ public final class ForegroundBridge {
         isFinishing = true
         if !sources.areReal { sources.stop() }
         outcome.length = SystemClock.monotonic() - start
-        outcome.awake = bridge.turn.standing(of: handler)?.awake ?? .zero
+        outcome.awake = bridge.turn.handlerStatus(of: handler)?.awake ?? .zero
         bridge.finish()
     }
 

@@ -1,11 +1,11 @@
-// What a bridge in the foreground stands on: a temporary directory and the name of its cgroup, marked so that whoever
-// starts later knows whether their owner is dead, and clears them away.
+// The temporary directory of a bridge in the foreground and the name of its cgroup. A later start sees whether their owner is
+// dead, and removes them.
 import Glibc
 import WakeEngine
 import WakeSystem
 
-/// A process that is killed outright cleans nothing up. Its lock on the file in here goes with it, whoever gets its
-/// number next; so what is not locked is nobody's.
+/// A process that is killed outright cleans nothing up. Its lock on the file in here goes with it, whichever process gets its
+/// number next; so what is not locked has no owner.
 struct TemporaryGround: ~Copyable {
     let directory: String
     let cgroupName: String
@@ -18,7 +18,7 @@ struct TemporaryGround: ~Copyable {
 
     static func make() throws(SystemError) -> TemporaryGround {
         clearDead()
-        // Under a name that nobody clears until it is locked.
+        // Under a name that no other start removes until it is locked.
         let draft = try Directory.makeTemporary(prefix: "." + prefix)
         do throws(SystemError) { return try TemporaryGround(marking: draft) } catch {
             Directory.removeTree(draft)

@@ -66,7 +66,7 @@ private struct Conversation {
         switch try ask(BusCall(owner, "/", BluezInterface.objects, "GetManagedObjects", [])) {
         case .values(let values):
             var mirror = BluezMirror()
-            if let objects = values.first { _ = mirror.take(snapshot: objects) }
+            if let objects = values.first { _ = mirror.apply(snapshot: objects) }
             return .running(BluezFacts(mirror))
         case .error(let error): return BluezState(error)
         case .silence: return .silent("")

@@ -120,7 +120,7 @@ extension KernelFacts {
     /// For this machine only. Where the channel may not be opened, that is recorded and nothing is added.
     public mutating func listen() {
         do throws(SystemError) {
-            for controller in try AirMonitor.controllersNow() { add(controller) }
+            for controller in try HCIMonitor.controllersNow() { add(controller) }
         } catch {
             isMonitorDenied = [EPERM, EACCES].contains(error.errno.code)
         }

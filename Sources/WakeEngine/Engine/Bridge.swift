@@ -91,14 +91,14 @@ public final class Bridge {
         engine = try Engine(
             journal: journal, recovery: recovery, clock: clock, limits: Self.limits(options), composer: composer,
             executor: executor, loop: loop)
-        wallClockWatch = try loop.watch(wallClock.raw, for: .readable, of: self) { $0.tellWallClockStep() }
+        wallClockWatch = try loop.watch(wallClock.raw, for: .readable, of: self) { $0.reportWallClockStep() }
         turn.listeners.observe(self)
     }
 
     /// Before what it watches is closed.
     deinit { wallClockWatch?.cancel() }
 
-    private func tellWallClockStep() {
+    private func reportWallClockStep() {
         guard let step = try? wallClock.readStep() else { return }
         log.notice("the wall clock was set by \(step.seconds) s")
         turn.ingest(.announced(.time(step: step)))

@@ -23,7 +23,7 @@ package final class Catalog {
     package private(set) var profiles: ProfileLibrary
     package private(set) var devices: [DeviceEntry?] = []
     /// Of the same devices.
-    private var speeches = SpeechTable()
+    private var templates = LineTemplateTable()
     package private(set) var handlers: [HandlerID: HandlerManifest] = [:]
     private var handlerIDs: [String: HandlerID] = [:]
     /// A handler whose manifest is gone still ends, and what it says then is told under its name.
@@ -32,7 +32,7 @@ package final class Catalog {
     package init(profiles: ProfileLibrary) { self.profiles = profiles }
 
     /// Holds for devices that come from now on.
-    package func take(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
+    package func update(_ sources: [ProfileLibrary.Source], keeping kept: Set<String>) -> ProfileLibrary.Changes {
         profiles.update(with: sources, keeping: kept)
     }
 
@@ -46,7 +46,7 @@ package final class Catalog {
         let index = Int(id.rawValue)
         while devices.count <= index { devices.append(nil) }
         devices[index] = DeviceEntry(id, device, profile, isConnected: devices[index]?.isConnected)
-        speeches.set(device, profile.map { profiles.decoder($0) }, at: index)
+        templates.set(device, profile.map { profiles.decoder($0) }, at: index)
     }
 
     func set(_ manifest: HandlerManifest, as id: HandlerID) {
@@ -74,21 +74,22 @@ package final class Catalog {
     }
 
     /// What the line of an event is made with.
-    func speech(of event: DeviceEvent) -> SpeechTable.Speech {
+    func template(of event: DeviceEvent) -> LineTemplateTable.Template {
         let index = Int(event.origin.rawValue)
-        guard let speech = speeches.speech(of: index) else { return Self.speech(ofForgotten: event) }
-        if case .data = event.kind { return speech }
-        guard let device = devices[index]?.device else { return Self.speech(ofForgotten: event) }
-        return SpeechTable.Speech(text: speeches.text(of: device, in: event.kind.wireName), decoder: speech.decoder)
+        guard let template = templates.template(of: index) else { return Self.template(ofForgotten: event) }
+        if case .data = event.kind { return template }
+        guard let device = devices[index]?.device else { return Self.template(ofForgotten: event) }
+        return LineTemplateTable.Template(
+            text: templates.text(of: device, in: event.kind.wireName), decoder: template.decoder)
     }
 
     /// What the lines of these are made with comes from memory all at once, and not in the middle of each line.
-    func fetchSpeech(of devices: some Collection<EventOrigin>) {
-        speeches.fetch(devices.lazy.map { Int($0.rawValue) })
+    func prefetchTemplates(of devices: some Collection<EventOrigin>) {
+        templates.fetch(devices.lazy.map { Int($0.rawValue) })
     }
 
     /// When the device last spoke.
-    package func lastData(of id: EventOrigin) -> WallTime? { speeches.lastData(of: Int(id.rawValue)) }
+    package func lastData(of id: EventOrigin) -> WallTime? { templates.lastData(of: Int(id.rawValue)) }
 
     /// The device that an operator or a handler means: an alias first, then a source or an address.
     package func device(named name: String) -> EventOrigin? {
@@ -102,21 +103,21 @@ package final class Catalog {
     package func entry(of source: String) -> DeviceEntry? { devices.first { $0?.device.uri == source } ?? nil }
 
     /// What is owed is given, whatever became of the journal's record of who said it.
-    private static func speech(ofForgotten event: DeviceEvent) -> SpeechTable.Speech {
+    private static func template(ofForgotten event: DeviceEvent) -> LineTemplateTable.Template {
         let number = event.origin.rawValue
         let device = Device(
             uri: "/unknown/\(number)", alias: "unknown-\(number)", profile: nil, kind: .bluetoothCentral)
-        return SpeechTable.Speech(text: DeviceText(of: device, in: event.kind.wireName), decoder: nil)
+        return LineTemplateTable.Template(text: DeviceText(of: device, in: event.kind.wireName), decoder: nil)
     }
 
     /// Keeps what people ask for: whether the link is up, and when the device last spoke.
-    func note(_ event: DeviceEvent) {
+    func record(_ event: DeviceEvent) {
         let index = Int(event.origin.rawValue)
         guard index < devices.count else { return }
         switch event.kind {
         case .connected: devices[index]?.isConnected = true
         case .disconnected: devices[index]?.isConnected = false
-        case .data: speeches.note(event.stamp.wall, of: index)
+        case .data: templates.recordData(at: event.stamp.wall, of: index)
         case .gap, .attention: break
         }
     }

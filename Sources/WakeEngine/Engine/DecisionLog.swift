@@ -20,7 +20,7 @@ package final class DecisionLog: DecisionListener {
         line.append(UInt8(ascii: " "))
         line.append(contentsOf: catalog.name(of: handler).utf8)
         line.append(UInt8(ascii: " "))
-        line.append(contentsOf: decision.written.utf8)
+        line.append(contentsOf: decision.wireName.utf8)
         line.append(UInt8(ascii: "\n"))
         write(line)
     }

@@ -14,7 +14,7 @@ public final class Engine {
     /// What the journal knew at the start, but for the events that it still owes.
     private let recovery: Recovery
     /// Handlers that know what the start lost: a manifest that comes back is not told twice.
-    private var hasBeenTold: Set<HandlerID> = []
+    private var informed: Set<HandlerID> = []
     var journal: Journal { turn.journal }
 
     /// - Parameter loop: ends the turns; nil where a trace's own clock does.
@@ -58,7 +58,7 @@ public final class Engine {
     package func ingest(_ event: DeviceEvent, at now: Stamp? = nil) {
         var event = event
         event.isAuthenticated = catalog.entry(event.origin)?.device.isBonded ?? false
-        catalog.note(event)
+        catalog.record(event)
         turn.ingest(.event(event), at: now ?? event.stamp)
     }
 
@@ -72,7 +72,7 @@ public final class Engine {
         let restarts = earlier.map { !$0.runsSameProgram(as: manifest) } ?? false
         catalog.set(manifest, as: id)
         turn.configure(id, manifest.settings, restarts: restarts)
-        if hasBeenTold.insert(id).inserted { tellLosses(to: id, manifest) }
+        if informed.insert(id).inserted { reportLosses(to: id, manifest) }
         return id
     }
 
@@ -82,7 +82,7 @@ public final class Engine {
     }
 
     /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
-    private func tellLosses(to id: HandlerID, _ manifest: HandlerManifest) {
+    private func reportLosses(to id: HandlerID, _ manifest: HandlerManifest) {
         guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
         let gap = Gap(
             cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
@@ -95,7 +95,7 @@ public final class Engine {
 
     /// Every handler that `adopt` adopts has its gaps then, and the journal crosses out what they tell in the same commit:
     /// no loss is told twice, even if the bridge is killed meanwhile.
-    package func tellLosses(adopting adopt: () -> Void) {
+    package func reportLosses(adopting adopt: () -> Void) {
         turn.keepTogether {
             adopt()
             journal.recordLossesReported()

@@ -8,7 +8,7 @@ extension Turn {
     /// launch, so that looking the dead letters up costs no wake of a suspended process.
     func counters(of handler: HandlerID) -> Restoration.Counters {
         var counters = Restoration.Counters()
-        if let standing = standing(of: handler) {
+        if let standing = handlerStatus(of: handler) {
             counters.launches = standing.launches
             counters.acknowledged = standing.outcomes.acknowledged
             counters.useful = standing.outcomes.useful

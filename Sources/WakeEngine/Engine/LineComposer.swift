@@ -31,7 +31,7 @@ package final class LineComposer {
         case .none: break
         case .restored(let reason): write(.restored(restoration(of: handler, reason, in: turn)), into: &writer)
         case .resumed(let frozenFor, let reason, let open):
-            write(.resumed(frozenFor: frozenFor, reason: reason.written, open: open), into: &writer)
+            write(.resumed(frozenFor: frozenFor, reason: reason.wireName, open: open), into: &writer)
         }
         composeLines(of: delivery, in: turn, into: &writer)
     }
@@ -40,7 +40,7 @@ package final class LineComposer {
     func composeLines(of delivery: Delivery, in turn: Turn, into writer: inout JSONWriter) {
         for notice in delivery.notices { write(notice, into: &writer) }
         let last = delivery.events.last?.sequence ?? Sequence(0)
-        if delivery.events.count > 1 { catalog.fetchSpeech(of: delivery.events.lazy.map(\.origin)) }
+        if delivery.events.count > 1 { catalog.prefetchTemplates(of: delivery.events.lazy.map(\.origin)) }
         for delivered in delivery.events {
             // What cannot be read any more is told as a gap in its place; the journal tells the operator.
             let event =
@@ -53,13 +53,13 @@ package final class LineComposer {
 
     func compose(_ notice: Notice, into writer: inout JSONWriter) { write(notice, into: &writer) }
 
-    /// The line of an event that nobody is owed: it has an id of its own, and nothing to acknowledge.
-    package func compose(unowed event: DeviceEvent) -> [UInt8] {
-        let speech = catalog.speech(of: event)
+    /// The line of an event that no handler gets: it has an id of its own, and nothing to acknowledge.
+    package func compose(unnumbered event: DeviceEvent) -> [UInt8] {
+        let template = catalog.template(of: event)
         noticeCount += 1
-        let decoded = decode(event, speech.decoder)
+        let decoded = decode(event, template.decoder)
         var line = EventLine(
-            event, of: speech.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero,
+            event, of: template.text, sequence: Sequence(noticeCount), attempt: 0, budget: .zero,
             start: EventLineStart(idPrefix: noticePrefix), value: decoded.value, undecodable: decoded.fault)
         line.isOwed = false
         var writer = JSONWriter()
@@ -67,7 +67,7 @@ package final class LineComposer {
         return writer.bytes
     }
 
-    /// The line of an event that somebody is owed, as `watch` shows it.
+    /// The line of an event that a handler gets, as `watch` shows it.
     package func compose(_ event: DeviceEvent, as sequence: Sequence, attempt: UInt32 = 1, budget: TimeSpan) -> [UInt8]
     {
         var writer = JSONWriter()
@@ -84,10 +84,11 @@ package final class LineComposer {
         _ event: DeviceEvent, _ sequence: Sequence, _ attempt: UInt32, _ isRedelivered: Bool, _ budget: TimeSpan,
         into writer: inout JSONWriter
     ) {
-        let speech = catalog.speech(of: event)
-        let decoded = decode(event, speech.decoder)
+        let template = catalog.template(of: event)
+        let decoded = decode(event, template.decoder)
         EventLine(
-            event, of: speech.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered, budget: budget,
+            event, of: template.text, sequence: sequence, attempt: attempt, isRedelivered: isRedelivered,
+            budget: budget,
             start: start, value: decoded.value, undecodable: decoded.fault
         ).write(into: &writer)
     }
@@ -104,7 +105,7 @@ package final class LineComposer {
     }
 
     private func restoration(of handler: HandlerID, _ reason: WakeReason, in turn: Turn) -> Restoration {
-        var restoration = Restoration(reason: reason.written)
+        var restoration = Restoration(reason: reason.wireName)
         restoration.links = catalog.devices(heardBy: handler).map {
             Restoration.Link(device: $0.device, isConnected: $0.isConnected ?? false)
         }

@@ -254,7 +254,7 @@ public final class Turn {
 
     private func isAnswered(_ effect: Effect) -> Bool {
         guard case .notify(let handler, _, let notice) = effect, notice.isBudgetWarning else { return false }
-        return standing(of: handler)?.state == .active
+        return handlerStatus(of: handler)?.state == .active
     }
 
     /// They have what they are given. Mostly a turn takes too little time to matter. What came due meanwhile stands behind

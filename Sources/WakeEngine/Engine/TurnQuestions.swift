@@ -23,9 +23,9 @@ extension Turn {
     /// True once nothing runs that could be frozen before the machine sleeps.
     package var isReadyForSleep: Bool { ask { $0.isReadyForSleep } }
     package var hasSuspended: Bool { ask { $0.hasSuspended } }
-    package var standings: [Standing] { ask { [clock] in $0.standings(at: clock.now()) } }
+    package var handlerStatuses: [HandlerStatus] { ask { [clock] in $0.handlerStatuses(at: clock.now()) } }
     func isExpiring(_ handler: HandlerID) -> Bool { ask { $0.isExpiring(handler) } }
-    package func standing(of handler: HandlerID) -> Standing? {
-        ask { [clock] in $0.standing(of: handler, at: clock.now()) }
+    package func handlerStatus(of handler: HandlerID) -> HandlerStatus? {
+        ask { [clock] in $0.handlerStatus(of: handler, at: clock.now()) }
     }
 }

@@ -126,7 +126,7 @@ struct Launcher {
         ]
         if let user { variables += [("HOME", user.home), ("USER", user.name), ("LOGNAME", user.name)] }
         variables += [
-            ("WAKEBRIDGE_PROTOCOL", "1"), ("WAKEBRIDGE_HANDLER", manifest.id), ("WAKEBRIDGE_REASON", reason.written),
+            ("WAKEBRIDGE_PROTOCOL", "1"), ("WAKEBRIDGE_HANDLER", manifest.id), ("WAKEBRIDGE_REASON", reason.wireName),
             ("WAKEBRIDGE_FD", "3"), ("WAKEBRIDGE_STATE_DIR", directory),
         ]
         let own = manifest.environment.sorted { $0.key < $1.key }

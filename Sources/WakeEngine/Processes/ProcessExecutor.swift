@@ -30,7 +30,7 @@ package enum LogVoice: Hashable {
     case handler(HandlerProcess.Stream)
     case bridge
 
-    package var written: String {
+    package var wireName: String {
         switch self {
         case .handler(let stream): stream.rawValue
         case .bridge: "bridge"

@@ -75,7 +75,7 @@ public final class VirtualReplay {
             if let due = executor.nextDue, due <= now.monotonic {
                 executor.speak(at: now.monotonic, in: turn)
             } else if let offset = upcoming?.offset, Instant.zero + offset <= now.monotonic, let operation = upcoming {
-                take(operation)
+                ingest(operation)
                 count += 1
                 upcoming = next(&broken)
             } else if let next = nextInstant(upcoming?.offset) {
@@ -109,7 +109,7 @@ public final class VirtualReplay {
         return .earlier(next, upcoming.map { Instant.zero + $0 })
     }
 
-    private func take(_ operation: TraceOperation) {
+    private func ingest(_ operation: TraceOperation) {
         engine.ingest(
             DeviceEvent(origin: devices[operation.device], kind: operation.kind, stamp: clock.stamp()))
     }
@@ -117,7 +117,7 @@ public final class VirtualReplay {
     private func outcome(of model: HandlerID, events: Int) -> Outcome {
         Outcome(
             events: events, deadLetters: tally.deadLetters, quarantines: tally.quarantines,
-            awake: turn.standing(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
+            awake: turn.handlerStatus(of: model)?.awake ?? .zero, length: clock.now().monotonic - .zero)
     }
 }
 

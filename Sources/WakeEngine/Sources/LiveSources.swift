@@ -171,7 +171,7 @@ extension LiveSources {
 
     private func hasRunningWatcher(_ device: Device, besides handler: HandlerID) -> Bool {
         bridge.catalog.handlers.keys.contains { other in
-            other != handler && bridge.turn.standing(of: other)?.state != .stopped
+            other != handler && bridge.turn.handlerStatus(of: other)?.state != .stopped
                 && devices(watchedBy: other).contains { $0.uri == device.uri }
         }
     }
@@ -255,7 +255,7 @@ extension LiveSources: TurnObserver {
 
     private func updateWanted() {
         isWantedStale = false
-        let awake = bridge.turn.standings.filter { $0.state.isAwake }.map(\.handler)
+        let awake = bridge.turn.handlerStatuses.filter { $0.state.isAwake }.map(\.handler)
         let heard = awake.flatMap { bridge.catalog.devices(heardBy: $0) }.map(\.device)
         let now = Dictionary(heard.map { ($0.uri, $0.kind) }) { first, _ in first }
         let before = wanted

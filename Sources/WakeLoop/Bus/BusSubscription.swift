@@ -28,7 +28,7 @@ public struct BusRule: Hashable, Sendable {
         self.argument = argument
     }
 
-    var written: String {
+    var wireName: String {
         var parts = ["type='signal'"]
         if let sender { parts.append("sender='\(sender)'") }
         switch path {
@@ -72,14 +72,14 @@ public final class BusSubscription {
     init(on bus: OpaquePointer, _ rule: BusRule, _ body: @escaping (BusSignal) -> Void) throws(SystemError) {
         self.body = body
         let code = sd_bus_add_match_async(
-            bus, &slot, rule.written,
+            bus, &slot, rule.wireName,
             { message, owner, _ in
                 guard let owner, let message else { return 0 }
                 Unmanaged<BusSubscription>.fromOpaque(owner).takeUnretainedValue().hear(message)
                 // Another subscription may match the same signal.
                 return 0
             }, nil, Unmanaged.passUnretained(self).toOpaque())
-        try check(code, "listen to the bus for", rule.written)
+        try check(code, "listen to the bus for", rule.wireName)
     }
 
     deinit { cancel() }

@@ -1,4 +1,4 @@
-// Which of the attached devices are watched, and as whom: by their profile, and by what tells one from another.
+// Which of the attached devices are watched, under which URI: by their profile, and by what tells one from another.
 import WakeModel
 import WakeProfiles
 import WakeSystem
@@ -347,8 +347,8 @@ extension AccessorySource {
 
     /// Mostly the whole device is being unplugged, and its other nodes are about to go.
     func expectSpare(for uri: String) {
-        guard spareTimer?.armedAt == nil, spares.values.contains(uri) else { return }
-        spareTimer?.arm(at: host.clock.now().monotonic + .milliseconds(500))
+        guard timers.spares?.armedAt == nil, spares.values.contains(uri) else { return }
+        timers.spares?.arm(at: host.clock.now().monotonic + .milliseconds(500))
     }
 
     /// The nodes that these were left alone for are gone.

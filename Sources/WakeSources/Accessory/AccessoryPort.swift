@@ -1,4 +1,4 @@
-// One node between the loop and its accessory: opened by whoever can, read when it is ready, written as there is room, let go
+// One node between the loop and its accessory: opened by its opener, read when it is ready, written as there is room, closed
 // when it is gone.
 import WakeLoop
 import WakeModel
@@ -78,7 +78,7 @@ final class AccessoryPort {
     /// Tells all that came and is whole.
     func readOut() { if let node { _ = try? drain(node) } }
 
-    /// Tells all that came, also of a message that is not whole yet: what is said after the close is heard by nobody.
+    /// Raises all that came, also of a message that is not whole yet: what comes after the close is not heard.
     func conclude() {
         guard let node else { return }
         readOut()
@@ -116,7 +116,7 @@ final class AccessoryPort {
         do throws(SystemError) {
             if ready.contains(.writable) { tryFlush(node) }
             guard try drain(node) != .gone else { return lose(node) }
-            tellDeadline()
+            reportDeadline()
         } catch {
             Log("accessories").warning("\(error.description); the node is closed and opened anew")
             lose(node)
@@ -152,7 +152,7 @@ final class AccessoryPort {
         toldDeadline = deadline
     }
 
-    private func tellDeadline() {
+    private func reportDeadline() {
         guard deadline != toldDeadline else { return }
         toldDeadline = deadline
         tell(.deadline)
@@ -184,7 +184,7 @@ final class AccessoryPort {
     private func flush(_ node: any OpenNode) throws(SystemError) {
         while writing == nil, let first = pending.first {
             switch try node.write(first.bytes, to: first.channel) {
-            case .wrote(let count): noteWritten(count)
+            case .wrote(let count): removeWritten(count)
             case .underWay(let job): return try follow(job)
             case .wouldBlock: return try watch?.setReadiness([.readable, .writable]) ?? ()
             // Reading finds that out too, and has what it still said.
@@ -195,7 +195,7 @@ final class AccessoryPort {
         try watch?.setReadiness(.readable)
     }
 
-    private func noteWritten(_ count: Int) {
+    private func removeWritten(_ count: Int) {
         pending[0].bytes = pending[0].bytes.dropFirst(count)
         if pending[0].bytes.isEmpty { pending.removeFirst().answer(nil) }
     }
@@ -211,7 +211,7 @@ final class AccessoryPort {
         writingWatch = nil
         writing = nil
         switch answer {
-        case .success(.wrote(let count)): noteWritten(count)
+        case .success(.wrote(let count)): removeWritten(count)
         case .success(.wouldBlock): break
         case .success(.closed): return failPending()
         case .failure(let error): pending.removeFirst().answer(.refused(error.description))

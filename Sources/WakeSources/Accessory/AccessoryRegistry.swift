@@ -2,8 +2,8 @@
 // that tells it from another. Never by a guess: where several could be meant, people are asked.
 
 /// Devices of the same kind and serial number, or without one, are twins. Among them:
-/// - whoever stands on the port where one of them was seen last is that one;
-/// - whoever stands where one was seen earlier is that one, unless that one is here already;
+/// - a device on the port where one of them was seen last is that one;
+/// - a device where one was seen earlier is that one, unless that one is here already;
 /// - elsewhere, the only one known is the same on its new port, if no twin of it is attached;
 /// - elsewhere, it is a new one if all that are known are attached or stand on ports of their own;
 /// - in every other case it could be one of those that are absent, or a new one: ambiguous. So it is when a twin appears on
@@ -16,7 +16,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         case known(String)
         /// Seen for the first time; the registry has entered it.
         case new(String)
-        /// It could be one of these, or another one. Nothing is entered until somebody says so with `bind` or `addNew`.
+        /// It could be one of these, or another one. Nothing is entered until `bind` or `addNew` says which.
         case ambiguous([String])
     }
 
@@ -42,9 +42,9 @@ public struct AccessoryRegistry: Hashable, Sendable {
     private(set) var seen: [String: UInt64] = [:]
     private var sightings: UInt64 = 0
 
-    /// Where an accessory was seen, at most: whoever carries one about loses nothing by forgetting the oldest.
+    /// Ports that are remembered of one accessory, at most; the oldest are forgotten.
     static let mostPorts = 8
-    /// Of those that nobody named, and that are away, so many are remembered: whoever makes serial numbers up must not fill the
+    /// Devices without a name that are away, at most: a device that makes serial numbers up must not fill the
     /// state directory.
     static let mostAbsent = 1_000
 
@@ -94,7 +94,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         return twins.count == 1 && strangers.isEmpty ? .known(absent[0]) : .ambiguous(absent)
     }
 
-    /// What it means that somebody stands on a port of `owner`; nil where it means nothing, for the owner is elsewhere.
+    /// What it means that a device is on a port of `owner`; nil where it means nothing, since the owner is elsewhere.
     private func claim(
         of owner: String, to port: String, _ attached: Set<String>, _ others: Set<String>
     ) -> Resolution? {
@@ -120,7 +120,7 @@ public struct AccessoryRegistry: Hashable, Sendable {
         }
     }
 
-    /// Its port is nobody else's from here on.
+    /// Its port belongs to no other device from here on.
     private mutating func enter(_ identity: AccessoryIdentity, as uri: String) {
         for twin in twins(of: identity) { change(twin) { $0.ports.removeAll { $0 == identity.port } } }
         set(Entry(identity), for: uri)
@@ -170,9 +170,9 @@ public struct AccessoryRegistry: Hashable, Sendable {
     // MARK: What people say
 
     /// The device is this URI, whatever was known of either: a replacement with another serial number takes the place of
-    /// the old device, under its name. Whoever was taken for the URI must be resolved again.
+    /// the old device, under its name. The device that was taken for the URI must be resolved again.
     ///
-    /// Returns who is nobody any more: as whom the device was known until now, for that one has no body left. Of twins whose
+    /// Returns the URI that no device has any more: the one that the device had until now. Of twins whose
     /// places were confused it stays, as one that stands somewhere: where `attached` has the URI, they stand on each
     /// other's ports, and what people named they miss.
     @discardableResult

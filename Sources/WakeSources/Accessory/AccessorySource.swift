@@ -38,6 +38,15 @@ public final class AccessorySource: MachineSource {
         var spoiltCount = 0
     }
 
+    struct Timers {
+        /// For the machines: what is waited for, which the system's sleep is part of.
+        var machines: Timer?
+        /// For the ports: silence on a line, questions to a device, which take place while the system runs.
+        var ports: Timer?
+        /// Armed while a node that others were left alone for is gone.
+        var spares: Timer?
+    }
+
     /// A device that may be any of several; an operator has to say which.
     public struct Doubt: Hashable, Sendable {
         public var record: UdevRecord
@@ -47,7 +56,7 @@ public final class AccessorySource: MachineSource {
     unowned let host: any SourceHost
     let planner: any AccessoryPlanner
     private let store: any AccessoryRegistryStoring
-    let patience: PortPatience
+    let patience: PortTimeouts
     private var feed: UdevFeed?
     private var subsystems: Set<String> = []
     /// The plans of devices that were attached when profiles changed, by their places in /sys.
@@ -63,21 +72,16 @@ public final class AccessorySource: MachineSource {
     public internal(set) var doubts: [String: Doubt] = [:]
     /// Of what udev announces.
     var files: any NodeOpener
-    /// For what is waited for, which the system's sleep is part of.
-    private var waits: Timer?
-    /// For what takes place while the system runs: silence on a line, questions to a device.
-    private var pauses: Timer?
+    var timers = Timers()
     /// Nodes that are left alone, by their places in /sys: whose they are too.
     var spares: [String: String] = [:]
-    /// Armed while a node that others were left alone for is gone.
-    var spareTimer: Timer?
     /// Some nodes are closed between wakes, so it matters which handlers are awake.
     public internal(set) var needsWanted = false
     let log = Log("accessories")
 
     init(
         for host: any SourceHost, planner: any AccessoryPlanner, registry: AccessoryRegistry,
-        store: any AccessoryRegistryStoring, patience: PortPatience = PortPatience()
+        store: any AccessoryRegistryStoring, patience: PortTimeouts = PortTimeouts()
     ) throws(SystemError) {
         self.host = host
         self.planner = planner
@@ -85,12 +89,12 @@ public final class AccessorySource: MachineSource {
         self.store = store
         self.patience = patience
         files = NodeFiles(on: host.loop)
-        waits = try host.loop.timer(on: PortMachine.clock, of: self) { source in
+        timers.machines = try host.loop.timer(on: PortMachine.clock, of: self) { source in
             source.tickMachines(at: source.host.clock.stamp())
             source.rearm()
         }
-        pauses = try host.loop.timer(on: .monotonic, of: self) { $0.tickPorts() }
-        spareTimer = try host.loop.timer(on: .monotonic, of: self) { $0.adoptSpares() }
+        timers.ports = try host.loop.timer(on: .monotonic, of: self) { $0.tickPorts() }
+        timers.spares = try host.loop.timer(on: .monotonic, of: self) { $0.adoptSpares() }
     }
 
     /// Begins to listen to udev, and takes in what is attached already.
@@ -115,7 +119,7 @@ public final class AccessorySource: MachineSource {
     func perform(_ effect: PortEffect, of uri: String) {
         guard let entry = watched[uri] else { return }
         switch effect {
-        case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
+        case .log(let sentence): log.notice("\(entry.device.alias): \(sentence)")
         case .raise(let kind, let stamp):
             watched[uri]?.beforePlug = nil
             host.raise(kind, of: uri, at: stamp)
@@ -226,8 +230,8 @@ public final class AccessorySource: MachineSource {
     }
 
     func rearm() {
-        waits?.rearm(at: nextMachineDeadline)
-        pauses?.rearm(at: watched.values.compactMap { $0.port?.deadline }.min())
+        timers.machines?.rearm(at: nextMachineDeadline)
+        timers.ports?.rearm(at: watched.values.compactMap { $0.port?.deadline }.min())
     }
 }
 
@@ -236,7 +240,7 @@ extension AccessorySource: RegisteredSource {
 
     /// A channel over the air outlives the last answer for a while; what comes to a node is read at once.
     public static func unnoticedEnd(of device: Device) -> TimeSpan {
-        Device.bluetoothAddress(in: device.uri) != nil ? PortPatience.calling.unnoticedEnd : .zero
+        Device.bluetoothAddress(in: device.uri) != nil ? PortTimeouts.calling.unnoticedEnd : .zero
     }
 
     public static func make(

@@ -1,4 +1,4 @@
-// What is attached and known by a profile: who it is, what its profile asks of it, and where it is watched as which URI.
+// What is attached and known by a profile: who it is, what its profile asks of it, and where it is watched under which URI.
 import WakeSystem
 
 /// The attached devices that a profile knows, by their places in /sys. What is asked of each again and again is looked up once.
@@ -23,7 +23,7 @@ struct AttachedCandidates {
         if let candidate { kinds[candidate.identity.kind, default: []].insert(path) }
     }
 
-    /// The twins of the one at `path` that stand elsewhere and are nobody yet.
+    /// The twins of the device at `path` that are elsewhere and have no URI yet.
     func waitingTwins(of path: String, _ places: AccessoryPlaces) -> [AccessoryIdentity] {
         guard let kind = candidates[path]?.identity.kind, let twins = kinds[kind] else { return [] }
         return twins.filter { $0 != path && places[$0] == nil }.compactMap { candidates[$0]?.identity }

@@ -2,7 +2,7 @@
 import WakeSystem
 
 /// Takes messages in whatever order and of whatever kind; what comes out is in order: a device is attached, changes, and is
-/// detached. One device is one path for as long as it is attached, so a path that is somebody else now was detached between.
+/// detached. One device is one path for as long as it is attached, so a path that has another device now was detached between.
 ///
 /// After an overflow of the monitor: `discard()`, enumerate at once or later, `reconcile`. What udev announces from the
 /// discarding on is not lost, or there is another overflow; so whatever older message still comes after `reconcile`, the newer
@@ -45,7 +45,7 @@ public struct AttachedDevices: Sendable {
         // The rules have run for whatever is announced, so a device of which the first message was lost is there too.
         case .found, .add, .bind, .unbind, .change: changes = see(record, synthesized: false)
         }
-        note(record)
+        recordSequence(of: record)
         return changes
     }
 
@@ -55,7 +55,7 @@ public struct AttachedDevices: Sendable {
         return record.sequence <= max(sequences[record.path] ?? 0, gone[record.path] ?? 0)
     }
 
-    private mutating func note(_ record: UdevRecord) {
+    private mutating func recordSequence(of record: UdevRecord) {
         guard record.sequence > 0 else { return }
         if devices[record.path] == nil {
             bury(record.path, record.sequence)
@@ -153,7 +153,7 @@ extension UdevRecord {
     /// When udev first saw the device, in microseconds since the machine started; it stays with the device.
     fileprivate var birth: UInt64? { properties["USEC_INITIALIZED"].flatMap { UInt64($0) } }
 
-    /// Lists whose order is nobody's, and what only a message tells.
+    /// Lists without a stable order, and what only a message has.
     private static let told: Set<String> = ["TAGS", "CURRENT_TAGS", "DEVLINKS", "DEVPATH_OLD", "USEC_INITIALIZED"]
 
     fileprivate func tells(sameAs other: UdevRecord) -> Bool {

@@ -15,12 +15,12 @@ public enum PortInput: DeviceMachineInput, Hashable, Sendable {
     case refused(PortRefusal)
     /// Reading or writing failed, and the node was closed for it.
     case lost
-    /// Somebody asked for its end, and it was closed for that.
+    /// Another program asked for its end, and it was closed for that.
     case parted
     /// What came by the node: data, and what a source knows to be lost or wrong with it.
     case said(DeviceEvent.Kind)
     case session(LinkSession)
-    /// Whether a handler is awake for it; asked of a plan that lets go of the node otherwise. Where nobody is, what came by the
+    /// Whether a handler is awake for it; asked of a plan that closes the node otherwise. Where none is, what came by the
     /// node after that instant was not told and never will be.
     case wanted(Bool, toldUntil: WallTime? = nil)
     /// Another machine takes its place, because its profile is another. What is to be told is told now.
@@ -34,16 +34,16 @@ public struct PortMachine: DeviceMachine, Sendable {
 
     enum Phase: Hashable, Sendable {
         case away
-        /// Attached, and not open: by the user's will, or because nobody is awake for it, or because it has no node.
+        /// Attached, and not open: by its session, or because no handler is awake for it, or because it has no node.
         case idle
-        /// A driver may take its time. A node that is opened when nobody wants it any more is closed then.
+        /// A driver may take its time. A node that is opened when it is not wanted any more is closed then.
         case opening(since: Stamp, slowAt: Instant?)
         case barred(retryAt: Instant)
         case open
     }
 
     let plan: AccessoryPlan
-    let patience: PortPatience
+    let patience: PortTimeouts
     private(set) var phase = Phase.away
     private(set) var session: LinkSession
     var presence = PortPresence()
@@ -74,7 +74,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     /// - Parameter heardUntil: how far it was listened to in an earlier life of the bridge.
     public init(
         _ plan: AccessoryPlan, session: LinkSession = .open, heardUntil: WallTime? = nil,
-        patience: PortPatience = PortPatience()
+        patience: PortTimeouts = PortTimeouts()
     ) {
         self.plan = plan
         self.session = session
@@ -88,7 +88,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     /// How far it is listened to; nil where it never was.
     public var listening: Listening? {
         if phase == .open, session == .open {
-            // What is held is in nobody's journal yet: with this life it would be gone.
+            // Held data is in no journal yet: a killed bridge would lose it.
             if let up = presence.upSince, presence.settlesAt != nil {
                 return .until(presence.heldGap?.from ?? up.wall)
             }
@@ -111,17 +111,17 @@ public struct PortMachine: DeviceMachine, Sendable {
         case .attached(let node): attach(node, &step)
         case .changed: if case .barred = phase { phase = .barred(retryAt: step.now) }
         case .detached: detach(&step)
-        case .opened: noteOpened(&step)
-        case .refused(let refusal): noteRefusal(refusal, &step)
-        case .lost: noteLoss(&step)
-        case .parted: notePart(&step)
+        case .opened: handleOpened(&step)
+        case .refused(let refusal): handleRefusal(refusal, &step)
+        case .lost: handleLoss(&step)
+        case .parted: handlePart(&step)
         case .said(let kind): hear(kind, &step)
         case .session(let next): change(to: next, &step)
         case .wanted(let next, let toldUntil):
             isWanted = next
             self.toldUntil = next ? nil : toldUntil
         case .retired: retire(&step)
-        case .tick: noteSlowness(&step)
+        case .tick: reportSlowness(&step)
         }
         settle(&step)
         pursue(&step)
@@ -138,7 +138,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         wasToldBarred = false
         openedAt = nil
         phase = .idle
-        if !isCalled { noteArrival(&step) }
+        if !isCalled { recordArrival(&step) }
         if !opensNode, session == .open { comeUp(&step) }
     }
 
@@ -151,7 +151,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         case .away, .idle, .barred: break
         }
         phase = .away
-        // It could not be opened all the while: of its plug and its unplug nobody was told.
+        // It could not be opened all the while: its plug and its unplug were not reported.
         if session == .open, openedAt == nil, !presence.isUp, !isCalled { presence.folded += 2 }
         goDown(isCalled ? "removed" : "unplugged", &step)
         // Handlers were told already that it went, and what is not plugged in says nothing.
@@ -159,10 +159,10 @@ public struct PortMachine: DeviceMachine, Sendable {
         isDeafByLoss = false
     }
 
-    /// It closes with what it says: whoever holds a dead node keeps its number from the next one.
-    private mutating func noteLoss(_ step: inout PortStep) {
+    /// It is closed at once: an open dead node would keep its number from the next one.
+    private mutating func handleLoss(_ step: inout PortStep) {
         guard phase == .open else { return }
-        noteDeafness(since: surelyHeard(at: step.stamp))
+        recordDeafness(since: surelyHeard(at: step.stamp))
         // Udev follows with the removal; where it does not, the line was hung up, and may be had again.
         let wasShort = openedAt.map { step.now - $0 < patience.soundOpening } ?? false
         losses = wasShort ? losses + 1 : 1
@@ -170,16 +170,16 @@ public struct PortMachine: DeviceMachine, Sendable {
         goDown("hung-up", &step)
     }
 
-    /// It was alive until then. Whoever wanted it away has a moment until it is called again.
-    private mutating func notePart(_ step: inout PortStep) {
+    /// It was alive until then. The program that wanted it closed has a moment until it is opened again.
+    private mutating func handlePart(_ step: inout PortStep) {
         guard phase == .open else { return }
-        noteDeafness(since: step.stamp.wall)
+        recordDeafness(since: step.stamp.wall)
         phase = .barred(retryAt: step.now + patience.afterParting)
         goDown("hung-up", &step)
     }
 
-    private mutating func noteDeafness(since time: WallTime) {
-        noteHeard(until: time)
+    private mutating func recordDeafness(since time: WallTime) {
+        recordHeard(until: time)
         guard deafSince == nil else { return }
         deafSince = time
         isDeafByLoss = true
@@ -195,10 +195,10 @@ public struct PortMachine: DeviceMachine, Sendable {
 
     private mutating func retire(_ step: inout PortStep) {
         detach(&step)
-        tellGone(&step)
+        reportGone(&step)
     }
 
-    private mutating func noteArrival(_ step: inout PortStep) {
+    private mutating func recordArrival(_ step: inout PortStep) {
         arrivals.removeAll { step.now - $0 >= patience.flapWindow }
         arrivals.append(step.now)
         guard arrivals.count > patience.flapLimit else {
@@ -211,7 +211,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         let detail =
             "it came and went more than \(patience.flapLimit) times within \(patience.flapWindow.wholeMilliseconds / 1_000) s; "
             + "look at its cable, its hub and its power"
-        step.tell(detail)
+        step.log(detail)
         step.raise(.attention(.flapping, detail: detail))
     }
 
@@ -220,7 +220,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     /// By us, over the air: it is plugged in nowhere, and has said nothing before it is open.
     var isCalled: Bool { plan.node == .rfcomm }
 
-    /// False for a plan that only knows whether it is attached, and while nobody is awake for one that is let go.
+    /// False for a plan that only knows whether it is attached, and while no handler is awake for one that is closed then.
     private var opensNode: Bool { plan.node != .none && (plan.onSuspend == .keep || isWanted) }
 
     private var mayBeOpen: Bool { session != .closed && opensNode }
@@ -238,13 +238,13 @@ public struct PortMachine: DeviceMachine, Sendable {
 
     private mutating func open(_ step: inout PortStep) {
         guard let node else {
-            return noteRefusal(.other("udev tells no node of it"), &step)
+            return handleRefusal(.other("udev tells no node of it"), &step)
         }
         phase = .opening(since: step.stamp, slowAt: patience.longestOpening.map { step.now + $0 })
         step.effects.append(.open(node))
     }
 
-    private mutating func noteSlowness(_ step: inout PortStep) {
+    private mutating func reportSlowness(_ step: inout PortStep) {
         guard case .opening(let since, let slowAt?) = phase, !wasToldBarred, let longest = patience.longestOpening,
             step.now >= slowAt
         else { return }
@@ -259,36 +259,36 @@ public struct PortMachine: DeviceMachine, Sendable {
             + "because the device does not answer; plug it in anew"
         refusal = .other(sentence)
         wasToldBarred = true
-        step.tell(sentence)
+        step.log(sentence)
         step.raise(.attention(.accessDenied, detail: sentence))
     }
 
     private mutating func close(_ step: inout PortStep) {
         step.effects.append(.close)
-        noteHeard(until: surelyHeard(at: step.stamp))
+        recordHeard(until: surelyHeard(at: step.stamp))
     }
 
-    /// What is paused is heard by nobody, though its node be open.
-    private mutating func noteHeard(until time: WallTime) { if session == .open { presence.heardUntil = time } }
+    /// A paused device is not heard, though its node is open.
+    private mutating func recordHeard(until time: WallTime) { if session == .open { presence.heardUntil = time } }
 
     private mutating func letGo(_ step: inout PortStep) {
         close(&step)
         phase = .idle
         let until = min(toldUntil ?? step.stamp.wall, step.stamp.wall)
-        noteHeard(until: until)
+        recordHeard(until: until)
         deafSince = deafSince ?? until
         guard session == .open else { return }
         announceHeld(&step)
         presence.letGoAt = step.stamp
     }
 
-    private mutating func noteOpened(_ step: inout PortStep) {
+    private mutating func handleOpened(_ step: inout PortStep) {
         guard case .opening(let since, _) = phase else { return }
         guard mayBeOpen else { return giveBack(&step) }
         phase = .open
         openedAt = step.now
         isDeafByLoss = false
-        if !isCalled { noteUnheard(sinceOpening: since, step.now) }
+        if !isCalled { recordUnheard(sinceOpening: since, step.now) }
         aliveAt = step.stamp
         (attempts, faults) = (0, 0)
         refusal = nil
@@ -297,7 +297,7 @@ public struct PortMachine: DeviceMachine, Sendable {
     }
 
     /// What it said from its plug on is lost, where the first try did not succeed.
-    private mutating func noteUnheard(sinceOpening since: Stamp, _ now: Instant) {
+    private mutating func recordUnheard(sinceOpening since: Stamp, _ now: Instant) {
         if attempts > 0 {
             deafSince = deafSince ?? attachedAt?.wall
         } else if now - since.moment.boottime >= patience.promptOpening {
@@ -305,26 +305,26 @@ public struct PortMachine: DeviceMachine, Sendable {
         }
     }
 
-    /// Nobody wants it any more.
+    /// It is not wanted any more.
     private mutating func giveBack(_ step: inout PortStep) {
         step.effects.append(.close)
         phase = .idle
         if session == .open, !presence.isUp { comeUp(&step) }
     }
 
-    private mutating func noteRefusal(_ refusal: PortRefusal, _ step: inout PortStep) {
+    private mutating func handleRefusal(_ refusal: PortRefusal, _ step: inout PortStep) {
         attempts += 1
         self.refusal = refusal
         let wait = patience.wait(after: attempts)
         phase = .barred(retryAt: step.now + wait)
         if case .absent(let why) = refusal {
-            if attempts == 1, isCalled { step.tell("is not connected, and is tried again: \(why)") }
+            if attempts == 1, isCalled { step.log("is not connected, and is tried again: \(why)") }
             return
         }
         faults += 1
         guard faults >= patience.quickTries, !wasToldBarred else { return }
         wasToldBarred = true
-        step.tell("could not be opened, and is tried again: \(refusal.sentence)")
+        step.log("could not be opened, and is tried again: \(refusal.sentence)")
         step.raise(.attention(.accessDenied, detail: refusal.sentence))
     }
 
@@ -348,6 +348,6 @@ public struct PortMachine: DeviceMachine, Sendable {
     private mutating func hear(_ kind: DeviceEvent.Kind, _ step: inout PortStep) {
         guard phase == .open, session == .open else { return }
         aliveAt = step.stamp
-        tell(kind, &step)
+        raise(kind, &step)
     }
 }

@@ -8,7 +8,7 @@ struct PortPresence: Hashable, Sendable {
         var at: Stamp
     }
 
-    /// It is away, and nobody knows yet.
+    /// It is away, and that is not reported yet.
     struct Absence: Hashable, Sendable {
         var since: Stamp
         var reason: String
@@ -25,7 +25,7 @@ struct PortPresence: Hashable, Sendable {
     /// What it said while it settles.
     var held: [Held] = []
     var heldBytes = 0
-    /// Plugs and unplugs that nobody was told of.
+    /// Plugs and unplugs that were not reported.
     var folded: UInt32 = 0
     /// When its node was let go for others.
     var letGoAt: Stamp?
@@ -49,7 +49,7 @@ struct PortPresence: Hashable, Sendable {
 extension PortMachine {
     /// It is there, and open where it is to be opened.
     mutating func comeUp(_ step: inout PortStep) {
-        noteGap(&step)
+        recordGap(&step)
         // Told of, and not heard before a handler is awake.
         if plan.node != .none, phase != .open { deafSince = deafSince ?? step.stamp.wall }
         if presence.isTold, presence.absence == nil { return returnFromLetGo(&step) }
@@ -59,7 +59,7 @@ extension PortMachine {
     }
 
     /// Between two times of listening something may have been said.
-    private mutating func noteGap(_ step: inout PortStep) {
+    private mutating func recordGap(_ step: inout PortStep) {
         guard phase == .open else { return }
         presence.heardSince = step.stamp.wall
         guard let from = deafSince else { return }
@@ -81,10 +81,10 @@ extension PortMachine {
     /// What time alone brings about.
     mutating func settle(_ step: inout PortStep) {
         if let due = presence.settlesAt, step.now >= due { announce(&step) }
-        if presence.settlesAt == nil, let absence = presence.absence, step.now >= absence.until { tellGone(&step) }
+        if presence.settlesAt == nil, let absence = presence.absence, step.now >= absence.until { reportGone(&step) }
     }
 
-    mutating func tell(_ kind: DeviceEvent.Kind, _ step: inout PortStep) {
+    mutating func raise(_ kind: DeviceEvent.Kind, _ step: inout PortStep) {
         guard presence.settlesAt != nil else { return step.raise(kind) }
         presence.held.append(.init(kind: kind, at: step.stamp))
         if case .data(_, let bytes) = kind { presence.heldBytes += bytes.count }
@@ -138,7 +138,7 @@ extension PortMachine {
 
     /// It came and went before anybody was told.
     private mutating func forgetVisit(_ step: inout PortStep) {
-        if let up = presence.upSince { tellVisit(of: step.now - up.moment.boottime, &step) }
+        if let up = presence.upSince { reportVisit(of: step.now - up.moment.boottime, &step) }
         presence.settlesAt = nil
         presence.upSince = nil
         presence.folded += 2
@@ -147,24 +147,24 @@ extension PortMachine {
     }
 
     /// One that comes and goes without end is not to fill the log.
-    private mutating func tellVisit(of stay: TimeSpan, _ step: inout PortStep) {
+    private mutating func reportVisit(of stay: TimeSpan, _ step: inout PortStep) {
         if let told = presence.visitToldAt, step.now - told < patience.visitWindow {
             presence.untoldVisits += 1
             return
         }
         let others =
             presence.untoldVisits > 0 ? " (and \(presence.untoldVisits) times more since that was told last)" : ""
-        step.tell(
-            "it was there for \(stay.wholeMilliseconds) ms only\(others), which nobody was told; where another program took it, "
+        step.log(
+            "it was there for \(stay.wholeMilliseconds) ms only\(others), which was not reported; where another program took it, "
                 + "such as brltty, 'wakebridge doctor' says so")
         presence.visitToldAt = step.now
         presence.untoldVisits = 0
     }
 
-    mutating func tellGone(_ step: inout PortStep) {
+    mutating func reportGone(_ step: inout PortStep) {
         guard let absence = presence.absence else { return }
         // What is lost by a hang-up is told as one gap, when it is heard again.
-        if !isDeafByLoss { tellDeafness(until: absence.since.wall, &step) }
+        if !isDeafByLoss { reportDeafness(until: absence.since.wall, &step) }
         step.raise(.disconnected(reason: absence.reason, folded: presence.folded), at: absence.since)
         presence.folded = 0
         presence.absence = nil
@@ -173,8 +173,8 @@ extension PortMachine {
         if phase == .away { deafSince = nil }
     }
 
-    /// It was told of, and what it said until then nobody heard.
-    private mutating func tellDeafness(until end: WallTime, _ step: inout PortStep) {
+    /// It was reported, and what it sent until then was not heard.
+    private mutating func reportDeafness(until end: WallTime, _ step: inout PortStep) {
         guard let from = deafSince, from < end else { return }
         step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: end)))
         deafSince = end
@@ -189,8 +189,8 @@ extension PortMachine {
             presence.heldGap = nil
         }
         guard presence.isTold else { return }
-        if presence.absence != nil { return tellGone(&step) }
-        if presence.letGoAt == nil { tellDeafness(until: step.stamp.wall, &step) }
+        if presence.absence != nil { return reportGone(&step) }
+        if presence.letGoAt == nil { reportDeafness(until: step.stamp.wall, &step) }
         step.raise(.disconnected(reason: reason, folded: 0), at: presence.letGoAt ?? step.stamp)
         presence.letGoAt = nil
         presence.isTold = false

@@ -4,9 +4,9 @@ import WakeSystem
 public enum PortRefusal: Error, Hashable, Sendable {
     /// EACCES, or a node that is not there yet: right after the plug udev may still be at work.
     case denied(String)
-    /// Somebody has it for himself alone.
+    /// Another program has it exclusively.
     case busy(String)
-    /// Whoever would be opened is not near, or the way to it is not there: nothing is wrong.
+    /// The device is not near, or the way to it is not there: nothing is wrong.
     case absent(String)
     case other(String)
 

@@ -6,7 +6,7 @@ public enum PortEffect: Hashable, Sendable {
     case close
     case raise(DeviceEvent.Kind, Stamp)
     /// For the log: a sentence without its subject.
-    case tell(String)
+    case log(String)
 }
 
 /// One call's effects and its instant.
@@ -21,5 +21,5 @@ struct PortStep {
 
     mutating func raise(_ kind: DeviceEvent.Kind) { raise(kind, at: stamp) }
     mutating func raise(_ kind: DeviceEvent.Kind, at stamp: Stamp) { effects.append(.raise(kind, stamp)) }
-    mutating func tell(_ sentence: String) { effects.append(.tell(sentence)) }
+    mutating func log(_ sentence: String) { effects.append(.log(sentence)) }
 }

@@ -28,7 +28,7 @@ public final class UdevFeed {
     /// Messages in one go: a storm must not keep all else waiting.
     private static let messagesAtOnce = 256
 
-    /// - Parameter subsystems: of udev; nobody is woken for what happens in others.
+    /// - Parameter subsystems: of udev; changes in others do not wake the bridge.
     public init(
         on loop: EventLoop, hearing subsystems: [String], _ tell: @escaping (Event) -> Void
     ) throws(SystemError) {
@@ -36,7 +36,7 @@ public final class UdevFeed {
         self.subsystems = subsystems
         self.tell = tell
         let look = { () throws(SystemError) in try Udev.enumerate(subsystems: subsystems) }
-        lookup = try UdevLookup(on: loop, look) { [unowned self] in noteFound($0) }
+        lookup = try UdevLookup(on: loop, look) { [unowned self] in handleFound($0) }
         guard !Udev.isRunning else {
             try begin()
             return
@@ -71,13 +71,13 @@ public final class UdevFeed {
         let raw = made.raw
         arrivalWatch?.cancel()
         arrival = consume made
-        arrivalWatch = try loop.watch(raw, for: .readable) { [unowned self] _ in noteArrival() }
+        arrivalWatch = try loop.watch(raw, for: .readable) { [unowned self] _ in recordArrival() }
         // Either may have come between the last look and this watch.
         if Udev.isRunning { return try begin() }
         if folder == "/run", File.exists("/run/udev") { try awaitUdev() }
     }
 
-    private func noteArrival() {
+    private func recordArrival() {
         do throws(SystemError) {
             try arrival?.drain()
             if Udev.isRunning {
@@ -91,7 +91,7 @@ public final class UdevFeed {
         }
     }
 
-    private func noteFound(_ records: [UdevRecord]) {
+    private func handleFound(_ records: [UdevRecord]) {
         defer { hasLost = false }
         tell(.snapshot(records, afterLoss: hasLost))
     }

@@ -37,7 +37,7 @@ public final class BluetoothSource: MachineSource {
     unowned let host: any SourceHost
     let planner: any PeripheralPlanner
     let application: GattApplication
-    let patience: LinkPatience
+    let patience: LinkTimeouts
     var watched: [String: Entry] = [:]
     var steps = StepQueue<LinkInput>()
     /// By the path of bluetoothd's object for each.
@@ -52,9 +52,9 @@ public final class BluetoothSource: MachineSource {
     /// How many requests to trust a device, or not to, are unanswered.
     var trusting: [String: Int] = [:]
     let log = Log("bluetooth")
-    let air: AirMonitor?
-    let kernel: KernelLinks?
-    var slots = SlotLedger()
+    let air: HCIMonitor?
+    let kernel: MgmtClient?
+    var slots = ConnectionLimits()
     var stalls = StallLedger()
     /// Since when there is a bluetoothd; nil where it was there before the bridge.
     private(set) var ownerSince: Instant?
@@ -66,7 +66,7 @@ public final class BluetoothSource: MachineSource {
     ///   - kernel: disconnects links that bluetoothd cannot.
     init(
         for host: any SourceHost, _ client: BluezClient, planner: any PeripheralPlanner,
-        patience: LinkPatience = LinkPatience(), air: AirMonitor? = nil, kernel: KernelLinks? = nil
+        patience: LinkTimeouts = LinkTimeouts(), air: HCIMonitor? = nil, kernel: MgmtClient? = nil
     ) throws(SystemError) {
         self.host = host
         self.client = client
@@ -97,7 +97,7 @@ public final class BluetoothSource: MachineSource {
     func perform(_ effect: LinkEffect, of uri: String) {
         guard let entry = watched[uri] else { return }
         switch effect {
-        case .tell(let sentence): log.notice("\(entry.device.alias): \(sentence)")
+        case .log(let sentence): log.notice("\(entry.device.alias): \(sentence)")
         case .raise(.attention(.bondInvalid, _), let stamp):
             let detail =
                 "the bond with \(entry.device.alias) is not valid any more; run 'wakebridge pair \(entry.device.alias)'"
@@ -126,14 +126,14 @@ extension BluetoothSource: RegisteredSource {
     public static var kind: SourceKind { .bluetoothCentral }
 
     /// A radio link outlives the last answer for a while.
-    public static func unnoticedEnd(of device: Device) -> TimeSpan { LinkPatience().supervision }
+    public static func unnoticedEnd(of device: Device) -> TimeSpan { LinkTimeouts().supervision }
 
     public static func make(
         for host: any SourceHost, _ resources: SourceResources
     ) throws(SystemError) -> BluetoothSource {
         try BluetoothSource(
             for: host, resources.bluez ?? BluezClient(resources.bus), planner: PeripheralProfiles(of: host),
-            air: AirMonitor.ifAllowed(on: host.loop), kernel: try KernelLinks(on: host.loop))
+            air: HCIMonitor.ifAllowed(on: host.loop), kernel: try MgmtClient(on: host.loop))
     }
 
     /// It listens from the moment the message bus is open.
@@ -348,7 +348,7 @@ extension BluetoothSource {
     }
 
     private func restart(_ adapter: String) {
-        guard let kernel, let index = KernelLinks.index(of: adapter) else { return }
+        guard let kernel, let index = MgmtClient.index(of: adapter) else { return }
         let address = client.mirror.adapters[adapter]?.address ?? adapter
         log.notice("adapter \(address) does not scan since a connection failed, so it is switched off and on")
         kernel.restart(index) { [weak self] failure in

@@ -49,18 +49,18 @@ public final class BluezClient {
     /// Those told first of a change are those who asked first.
     public func listen(_ listener: any BluezListener) { ears.append(Ear(listener: listener)) }
 
-    private func tell(_ body: (any BluezListener) -> Void) {
+    private func notify(_ body: (any BluezListener) -> Void) {
         for ear in ears { if let listener = ear.listener { body(listener) } }
     }
 
-    private func tell(_ changes: [BluezChange]) {
-        for change in changes { tell { $0.bluez(did: change) } }
+    private func notify(_ changes: [BluezChange]) {
+        for change in changes { notify { $0.bluez(did: change) } }
     }
 
     // MARK: Calls
 
     /// Calls a method of bluetoothd. The answer comes exactly once while the bus is there, at the latest after `time`; at
-    /// once where nobody is there to ask.
+    /// once where there is no bluetoothd.
     public func call(
         _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [], within time: TimeSpan,
         _ answer: @escaping (Result<[BusValue], BusError>) -> Void
@@ -148,8 +148,8 @@ public final class BluezClient {
 
     private func end() {
         isThere = false
-        tell(mirror.begin())
-        tell { $0.bluezDidVanish() }
+        notify(mirror.begin())
+        notify { $0.bluezDidVanish() }
     }
 
     private func look() {
@@ -158,10 +158,10 @@ public final class BluezClient {
             guard mirror.generation == generation, !owner.isEmpty else { return }
             switch result {
             case .success(let values):
-                let changes = values.first.map { mirror.take(snapshot: $0) } ?? []
+                let changes = values.first.map { mirror.apply(snapshot: $0) } ?? []
                 isThere = true
-                tell { $0.bluezDidAppear() }
-                tell(changes)
+                notify { $0.bluezDidAppear() }
+                notify(changes)
             case .failure(let error):
                 log.error(
                     "could not ask bluetoothd for its objects: \(error); look at 'systemctl status bluetooth'")
@@ -174,15 +174,15 @@ public final class BluezClient {
     /// Who speaks in the name of bluetoothd's earlier life is not listened to.
     private func hear(_ signal: BusSignal) {
         guard signal.sender == owner else { return }
-        let changes = mirror.take(signal)
-        // Until the snapshot is here nobody is told anything: it will hold this too.
+        let changes = mirror.apply(signal)
+        // Until the snapshot is here no change is passed on: it will hold this too.
         guard isThere else { return }
-        tell(changes)
+        notify(changes)
     }
 }
 
 extension BusError {
-    /// There is nobody to ask.
+    /// There is no bluetoothd.
     static let gone = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "bluetoothd is not there")
 
     /// The peripheral is not: where bluetoothd says so, and where it passes on that the link's end did.

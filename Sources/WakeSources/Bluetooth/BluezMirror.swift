@@ -62,7 +62,7 @@ public struct BluezMirror: Sendable {
     }
 
     /// The answer of GetManagedObjects. What a signal has told meanwhile is told again, which does no harm.
-    public mutating func take(snapshot: BusValue) -> [BluezChange] {
+    public mutating func apply(snapshot: BusValue) -> [BluezChange] {
         var changes: [BluezChange] = []
         // By path, so that adapters come before their peripherals, and services before what is in them.
         for entry in (snapshot.entries ?? []).sorted(by: { ($0.key.string ?? "") < ($1.key.string ?? "") }) {
@@ -71,7 +71,7 @@ public struct BluezMirror: Sendable {
         return changes
     }
 
-    public mutating func take(_ signal: BusSignal) -> [BluezChange] {
+    public mutating func apply(_ signal: BusSignal) -> [BluezChange] {
         let arguments = signal.arguments
         switch signal.member {
         case "PropertiesChanged" where arguments.count == 3:
@@ -91,18 +91,18 @@ public struct BluezMirror: Sendable {
             let properties = entry.value
             switch entry.key.string {
             case BluezInterface.adapter:
-                adapters[path, default: BluezAdapter()].take(properties)
+                adapters[path, default: BluezAdapter()].apply(properties)
                 return [.adapter(path)]
             case BluezInterface.peripheral:
-                let facts = peripherals[path, default: BluezPeripheral()].take(properties)
-                note(battery: interfaces[BluezInterface.battery], of: path)
+                let facts = peripherals[path, default: BluezPeripheral()].apply(properties)
+                setBattery(interfaces[BluezInterface.battery], of: path)
                 return [.peripheral(path, facts)]
             case BluezInterface.battery:
-                note(battery: properties, of: path)
+                setBattery(properties, of: path)
                 return []
             case BluezInterface.characteristic:
-                characteristics[path, default: BluezCharacteristic()].take(properties)
-                return noteDatabase(path, contains: true)
+                characteristics[path, default: BluezCharacteristic()].apply(properties)
+                return databaseChanged(path, contains: true)
             case BluezInterface.descriptor:
                 guard properties["UUID"]?.string.flatMap({ BluetoothUUID($0) }) == Self.configurationUUID else {
                     return []
@@ -120,20 +120,20 @@ public struct BluezMirror: Sendable {
         switch interface {
         case BluezInterface.characteristic:
             guard characteristics[path] != nil else { return [] }
-            characteristics[path]?.take(changed)
+            characteristics[path]?.apply(changed)
             return changed["Value"]?.bytes.map { [.value(characteristic: path, $0)] } ?? []
         case BluezInterface.peripheral:
             guard var peripheral = peripherals[path] else { return [] }
-            var facts = peripheral.take(changed)
+            var facts = peripheral.apply(changed)
             for name in invalidated { facts.formUnion(peripheral.forget(name)) }
             peripherals[path] = peripheral
             return facts.isEmpty ? [] : [.peripheral(path, facts)]
         case BluezInterface.battery:
-            note(battery: changed, of: path)
+            setBattery(changed, of: path)
             return []
         case BluezInterface.adapter:
             guard adapters[path] != nil else { return [] }
-            adapters[path]?.take(changed)
+            adapters[path]?.apply(changed)
             return [.adapter(path)]
         default: return []
         }
@@ -152,7 +152,7 @@ public struct BluezMirror: Sendable {
                 return []
             case BluezInterface.characteristic:
                 forget(path)
-                return noteDatabase(path, contains: false)
+                return databaseChanged(path, contains: false)
             case BluezInterface.descriptor:
                 guard configurations[path.parent] == path else { return [] }
                 configurations[path.parent] = nil
@@ -163,7 +163,7 @@ public struct BluezMirror: Sendable {
     }
 
     /// `…/dev_C0_F1/service000a/char000b` belongs to `…/dev_C0_F1`.
-    private mutating func noteDatabase(_ characteristic: String, contains: Bool) -> [BluezChange] {
+    private mutating func databaseChanged(_ characteristic: String, contains: Bool) -> [BluezChange] {
         let peripheral = characteristic.parent.parent
         if contains {
             databases[peripheral, default: []].insert(characteristic)
@@ -173,8 +173,8 @@ public struct BluezMirror: Sendable {
         return [.database(peripheral: peripheral)]
     }
 
-    /// Kept for who asks, never told: nobody acts on it.
-    private mutating func note(battery properties: BusValue?, of path: String) {
+    /// Kept for `devices`, and no change: no source acts on it.
+    private mutating func setBattery(_ properties: BusValue?, of path: String) {
         guard let percentage = properties?["Percentage"]?.integer else { return }
         peripherals[path]?.battery = Int(percentage)
     }
@@ -189,22 +189,22 @@ public struct BluezMirror: Sendable {
 }
 
 extension BluezAdapter {
-    fileprivate mutating func take(_ properties: BusValue) {
-        for entry in properties.entries ?? [] { take(entry.key.string ?? "", entry.value.bare) }
+    fileprivate mutating func apply(_ properties: BusValue) {
+        for entry in properties.entries ?? [] { apply(entry.key.string ?? "", entry.value.bare) }
     }
 }
 
 extension BluezPeripheral {
-    fileprivate mutating func take(_ properties: BusValue) -> PeripheralFacts {
+    fileprivate mutating func apply(_ properties: BusValue) -> PeripheralFacts {
         var facts: PeripheralFacts = []
-        for entry in properties.entries ?? [] { facts.formUnion(take(entry.key.string ?? "", entry.value.bare)) }
+        for entry in properties.entries ?? [] { facts.formUnion(apply(entry.key.string ?? "", entry.value.bare)) }
         return facts
     }
 }
 
 extension BluezCharacteristic {
-    fileprivate mutating func take(_ properties: BusValue) {
-        for entry in properties.entries ?? [] { take(entry.key.string ?? "", entry.value.bare) }
+    fileprivate mutating func apply(_ properties: BusValue) {
+        for entry in properties.entries ?? [] { apply(entry.key.string ?? "", entry.value.bare) }
     }
 }
 

@@ -28,7 +28,7 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     public var address = ""
     public var hasPublicAddress = false
     public var name: String?
-    /// What people call it; BlueZ says the name, or the address with dashes, where nobody gave one.
+    /// The alias; without one BlueZ gives the name, or the address with dashes.
     public var alias = ""
     public var services: Set<BluetoothUUID> = []
     public var isPaired = false
@@ -53,7 +53,7 @@ public struct BluezPeripheral: BondFacts, Hashable, Sendable {
     }
     /// Which device its events come from.
     public var uri: String { Device.uri(ofBluetooth: address) }
-    /// True where somebody has given it a name of its own.
+    /// True where it was given an alias.
     public var isNamedByPeople: Bool { !alias.isEmpty && alias != name && alias != address.dashed }
     public var isAdopted: Bool { isTrusted || isBonded }
 
@@ -91,7 +91,7 @@ public struct PeripheralFacts: OptionSet, Hashable, Sendable {
 }
 
 extension BluezAdapter {
-    mutating func take(_ name: String, _ value: BusValue) {
+    mutating func apply(_ name: String, _ value: BusValue) {
         switch name {
         case "Address": address = value.string ?? address
         case "Powered": isPowered = value.boolean ?? isPowered
@@ -104,13 +104,13 @@ extension BluezAdapter {
 
 extension BluezPeripheral {
     /// Takes one property and says what it is about; nothing for what the bridge does not use.
-    mutating func take(_ name: String, _ value: BusValue) -> PeripheralFacts {
+    mutating func apply(_ name: String, _ value: BusValue) -> PeripheralFacts {
         switch name {
         case "Connected":
             if value.boolean == true { connections += 1 }
             return set(\.isConnected, value.boolean, .link)
         case "ServicesResolved":
-            if value.boolean == true, !isConnected { noteUntoldConnection() }
+            if value.boolean == true, !isConnected { recordUnreportedConnection() }
             return set(\.areServicesResolved, value.boolean, .link)
         case "Paired": return set(\.isPaired, value.boolean, .bond)
         case "Bonded": return set(\.hasBond, value.boolean, .bond)
@@ -131,7 +131,7 @@ extension BluezPeripheral {
     }
 
     /// Bluetoothd 5.66 keeps to itself that it is connected where the kernel tells it so later than the link's first words do.
-    private mutating func noteUntoldConnection() {
+    private mutating func recordUnreportedConnection() {
         isConnected = true
         connections += 1
     }
@@ -165,7 +165,7 @@ extension BluezPeripheral {
 }
 
 extension BluezCharacteristic {
-    mutating func take(_ name: String, _ value: BusValue) {
+    mutating func apply(_ name: String, _ value: BusValue) {
         switch name {
         case "UUID": uuid = value.string.flatMap { BluetoothUUID($0) } ?? uuid
         case "Flags": flags = Set((value.array ?? []).compactMap(\.string))

@@ -22,7 +22,7 @@ public struct LinkFacts: Hashable, Sendable {
     public enum Absence: String, Hashable, Sendable {
         case bluetoothdGone = "bluetoothd-gone"
         case adapterDown = "adapter-down"
-        /// Bluetoothd does not know it any more, or nobody trusts it any more.
+        /// Bluetoothd does not know it any more, or it is not trusted any more.
         case removed
     }
 
@@ -33,9 +33,9 @@ public struct LinkFacts: Hashable, Sendable {
     public var connection = 0
     public var areServicesResolved = false
     public var channels: [BluetoothUUID: Channel] = [:]
-    /// The link was made before this bluetoothd came, as the air knows, so that it never takes it up; nil where nobody knows.
+    /// The link was made before this bluetoothd came, as the HCI monitor knows, so that it never uses it; nil where that is not known.
     public var isLeftOver: Bool?
-    /// Bluetoothd refuses every link with it, as somebody told it to.
+    /// Bluetoothd refuses every link with it, by a command.
     public var isBlocked = false
     /// The adapter may take another link.
     public var hasRoom = true
@@ -61,14 +61,14 @@ public enum LinkInput: DeviceMachineInput, Hashable, Sendable {
     case facts(LinkFacts)
     /// It was heard advertising.
     case advertised
-    /// It was disconnected while nobody trusted it, and is wanted again.
+    /// It was disconnected while it was not trusted, and is wanted again.
     case keptOff
-    /// Closed, and trusted all the same: the link that it has, or has next, is one that nobody else made.
+    /// Closed, and trusted all the same: the link that it has, or has next, was made by no other program.
     case stillTrusted
     case session(LinkSession)
     /// The profile asks something else from now on.
     case plan(LinkPlan)
-    /// Why and when the link went down, where somebody knows better than bluetoothd: told before the facts that follow.
+    /// Why and when the link went down, where the kernel knows better than bluetoothd; it comes before the facts that follow.
     case dropped(reason: String, at: WallTime)
     /// The link could not be encrypted, for this reason; that it goes down is told after.
     case unencrypted(reason: String)
@@ -104,7 +104,7 @@ public enum LinkRequest: Hashable, Sendable {
 }
 
 public enum LinkFailure: Hashable, Sendable {
-    /// Somebody's earlier request is still at work.
+    /// An earlier request of another program is still at work.
     case inProgress
     /// The link is gone, or never was.
     case notConnected
@@ -136,14 +136,14 @@ public enum LinkEffect: Hashable, Sendable {
     /// With when it happened: what could not be told at once is older than the step that tells it.
     case raise(DeviceEvent.Kind, Stamp)
     /// A sentence for the log.
-    case tell(String)
+    case log(String)
 }
 
 /// How long each stage may take; the figures are those that other projects came to after years.
-public struct LinkPatience: Hashable, Sendable {
+public struct LinkTimeouts: Hashable, Sendable {
     /// A peripheral with many services needs 15 to 20 s.
     public var resolving = TimeSpan.seconds(30)
-    /// Where nobody knows since when a link is up: one that bluetoothd lost with its life is resolved at once or never.
+    /// Where it is not known since when a link is up: a link that an earlier bluetoothd left is resolved at once or never.
     public var leftOver = TimeSpan.milliseconds(300)
     /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come anew.
     public var leftOverWindow = TimeSpan.milliseconds(250)

@@ -32,46 +32,57 @@ public struct LinkMachine: DeviceMachine, Sendable {
         }
     }
 
+    /// The bridge's own attempts to connect, beside those of the kernel.
+    struct Dialling: Sendable {
+        var failures = 0
+        var advertisedAt: Instant?
+        var mayConnectAt: Instant?
+        var hasReportedNoRoom = false
+        /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
+        var isNeeded = false
+    }
+
+    /// A link that an earlier bluetoothd left, which the next one does not use.
+    struct LeftOver: Sendable {
+        /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile.
+        var wasLost = false
+        /// How long such a link is waited for, before the machine begins with it.
+        var time: TimeSpan?
+        /// The link that is up is one.
+        var isPresent = false
+        var reachableSince: Instant?
+    }
+
     private(set) var plan: LinkPlan
-    let patience: LinkPatience
+    let patience: LinkTimeouts
     private(set) var phase = Phase.away
     private(set) var session: LinkSession
     private(set) var facts = LinkFacts()
     var arming: [BluetoothUUID: ChannelArming] = [:]
-    var voice = LinkVoice()
+    var voice = NotificationTracker()
     var requests = LinkRequests()
     /// Characteristics that the peripheral does not have, as the last connect showed.
     var absent: Set<BluetoothUUID> = []
     /// Those of which handlers were told that they are not heard.
-    var toldDeaf: Set<BluetoothUUID> = []
+    var reportedUnsubscribed: Set<BluetoothUUID> = []
     var dropReason: String?
-    var failures = 0
     /// How often in a row this link was found to be of no use.
     var timesStuck = 0
-    var advertisedAt: Instant?
-    var mayConnectAt: Instant?
-    var wasToldNoRoom = false
-    /// Bluetoothd keeps it off the kernel's accept list until it is told to connect it, so nothing else brings it back.
-    var mustDial = false
+    var dialling = Dialling()
     /// The link came up while the bridge watched, in this life or an earlier one: it is ours to take down.
     var isOurs: Bool
     /// Closed, it may still come up so often, as the kernel and bluetoothd had been told before: those links are ours to take
-    /// down, and every later one is somebody else's, such as that of the program that pairs it anew.
+    /// down, and every later one is another program's, such as one that pairs it again.
     private var linksExpected = 1
     private var hasSeenItCome = false
-    /// Bluetoothd was lost: the kernel keeps a link, or makes one by itself meanwhile, and the next bluetoothd does not take
-    /// it up.
-    var wasLost = false
-    private var leftOverTime: TimeSpan?
-    var isLeftOver = false
-    private var reachableSince: Instant?
+    var leftOver = LeftOver()
     private var lastStep: Stamp?
     var bond = LinkBond()
 
     /// - Parameter isOurs: a link that is up at first sight is one that an earlier life of the bridge had.
     public init(
         _ plan: LinkPlan, session: LinkSession = .open, heardUntil: WallTime? = nil, isOurs: Bool = false,
-        patience: LinkPatience
+        patience: LinkTimeouts
     ) {
         self.plan = plan
         self.session = session
@@ -104,17 +115,17 @@ public struct LinkMachine: DeviceMachine, Sendable {
 
     public mutating func step(_ input: LinkInput, at stamp: Stamp) -> [LinkEffect] {
         var step = LinkStep(stamp: stamp)
-        noteSleep(stamp)
-        take(input, &step)
+        recordSleep(stamp)
+        apply(input, &step)
         while advance(&step) {}
         return step.effects
     }
 
-    private mutating func take(_ input: LinkInput, _ step: inout LinkStep) {
+    private mutating func apply(_ input: LinkInput, _ step: inout LinkStep) {
         switch input {
-        case .facts(let next): note(next, &step)
-        case .advertised: noteAdvertisement(step.now)
-        case .keptOff: noteKeptOff(step.now)
+        case .facts(let next): apply(next, &step)
+        case .advertised: recordAdvertisement(step.now)
+        case .keptOff: handleKeptOff(step.now)
         case .stillTrusted:
             // Disconnected while it was trusted, perhaps, it is brought back once more.
             linksExpected = facts.isUp ? 2 : 1
@@ -124,18 +135,18 @@ public struct LinkMachine: DeviceMachine, Sendable {
             // Wanted, it is as if it came now.
             if session == .closed, facts.isUp, hasSeenItCome { isOurs = true }
             session = next
-        case .plan(let next): take(next, &step)
-        case .dropped(let reason, let time): noteDrop(reason, time, &step)
-        case .unencrypted(let reason): noteUnencrypted(reason, &step)
-        case .bondLost: tellBondInvalid(&step)
+        case .plan(let next): apply(next, &step)
+        case .dropped(let reason, let time): handleDrop(reason, time, &step)
+        case .unencrypted(let reason): handleUnencrypted(reason, &step)
+        case .bondLost: reportBondInvalid(&step)
         case .value(let uuid, let bytes): hear(uuid, bytes, &step)
         case .answered(let request, let failure):
-            if isCurrent(request, &step) { noteAnswer(request, failure, &step) }
-        case .read(let uuid, let bytes): if isCurrent(.read(uuid), &step) { noteRead(uuid, bytes, &step) }
-        case .handlerReads(let uuid): noteHandlerReads(uuid)
-        case .handlerRead(let uuid, let bytes): noteHandlerRead(uuid, bytes, &step)
+            if isCurrent(request, &step) { handleAnswer(request, failure, &step) }
+        case .read(let uuid, let bytes): if isCurrent(.read(uuid), &step) { handleRead(uuid, bytes, &step) }
+        case .handlerReads(let uuid): handleHandlerReads(uuid)
+        case .handlerRead(let uuid, let bytes): handleHandlerRead(uuid, bytes, &step)
         case .configuration(let uuid, let bytes):
-            if isCurrent(.readConfiguration(uuid), &step) { noteConfiguration(uuid, bytes, &step) }
+            if isCurrent(.readConfiguration(uuid), &step) { handleConfiguration(uuid, bytes, &step) }
         case .tick: break
         }
     }
@@ -156,7 +167,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         case .gathering(let until): return hasEverything || step.now >= until ? beginArming(&step) : false
         case .arming(let until): return keepArmed(&step) || advanceArming(until, &step)
         case .ready: return keepArmed(&step) || retryDeaf(&step)
-        // Whoever speaks is armed, whatever was answered.
+        // A notification proves the subscription.
         case .stuck(let until): return step.now >= until || voice.hasProof ? begin(&step) : false
         // It came back before the loss was seen, or never went: as if it had just come.
         case .dropping(let until): return step.now >= until ? begin(&step) : false
@@ -187,29 +198,29 @@ public struct LinkMachine: DeviceMachine, Sendable {
 
     // MARK: Up and down
 
-    private mutating func note(_ next: LinkFacts, _ step: inout LinkStep) {
+    private mutating func apply(_ next: LinkFacts, _ step: inout LinkStep) {
         if !next.isReachable, facts.isReachable {
-            wasLost = next.absence == .bluetoothdGone
-            if wasLost { outliveBluetoothd(&step) }
+            leftOver.wasLost = next.absence == .bluetoothdGone
+            if leftOver.wasLost { outliveBluetoothd(&step) }
         }
         switch next.absence {
         // Both wait for it anew when they are back.
         case .bluetoothdGone, .adapterDown: linksExpected = 1
         case .removed, nil: break
         }
-        if next.isReachable, !facts.isReachable { reachableSince = step.now }
-        noteBlocked(next, &step)
+        if next.isReachable, !facts.isReachable { leftOver.reachableSince = step.now }
+        handleBlocked(next, &step)
         if next.isUp, !facts.isUp {
-            // Without a moment when it was reachable and down, a link that is up is somebody's.
+            // Without a moment when it was reachable and down, a link that is up may be another program's.
             hasSeenItCome = facts.isReachable
             if hasSeenItCome, session != .closed || linksExpected > 0 { isOurs = true }
-            leftOverTime = leftOverTime(of: next, step.now)
-            // Whoever made it has lost it with that bluetoothd: to take it down takes it from nobody.
-            if leftOverTime != nil { isOurs = true }
-            wasLost = false
-            wasToldNoRoom = false
+            leftOver.time = leftOverTime(of: next, step.now)
+            // The program that made it has lost it with that bluetoothd, so the bridge may disconnect it.
+            if leftOver.time != nil { isOurs = true }
+            leftOver.wasLost = false
+            dialling.hasReportedNoRoom = false
             timesStuck = 0
-            mustDial = false
+            dialling.isNeeded = false
         }
         if next.isUp, facts.isUp, next.connection != facts.connection {
             // It went and came back between two of bluetoothd's signals.
@@ -224,10 +235,10 @@ public struct LinkMachine: DeviceMachine, Sendable {
     /// takes up a link that it has not seen come.
     private func leftOverTime(of next: LinkFacts, _ now: Instant) -> TimeSpan? {
         if let isLeftOver = next.isLeftOver { return isLeftOver ? .zero : nil }
-        return wasLost ? reachableSince.flatMap { patience.leftOverTime(after: now - $0) } : nil
+        return leftOver.wasLost ? leftOver.reachableSince.flatMap { patience.leftOverTime(after: now - $0) } : nil
     }
 
-    private mutating func take(_ next: LinkPlan, _ step: inout LinkStep) {
+    private mutating func apply(_ next: LinkPlan, _ step: inout LinkStep) {
         guard next != plan else { return }
         for uuid in plan.notify where arming[uuid]?.isAsked == true && !next.notify.contains(uuid) {
             ask(.stopNotify(uuid), &step)
@@ -240,12 +251,12 @@ public struct LinkMachine: DeviceMachine, Sendable {
 
     /// The link is there, and nothing is known of it yet.
     private mutating func begin(_ step: inout LinkStep) -> Bool {
-        advertisedAt = nil
-        mayConnectAt = nil
+        dialling.advertisedAt = nil
+        dialling.mayConnectAt = nil
         if voice.heardUntil == nil { voice.heardUntil = step.stamp.wall }
-        let time = leftOverTime ?? patience.resolving
-        isLeftOver = leftOverTime != nil
-        leftOverTime = nil
+        let time = leftOver.time ?? patience.resolving
+        leftOver.isPresent = leftOver.time != nil
+        leftOver.time = nil
         return move(to: .resolving(until: step.now + time))
     }
 
@@ -265,8 +276,8 @@ public struct LinkMachine: DeviceMachine, Sendable {
         }
     }
 
-    /// What was said while the machine slept was heard by nobody, however lately the link's end was told.
-    private mutating func noteSleep(_ stamp: Stamp) {
+    /// Notifications during the system's sleep were not heard, however late the end of the link is reported.
+    private mutating func recordSleep(_ stamp: Stamp) {
         if let last = lastStep, facts.isUp, voice.sleptSince == nil, stamp.moment.hasSlept(since: last.moment) {
             voice.sleptSince = last.wall
         }
@@ -289,7 +300,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         case .ready, .connecting, .resolving, .gathering, .arming, .stuck, .cutting:
             for uuid in plan.notify where arming[uuid]?.isAsked == true { ask(.stopNotify(uuid), &step) }
             endLink(session == .paused ? "session-paused" : "session-closed", &step)
-            if session == .closed, !isOurs { step.tell("the link is not the bridge's own, so it stays up") }
+            if session == .closed, !isOurs { step.log("the link is not the bridge's own, so it stays up") }
         }
         guard session == .closed, isOurs else { return move(to: .away) }
         ask(.disconnect, &step)
@@ -312,5 +323,5 @@ struct LinkStep {
     mutating func raise(_ kind: DeviceEvent.Kind) { raise(kind, at: stamp) }
     /// What happened before this step.
     mutating func raise(_ kind: DeviceEvent.Kind, at stamp: Stamp) { effects.append(.raise(kind, stamp)) }
-    mutating func tell(_ sentence: String) { effects.append(.tell(sentence)) }
+    mutating func log(_ sentence: String) { effects.append(.log(sentence)) }
 }

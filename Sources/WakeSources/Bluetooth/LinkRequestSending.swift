@@ -88,14 +88,14 @@ extension BluetoothSource {
 // MARK: The kernel
 
 extension BluetoothSource {
-    private func order(_ order: KernelLinks.Order, _ entry: Entry, _ answer: @escaping (LinkFailure?) -> Void) {
+    private func order(_ order: MgmtClient.Order, _ entry: Entry, _ answer: @escaping (LinkFailure?) -> Void) {
         guard let kernel, let peer = peer(of: entry) else { return answer(.other("the kernel cannot be asked here")) }
         kernel.perform(order, on: peer, answer)
     }
 
-    private func peer(of entry: Entry) -> KernelLinks.Peer? {
+    private func peer(of entry: Entry) -> MgmtClient.Peer? {
         let address = entry.device.uri.split(separator: "/").last.map(String.init) ?? ""
-        return KernelLinks.Peer(address, isPublic: entry.hasPublicAddress, on: entry.path.parent)
+        return MgmtClient.Peer(address, isPublic: entry.hasPublicAddress, on: entry.path.parent)
     }
 
     private func letGo(_ entry: Entry, _ answer: @escaping (LinkFailure?) -> Void) {

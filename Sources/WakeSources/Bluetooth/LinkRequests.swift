@@ -43,7 +43,7 @@ struct LinkRequests: Hashable, Sendable {
         waiting = []
     }
 
-    /// Nobody is left to answer.
+    /// Bluetoothd is gone and answers none of them.
     mutating func forget() {
         leaveLink()
         asked = [:]

@@ -41,7 +41,7 @@ struct StallLedger: Hashable, Sendable {
     mutating func forget(_ adapter: String) { stalls[adapter] = nil }
 
     /// - Parameter links: those of this adapter that are up, and would end with its being switched off.
-    func due(_ adapter: String, carrying links: Int, _ patience: LinkPatience) -> Instant? {
+    func due(_ adapter: String, carrying links: Int, _ patience: LinkTimeouts) -> Instant? {
         guard let stall = stalls[adapter], let since = stall.since else { return nil }
         let soon = patience.stalled + (stall.failures > 1 ? patience.backOff(after: stall.failures) : .zero)
         guard links > 0 else { return since + soon }

@@ -22,7 +22,7 @@ def run(lab):
     time.sleep(1)
     before, worked, begun = bridge.descriptors(), bridge.processor(), now()
     udev = Udev(lab, "tty")
-    # Two of them: while one waits for udev to end its round the other has it begin anew.
+    # Two of them: while one waits for udev to end its round the other has it begin again.
     loops = [lab.process(f"trigger{number}", "sh", "-c", "while udevadm trigger --settle; do echo; done")
              for number in range(2)]
     try:

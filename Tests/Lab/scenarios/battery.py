@@ -27,8 +27,8 @@ def run(lab):
     names = {(one.event["subject"], one.data["profile"]) for one in bridge.heard("data")}
     lab.claim("as the operator's alias and profile", names == {("cell", "battery")}, names)
     battery.tell("drop")
-    lab.eventually("after a drop it is met anew, and read anew", lambda: len(levels()) >= 5, 40)
+    lab.eventually("after a drop it is met again, and read again", lambda: len(levels()) >= 5, 40)
     battery.tell("battery 5")
-    lab.eventually("and heard anew", lambda: levels()[-1] == 5, 30)
+    lab.eventually("and heard again", lambda: levels()[-1] == 5, 30)
     told = {one.data["characteristic"] for one in bridge.heard("data")}
     lab.claim("of nothing else is the handler told", told == {"2a19"}, told)

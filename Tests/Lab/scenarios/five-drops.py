@@ -26,7 +26,7 @@ def run(lab):
     falls = len(strap.entries("disconnected"))
     lab.claim("the link fell for the five drops only, not for a handler that was killed", falls == 5, falls)
     starts = len(bridge.heard("lab.start"))
-    lab.claim("the killed handler was started anew", starts >= 3, starts)
+    lab.claim("the killed handler was started again", starts >= 3, starts)
     lab.reckon(strap)
     # An event that a killed handler left is heard twice, under the same id.
     told = list({one.event["id"]: one.kind for one in bridge.heard("gap", "connected")}.values())

@@ -1,4 +1,4 @@
-"""A strap that forgets its subscriptions at every link is subscribed to anew, even where it ignores the first try."""
+"""A strap that forgets its subscriptions at every link is subscribed to again, even where it ignores the first try."""
 import time
 
 

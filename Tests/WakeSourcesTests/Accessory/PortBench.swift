@@ -21,7 +21,7 @@ struct PortBench {
 
     init(
         _ plan: AccessoryPlan = AccessoryPlan(node: .serial), session: LinkSession = .open,
-        heardUntil: WallTime? = nil, patience: PortPatience = PortPatience()
+        heardUntil: WallTime? = nil, patience: PortTimeouts = PortTimeouts()
     ) {
         machine = PortMachine(plan, session: session, heardUntil: heardUntil, patience: patience)
     }
@@ -37,7 +37,7 @@ struct PortBench {
                 closes += 1
                 isOpening = false
             case .raise(let kind, let stamp): told.append((kind, stamp))
-            case .tell(let sentence): sentences.append(sentence)
+            case .log(let sentence): sentences.append(sentence)
             }
         }
     }

@@ -12,17 +12,18 @@ struct ReportBacklogTests {
     @Test("as many as the kernel keeps, found in one go, may be all or not: the time since nothing waited is in doubt")
     func doubts() {
         var backlog = ReportBacklog(emptyAt: time(0))
-        for _ in 1...62 { #expect(backlog.take(at: time(100)) == nil) }
-        #expect(backlog.take(at: time(100)) == .loss(from: time(0), to: time(100)))
-        for _ in 1...62 { #expect(backlog.take(at: time(150)) == nil) }
-        #expect(backlog.take(at: time(150)) == .loss(from: time(100), to: time(150)), "no instant is in two of them")
+        for _ in 1...62 { #expect(backlog.recordRead(at: time(100)) == nil) }
+        #expect(backlog.recordRead(at: time(100)) == .loss(from: time(0), to: time(100)))
+        for _ in 1...62 { #expect(backlog.recordRead(at: time(150)) == nil) }
+        #expect(
+            backlog.recordRead(at: time(150)) == .loss(from: time(100), to: time(150)), "no instant is in two of them")
     }
 
     @Test("one less, and nothing was lost, however often that happens")
     func trusts() {
         var backlog = ReportBacklog(emptyAt: time(0))
         for round in 1...10 {
-            for _ in 1...62 { #expect(backlog.take(at: time(Int64(round) * 60)) == nil) }
+            for _ in 1...62 { #expect(backlog.recordRead(at: time(Int64(round) * 60)) == nil) }
             backlog.end(at: time(Int64(round) * 60))
         }
     }

@@ -14,13 +14,13 @@ private let source = "/accessory/2341:0043:A1:00"
 /// Where drivers wait for their device. A loop that waits with them does not come to let them pass, and stands still until they
 /// have lost their patience: no clock is needed to tell.
 private final class Gate: Sendable {
-    private struct Standing {
+    private struct HandlerStatus {
         var permits = 0
         var waiting = 0
         var isForced = false
     }
 
-    private let standing = Mutex(Standing())
+    private let standing = Mutex(HandlerStatus())
 
     /// Somebody stands before it.
     var isWaitedAt: Bool { standing.withLock { $0.waiting > 0 } }
@@ -67,7 +67,7 @@ private final class SlowHandle: NodeHandle {
 
 private final class SlowNode: OpenNode {
     let handle: SlowHandle
-    private(set) var written: [[UInt8]] = []
+    private(set) var wireName: [[UInt8]] = []
 
     init(_ handle: SlowHandle) { self.handle = handle }
 

@@ -25,7 +25,7 @@ struct DelimiterCutter: FrameCutter {
 
     var openCount: Int { open.bytes.count }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             open.bytes.append(byte)
             if byte == mark.last, endsWithMark {
@@ -48,5 +48,5 @@ struct DelimiterCutter: FrameCutter {
         return open.bytes.count - (mark.count - 1)
     }
 
-    mutating func end(into frames: inout [Frame]) { open.tell(.cutShort, into: &frames) }
+    mutating func end(into frames: inout [Frame]) { open.report(.cutShort, into: &frames) }
 }

@@ -37,9 +37,9 @@ public struct Framer {
     /// What `bytes`, read at `now`, bring to an end. However a stream is cut into calls, its frames are the same; only
     /// without framing is a call a message.
     /// - Parameter end: when the last of them had been read; silence may begin then.
-    public mutating func take(_ bytes: ArraySlice<UInt8>, at now: Instant, readBy end: Instant) -> [Frame] {
+    public mutating func append(_ bytes: ArraySlice<UInt8>, at now: Instant, readBy end: Instant) -> [Frame] {
         var frames: [Frame] = []
-        cutter.take(bytes, readBy: end, into: &frames)
+        cutter.append(bytes, readBy: end, into: &frames)
         // The open ones are the last that came.
         let open = cutter.openCount
         openSince = open == 0 ? nil : open <= bytes.count ? now : openSince ?? now
@@ -68,7 +68,7 @@ protocol FrameCutter: Sendable {
     var deadline: Instant? { get }
     /// Bytes that came last and stand in no frame yet.
     var openCount: Int { get }
-    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame])
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame])
     mutating func tick(at now: Instant, into frames: inout [Frame])
     mutating func end(into frames: inout [Frame])
 }

@@ -22,7 +22,7 @@ struct LengthCutter: FrameCutter {
 
     var openCount: Int { strays.count + open.count }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             open.append(byte)
             if length == nil { seek(into: &frames) }
@@ -41,7 +41,7 @@ struct LengthCutter: FrameCutter {
             guard open.count >= header else { return }
             let said = said
             if (header...limit).contains(said) {
-                tellStrays(into: &frames)
+                reportStrays(into: &frames)
                 length = said
                 return
             }
@@ -62,17 +62,17 @@ struct LengthCutter: FrameCutter {
 
     private mutating func putAside(_ reason: FramingFault, into frames: inout [Frame]) {
         // Garbage, and a message that lies, are two things; what follows a lie until the next start belongs to it.
-        if fault == .noStart, reason != .noStart { tellStrays(into: &frames) }
+        if fault == .noStart, reason != .noStart { reportStrays(into: &frames) }
         fault = fault ?? reason
         strays.append(open.removeFirst())
         if strays.count == limit {
             let reason = fault
-            tellStrays(into: &frames)
+            reportStrays(into: &frames)
             fault = reason
         }
     }
 
-    private mutating func tellStrays(into frames: inout [Frame]) {
+    private mutating func reportStrays(into frames: inout [Frame]) {
         if let fault { frames.appendPieces(of: strays, limit: limit, fault) }
         strays.removeAll(keepingCapacity: true)
         fault = nil
@@ -85,7 +85,7 @@ struct LengthCutter: FrameCutter {
     }
 
     mutating func end(into frames: inout [Frame]) {
-        tellStrays(into: &frames)
+        reportStrays(into: &frames)
         frames.appendPieces(of: open, limit: limit, .cutShort)
         open.removeAll()
         length = nil

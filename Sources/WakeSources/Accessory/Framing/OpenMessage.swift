@@ -18,13 +18,13 @@ struct OpenMessage: Sendable {
 
     /// It ended, and `bytes` are all there is of it.
     mutating func close(into frames: inout [Frame]) {
-        if isTooLong { return tell(.tooLong(limit: limit), into: &frames) }
+        if isTooLong { return report(.tooLong(limit: limit), into: &frames) }
         if !bytes.isEmpty { frames.append(.message(bytes)) }
         clear()
     }
 
     /// It is none.
-    mutating func tell(_ fault: FramingFault, into frames: inout [Frame]) {
+    mutating func report(_ fault: FramingFault, into frames: inout [Frame]) {
         frames.appendPieces(of: bytes, limit: limit, fault)
         clear()
     }

@@ -7,7 +7,7 @@ struct DrainCutter: FrameCutter {
 
     var openCount: Int { 0 }
 
-    func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+    func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         var rest = bytes
         while !rest.isEmpty {
             frames.append(.message(Array(rest.prefix(limit))))
@@ -26,7 +26,7 @@ struct FixedCutter: FrameCutter {
 
     var openCount: Int { open.count }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         var rest = bytes
         while !rest.isEmpty {
             let part = rest.prefix(length - open.count)
@@ -45,7 +45,7 @@ struct FixedCutter: FrameCutter {
     }
 }
 
-/// Whoever reads late finds in one piece what came apart. So a silence is never concluded from the time between two reads, which
+/// A late read finds in one piece what came apart. So a silence is never concluded from the time between two reads, which
 /// may be the bridge's own; it is waited for. Where the bridge is late two messages may become one, and none falls apart.
 struct IdleCutter: FrameCutter {
     private let gap: TimeSpan
@@ -60,7 +60,7 @@ struct IdleCutter: FrameCutter {
     var openCount: Int { open.bytes.count }
     var deadline: Instant? { open.bytes.isEmpty ? nil : readBy + gap }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             open.bytes.append(byte)
             if open.bytes.count > open.limit { open.shed(into: &frames) }
@@ -72,5 +72,5 @@ struct IdleCutter: FrameCutter {
         if let deadline, now >= deadline { open.close(into: &frames) }
     }
 
-    mutating func end(into frames: inout [Frame]) { open.tell(.cutShort, into: &frames) }
+    mutating func end(into frames: inout [Frame]) { open.report(.cutShort, into: &frames) }
 }

@@ -15,7 +15,7 @@ struct StuffingCutter: FrameCutter {
 
     var openCount: Int { open.bytes.count }
 
-    mutating func take(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
+    mutating func append(_ bytes: ArraySlice<UInt8>, readBy end: Instant, into frames: inout [Frame]) {
         for byte in bytes {
             if byte == stuffing.mark {
                 close(into: &frames)
@@ -30,13 +30,13 @@ struct StuffingCutter: FrameCutter {
         guard !open.isTooLong else { return open.close(into: &frames) }
         do {
             let message = try stuffing.decoded(open.bytes)
-            guard message.count <= open.limit else { return open.tell(.tooLong(limit: open.limit), into: &frames) }
+            guard message.count <= open.limit else { return open.report(.tooLong(limit: open.limit), into: &frames) }
             if !message.isEmpty { frames.append(.message(message)) }
             open.clear()
-        } catch { open.tell(error.fault, into: &frames) }
+        } catch { open.report(error.fault, into: &frames) }
     }
 
-    mutating func end(into frames: inout [Frame]) { open.tell(.cutShort, into: &frames) }
+    mutating func end(into frames: inout [Frame]) { open.report(.cutShort, into: &frames) }
 }
 
 extension StuffingCutter.Stuffing {

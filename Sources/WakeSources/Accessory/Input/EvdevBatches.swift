@@ -14,7 +14,7 @@ public struct InputBatch: Hashable, Sendable {
     }
 }
 
-/// When events were lost that nobody can count.
+/// When an unknown number of events was lost.
 public struct InputLoss: Hashable, Sendable {
     public var from: Instant
     public var to: Instant
@@ -26,7 +26,7 @@ public struct InputLoss: Hashable, Sendable {
 }
 
 /// Where the reader is too slow, the kernel says SYN_DROPPED: everything up to the next SYN_REPORT is then half of something,
-/// and keys may have gone up that nobody told. So that is dropped, and all that comes until the node was asked how the
+/// and keys may have gone up unreported. So that is dropped, and all that comes until the node was asked how the
 /// device stands, because the answer is more recent than what was read before it.
 ///
 /// A device that floods its reader makes this happen again and again; so many answers a second are taken in, and until
@@ -55,7 +55,7 @@ public struct EvdevBatches: Sendable {
     }
 
     /// The batches that these events complete.
-    public mutating func take(_ events: [InputEvent]) -> [InputBatch] {
+    public mutating func apply(_ events: [InputEvent]) -> [InputBatch] {
         var batches: [InputBatch] = []
         for event in events {
             switch phase {
@@ -99,7 +99,7 @@ public struct EvdevBatches: Sendable {
         return (pieces(of: events, at: now), loss)
     }
 
-    /// Nobody listens any more: what is missing until now stays lost. Where somebody listens on, the node is asked all the same.
+    /// The node is closed: what is missing until now stays lost. While it stays open, the node is asked all the same.
     public mutating func giveUp(at now: Instant) -> InputLoss? {
         guard phase != .following, whole < now else { return nil }
         defer { whole = now }

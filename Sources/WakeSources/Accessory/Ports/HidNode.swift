@@ -44,7 +44,7 @@ final class HidNode: OpenNode {
     }
 }
 
-/// The kernel keeps 63 reports for a reader and drops what comes then without a word. Whoever finds as many waiting does not
+/// The kernel keeps 63 reports for a reader and drops what comes then without a word. A reader that finds as many waiting does not
 /// know whether there were more.
 struct ReportBacklog: Hashable, Sendable {
     private static let kept = 63
@@ -66,7 +66,7 @@ struct ReportBacklog: Hashable, Sendable {
             case .content(let report):
                 words.append((.data(.report(report.number), report.bytes), before))
                 let after = clock()
-                if let loss = take(at: after) { words.append((loss, after)) }
+                if let loss = recordRead(at: after) { words.append((loss, after)) }
             case .wouldBlock:
                 end(at: before)
                 return .empty
@@ -77,7 +77,7 @@ struct ReportBacklog: Hashable, Sendable {
     }
 
     /// One more was read; what may be lost behind it, where as many waited as there is room for.
-    mutating func take(at now: Instant) -> NodeWord? {
+    mutating func recordRead(at now: Instant) -> NodeWord? {
         count += 1
         guard count == Self.kept else { return nil }
         count = 0

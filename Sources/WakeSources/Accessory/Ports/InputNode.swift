@@ -19,7 +19,7 @@ final class InputNode: OpenNode {
     func drain(at now: Instant, _ tell: (NodeWord, Instant) -> Void) throws(SystemError) -> NodeDrain {
         for _ in 1...DrainLimit.reads {
             switch try handle.node.read(after: &rest) {
-            case .content(let events): self.tell(batches.take(events), tell)
+            case .content(let events): raise(batches.apply(events), tell)
             case .wouldBlock: return .empty
             case .closed: return .gone
             }
@@ -32,14 +32,14 @@ final class InputNode: OpenNode {
         guard let due = batches.stateDue, due <= now else { return }
         let (batches, loss) = batches.resynchronize(with: try handle.node.state(), at: now)
         if let loss { tell(.loss(from: loss.from, to: loss.to), now) }
-        self.tell(batches, tell)
+        raise(batches, tell)
     }
 
     func end(at now: Instant, _ tell: (NodeWord, Instant) -> Void) {
         if let loss = batches.giveUp(at: now) { tell(.loss(from: loss.from, to: loss.to), now) }
     }
 
-    private func tell(_ batches: [InputBatch], _ tell: (NodeWord, Instant) -> Void) {
+    private func raise(_ batches: [InputBatch], _ tell: (NodeWord, Instant) -> Void) {
         for batch in batches { tell(.data(.input, EvdevBatches.bytes(of: batch.events)), batch.time) }
     }
 

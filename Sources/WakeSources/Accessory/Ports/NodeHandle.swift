@@ -1,16 +1,16 @@
-// An open node as whoever opened it hands it to the loop, and who opens those in /dev. That may take seconds: drivers ask the
+// An open node as its opener hands it to the loop, and the opener of those in /dev. That may take seconds: drivers ask the
 // device, and wait for its answer.
 import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Owns the descriptor: it is closed when nobody has the handle any more, be it a loop that did not wait for it.
+/// Owns the descriptor: it is closed with the last reference to the handle, also where the loop did not wait for it.
 protocol NodeHandle: Sendable {
     /// What the loop makes of it.
     func begin(_ plan: AccessoryPlan, at now: Instant) throws(SystemError) -> any OpenNode
 }
 
-/// Opens what a plan asks for, and keeps nobody waiting.
+/// Opens what a plan asks for, and does not block.
 protocol NodeOpener: AnyObject {
     /// Begins to open what stands at `place`. `answer` is called once and later, on the loop, unless the opening is let go of
     /// before.
@@ -19,7 +19,7 @@ protocol NodeOpener: AnyObject {
     ) throws(PortRefusal) -> NodeOpening
 }
 
-/// Something that is being opened, for as long as it is kept: what is opened when nobody waits any more is closed.
+/// A node that is being opened, for as long as this is kept: a node that is opened later is closed.
 final class NodeOpening {
     private let giveUp: () -> Void
 

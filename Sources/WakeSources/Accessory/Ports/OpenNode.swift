@@ -7,7 +7,7 @@ enum NodeWord: Hashable, Sendable {
     case data(Channel, [UInt8])
     /// Data that is no message of its framing, and why.
     case spoilt(Channel, [UInt8], why: String)
-    /// Events that nobody can count were lost between the two instants.
+    /// An unknown number of events was lost between the two instants.
     case loss(from: Instant, to: Instant)
 }
 

@@ -41,7 +41,7 @@ final class SerialNode: OpenNode {
         var bytes: [UInt8] = []
         var drain = NodeDrain.more
         // Also what was read before a read that fails.
-        defer { take(bytes, at: now, tell) }
+        defer { frame(bytes, at: now, tell) }
         while drain == .more, bytes.count < DrainLimit.bytes {
             switch try line.read() {
             case .content(let more): bytes += more
@@ -52,9 +52,9 @@ final class SerialNode: OpenNode {
         return drain
     }
 
-    private func take(_ bytes: [UInt8], at now: Instant, _ tell: (NodeWord, Instant) -> Void) {
+    private func frame(_ bytes: [UInt8], at now: Instant, _ tell: (NodeWord, Instant) -> Void) {
         guard !bytes.isEmpty else { return }
-        let frames = framer.take(bytes[...], at: now, readBy: SystemClock.monotonic())
+        let frames = framer.append(bytes[...], at: now, readBy: SystemClock.monotonic())
         for frame in frames { tell(Self.word(frame), now) }
     }
 

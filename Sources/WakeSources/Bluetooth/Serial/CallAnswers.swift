@@ -4,7 +4,7 @@ import WakeModel
 import WakeSystem
 
 extension BusError {
-    /// Nobody has answered on the air, or on the bus.
+    /// There was no answer on the air, or on the bus.
     var isAbsence: Bool { isTimeout || isNobodyThere || isUnknownObject || self == .gone || isOfAir }
 
     private var isOfAir: Bool {
@@ -14,7 +14,7 @@ extension BusError {
         ].contains { message.contains($0) }
     }
 
-    /// Said by the bus, or by the end of it, before the time was over: whoever was asked has gone.
+    /// Said by the bus, or by the end of it, before the time was over: bluetoothd has gone.
     func isEnd(askedAt: Instant, within time: TimeSpan) -> Bool {
         isTimeout && SystemClock.monotonic() < askedAt + time
     }

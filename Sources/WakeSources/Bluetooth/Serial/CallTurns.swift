@@ -20,7 +20,7 @@ struct CallTurns {
 
     mutating func add(_ path: String, _ number: Int) { waiting.append((path, number)) }
 
-    /// Those whose turn has come: the first of each adapter that nobody is asked of.
+    /// Those whose turn has come: the first of each adapter that has no request under way.
     mutating func begin(at now: Instant) -> [Turn] {
         var begun: [Turn] = []
         for (path, number) in waiting where asked[path.parent] == nil {
@@ -48,7 +48,7 @@ struct CallTurns {
         if asked[path.parent]?.path == path { asked[path.parent] = nil }
     }
 
-    /// Nobody is left to answer.
+    /// Bluetoothd is gone and answers none of them.
     mutating func endAll() -> [Turn] {
         defer { asked = [:] }
         return asked.values.sorted { $0.number < $1.number }

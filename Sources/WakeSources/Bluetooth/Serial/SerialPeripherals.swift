@@ -10,7 +10,7 @@ public final class SerialPeripherals {
     /// One that is being called.
     private struct Call {
         var number: Int
-        /// Offered already, so that nobody need be asked.
+        /// Offered already, so that bluetoothd need not be asked.
         var channel: OfferedChannel?
         var answer: (Result<any NodeHandle, PortRefusal>) -> Void
     }
@@ -27,7 +27,7 @@ public final class SerialPeripherals {
     private let pauseAfterDeath: BackOff
     private let arrivalPatience: TimeSpan
     private var profile: SerialProfile?
-    /// Whoever asks for a call hears of it later.
+    /// Connects are requested later, never within the call that asks for one.
     private var attending: Deferred?
     private var arrival: Timer?
     /// By the path of bluetoothd's object. They stay while bluetoothd is away: what is open goes on without it.
@@ -37,7 +37,7 @@ public final class SerialPeripherals {
     private var lastNumber = 0
     private var adaptersUp: Set<String> = []
     private var deaths: [String: Deaths] = [:]
-    /// Connected by somebody else's wish, until its machine has said whether it wants it.
+    /// Connected by another program, until its machine has said whether it wants it.
     private var offer: (path: String, channel: OfferedChannel)?
     private let log = Log("bluetooth")
 
@@ -60,7 +60,7 @@ public final class SerialPeripherals {
         self.pauseAfterDeath = pauseAfterDeath
         self.arrivalPatience = arrivalPatience
         let loop = accessories.host.loop
-        profile = try SerialProfile(client, on: loop) { [unowned self] in take($1, of: $0) }
+        profile = try SerialProfile(client, on: loop) { [unowned self] in handle($1, of: $0) }
         arrival = try loop.timer(on: .monotonic) { [unowned self] in releaseMissing() }
         attending = try loop.deferred(priority: .normal) { [unowned self] in attend() }
         client.listen(self)
@@ -69,10 +69,10 @@ public final class SerialPeripherals {
     // MARK: Which
 
     /// The host's profiles have changed, and it is asked anew of every device.
-    public func reconsider() { for path in client.mirror.peripherals.keys.sorted() { note(path) } }
+    public func reconsider() { for path in client.mirror.peripherals.keys.sorted() { update(path) } }
 
     /// To trust a device is to want it watched, as with a peripheral.
-    private func note(_ path: String) {
+    private func update(_ path: String) {
         guard let peripheral = client.mirror.peripherals[path] else { return }
         let isWanted =
             peripheral.isTrusted && peripheral.isBonded && !peripheral.isBlocked && !peripheral.address.isEmpty
@@ -81,7 +81,7 @@ public final class SerialPeripherals {
         guard isWanted, let match = accessories.planner.plan(for: peripheral) else {
             let uri = uris[path]
             release(path)
-            if let uri, !peripheral.isBonded { noteBondLost(of: uri) }
+            if let uri, !peripheral.isBonded { reportBondLoss(of: uri) }
             return
         }
         let device = Device(
@@ -91,7 +91,7 @@ public final class SerialPeripherals {
     }
 
     /// Another adapter may have taken it up, with a bond of its own.
-    private func noteBondLost(of uri: String) {
+    private func reportBondLoss(of uri: String) {
         guard !uris.values.contains(uri), let entry = accessories.watched[uri] else { return }
         var device = entry.device
         device.isBonded = false
@@ -103,7 +103,7 @@ public final class SerialPeripherals {
     /// goes on with while it is connected is for the object that has the link.
     private func isKnownElsewhere(_ uri: String, than path: String) -> Bool {
         guard let other = uris.first(where: { $0.value == uri })?.key, other != path else { return false }
-        // Whoever is released has the others noted anew.
+        // Releasing one looks at the others again.
         if client.mirror.peripherals[other] == nil { release(other) }
         return true
     }
@@ -125,7 +125,7 @@ public final class SerialPeripherals {
         detach(uri)
         // Another adapter may know it too.
         let others = client.mirror.peripherals.filter { $0.value.uri == uri && $0.key != path }
-        for other in others.keys.sorted() { note(other) }
+        for other in others.keys.sorted() { update(other) }
     }
 
     private func detach(_ uri: String) {
@@ -140,7 +140,7 @@ public final class SerialPeripherals {
 
     // MARK: What bluetoothd asks
 
-    private func take(_ event: SerialProfile.Event, of path: String) {
+    private func handle(_ event: SerialProfile.Event, of path: String) {
         switch event {
         case .registered:
             attending?.schedule()
@@ -148,13 +148,13 @@ public final class SerialPeripherals {
         case .refused(let why): refuseAll(why)
         case .released: for turn in turns.endAll() { refuse(turn, .absent(Self.released)) }
         case .disconnect: if let uri = uris[path] { accessories.hangUp(uri) }
-        case .offered(let channel): take(channel, of: path)
+        case .offered(let channel): handle(channel, of: path)
         }
     }
 
-    private func take(_ channel: OfferedChannel, of path: String) {
+    private func handle(_ channel: OfferedChannel, of path: String) {
         if calls[path] != nil { return hand(channel, of: path) }
-        guard let uri = uris[path] else { return channel.refuse("nobody listens to this device") }
+        guard let uri = uris[path] else { return channel.refuse("the bridge does not watch this device") }
         offer = (path, channel)
         accessories.step(uri, .changed)
         offer?.channel.refuse("it is open already, or its session is closed")
@@ -168,7 +168,7 @@ public final class SerialPeripherals {
         guard let call = calls.removeValue(forKey: path) else { return }
         do throws(SystemError) {
             let name = "the serial port of \(client.mirror.peripherals[path]?.address ?? path)"
-            call.answer(.success(try channel.take(named: name)))
+            call.answer(.success(try channel.accept(named: name)))
         } catch {
             call.answer(.failure(.other(error.description)))
         }
@@ -194,7 +194,7 @@ extension SerialPeripherals: NodeOpener {
         if calls[path]?.number == number { calls[path] = nil }
     }
 
-    /// Why nobody can be asked to connect it.
+    /// Why bluetoothd cannot be asked to connect it.
     private func hindrance(of path: String) -> PortRefusal? {
         guard client.isThere else { return .absent(Self.noBluetoothd) }
         guard let adapter = client.mirror.adapters[path.parent], adapter.isPowered else {
@@ -225,18 +225,18 @@ extension SerialPeripherals: NodeOpener {
         client.call(
             turn.path, BluezInterface.peripheral, "ConnectProfile", [.string(Self.serialPort.full)],
             within: callPatience
-        ) { [weak self] result in self?.take(result, of: turn) }
+        ) { [weak self] result in self?.handle(result, of: turn) }
     }
 
     /// Bluetoothd hands over the channel before it says that it has connected it.
-    private func take(_ result: Result<[BusValue], BusError>, of turn: CallTurns.Turn) {
+    private func handle(_ result: Result<[BusValue], BusError>, of turn: CallTurns.Turn) {
         guard turns.end(turn) else { return }
         switch result {
         case .success:
             refuse(turn, .other("bluetoothd says that it is connected, and has handed over no channel"))
         case .failure(let error) where error.isEnd(askedAt: turn.askedAt, within: callPatience):
-            // Whoever is next is not asked of the one that is dead, which the bus is about to say.
-            return refuse(turn, client.hasBus ? noteDeath(turn.path) : .absent(Self.noBluetoothd))
+            // The next request waits: the bus is about to say that bluetoothd is gone.
+            return refuse(turn, client.hasBus ? recordDeath(turn.path) : .absent(Self.noBluetoothd))
         case .failure(let error):
             if !error.isTimeout { deaths[turn.path] = nil }
             refuse(turn, error.isAbsence ? .absent("\(error)") : .other("\(error)"))
@@ -245,9 +245,9 @@ extension SerialPeripherals: NodeOpener {
     }
 
     /// It is not asked at once of the next bluetoothd, which is to have a life for others.
-    private func noteDeath(_ path: String) -> PortRefusal {
+    private func recordDeath(_ path: String) -> PortRefusal {
         let why = PortRefusal.other("bluetoothd died while it was asked to connect it")
-        // Nobody wants it any more.
+        // It is not watched any more.
         guard let uri = uris[path] else { return why }
         var known = deaths[path] ?? Deaths(pause: pauseAfterDeath)
         let pause = known.pause.next()
@@ -288,23 +288,23 @@ extension SerialPeripherals: BluezListener {
         arrival?.disarm()
         adaptersUp = []
         let asked = turns.endAll()
-        // Without the bus nobody knows whether it died.
-        if client.hasBus { for turn in asked { refuse(turn, noteDeath(turn.path)) } }
+        // Without the bus it is not known whether bluetoothd died.
+        if client.hasBus { for turn in asked { refuse(turn, recordDeath(turn.path)) } }
         refuseAll(.absent(Self.noBluetoothd))
     }
 
     public func bluez(did change: BluezChange) {
         switch change {
-        case .peripheral(let path, let facts): if facts != .advertisement { note(path) }
-        case .peripheralGone(let path, _): noteGone(path)
-        case .adapter(let path): noteAdapter(path)
+        case .peripheral(let path, let facts): if facts != .advertisement { update(path) }
+        case .peripheralGone(let path, _): handleRemoval(path)
+        case .adapter(let path): handleAdapter(path)
         case .adapterGone(let path, _): adaptersUp.remove(path)
         case .database, .value: break
         }
     }
 
     /// With bluetoothd all go, and come back with it.
-    private func noteGone(_ path: String) {
+    private func handleRemoval(_ path: String) {
         guard client.isThere else { return }
         turns.end(path)
         release(path)
@@ -316,7 +316,7 @@ extension SerialPeripherals: BluezListener {
         for path in uris.keys.sorted() where client.mirror.peripherals[path] == nil { release(path) }
     }
 
-    private func noteAdapter(_ path: String) {
+    private func handleAdapter(_ path: String) {
         if client.mirror.adapters[path]?.isPowered != true {
             adaptersUp.remove(path)
         } else if adaptersUp.insert(path).inserted {

@@ -14,7 +14,7 @@ struct OfferedChannel {
         self.descriptor = descriptor
     }
 
-    func take(named name: String) throws(SystemError) -> RfcommChannel {
+    func accept(named name: String) throws(SystemError) -> RfcommChannel {
         do throws(SystemError) {
             let channel = try RfcommChannel(copying: descriptor.raw, named: name)
             request.answer()
@@ -32,7 +32,7 @@ final class SerialProfile {
     /// What bluetoothd says, with the path of the device where it is of one.
     enum Event {
         case offered(OfferedChannel)
-        /// Somebody wants the device disconnected.
+        /// Another program wants the device disconnected.
         case disconnect
         /// From now on devices can be connected.
         case registered
@@ -55,7 +55,7 @@ final class SerialProfile {
 
     private let path: String
     private unowned let client: BluezClient
-    private let take: (String, Event) -> Void
+    private let report: (String, Event) -> Void
     private var object: BusObject?
     private var standing = Standing.none
     /// Counts the lives of bluetoothd, so that an answer of an earlier one is known as such.
@@ -69,11 +69,11 @@ final class SerialProfile {
     /// - Parameter path: of the object that bluetoothd calls.
     init(
         _ client: BluezClient, at path: String = "/org/wakebridge/serial", on loop: EventLoop,
-        _ take: @escaping (String, Event) -> Void
+        _ report: @escaping (String, Event) -> Void
     ) throws(SystemError) {
         self.client = client
         self.path = path
-        self.take = take
+        self.report = report
         again = try loop.timer(on: .monotonic) { [unowned self] in register() }
     }
 
@@ -100,15 +100,15 @@ final class SerialProfile {
             [.objectPath(path), .string(Self.service.full), Self.options], within: Self.patience
         ) { [weak self] result in
             guard let self, self.life == life else { return }
-            take(result, askedAt)
+            handle(result, askedAt)
         }
     }
 
-    private func take(_ result: Result<[BusValue], BusError>, _ askedAt: Instant) {
+    private func handle(_ result: Result<[BusValue], BusError>, _ askedAt: Instant) {
         switch result {
-        case .success: noteRegistered()
+        case .success: handleRegistered()
         // An earlier call of ours that was not answered in time was heard all the same.
-        case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": noteRegistered()
+        case .failure(let error) where error.name == "org.bluez.Error.AlreadyExists": handleRegistered()
         // Bluetoothd has gone, which the bus is about to say.
         case .failure(let error) where error.isNobodyThere || error.isEnd(askedAt: askedAt, within: Self.patience):
             registerLater(.absent("\(error)"))
@@ -132,11 +132,11 @@ final class SerialProfile {
         ("RequireAuthentication", .boolean(true)),
     ])
 
-    private func noteRegistered() {
+    private func handleRegistered() {
         standing = .registered
         backOff.reset()
         toldWhy = nil
-        take("", .registered)
+        report("", .registered)
     }
 
     /// Said once: it is tried for as long as it is refused.
@@ -149,7 +149,7 @@ final class SerialProfile {
     private func registerLater(_ why: PortRefusal) {
         standing = .refused(why)
         again?.arm(at: SystemClock.monotonic() + backOff.next())
-        take("", .refused(why))
+        report("", .refused(why))
     }
 
     /// The bus or bluetoothd is gone, and our registration with it.
@@ -174,14 +174,14 @@ final class SerialProfile {
             guard request.arguments.count > 1, let descriptor = request.arguments[1].descriptor else {
                 return request.refuse(BusError(name: "org.bluez.Error.Rejected", message: "it holds no descriptor"))
             }
-            take(place, .offered(OfferedChannel(request, descriptor)))
+            report(place, .offered(OfferedChannel(request, descriptor)))
         case "RequestDisconnection":
             request.answer()
-            take(place, .disconnect)
+            report(place, .disconnect)
         case "Release":
             request.answer()
             standing = .none
-            take("", .released)
+            report("", .released)
         default:
             request.refuse(BusError(name: "org.freedesktop.DBus.Error.UnknownMethod", message: "not offered"))
         }

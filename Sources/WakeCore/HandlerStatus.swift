@@ -1,7 +1,7 @@
 // The status of a handler for people: its state, why it is or is not awake, and its counters.
 import WakeModel
 
-public struct Standing: Hashable, Sendable {
+public struct HandlerStatus: Hashable, Sendable {
     public var handler: HandlerID
     public var state: HandlerState
     /// One sentence.
@@ -22,10 +22,12 @@ public struct Standing: Hashable, Sendable {
 }
 
 extension Dispatcher {
-    /// How every handler stands at `moment`.
-    public func standings(at moment: Moment) -> [Standing] { handlers.map { $0.standing(at: moment, machine) } }
-    public func standing(of id: HandlerID, at moment: Moment) -> Standing? {
-        handler(id)?.standing(at: moment, machine)
+    /// How every handler is at `moment`.
+    public func handlerStatuses(at moment: Moment) -> [HandlerStatus] {
+        handlers.map { $0.handlerStatus(at: moment, machine) }
+    }
+    public func handlerStatus(of id: HandlerID, at moment: Moment) -> HandlerStatus? {
+        handler(id)?.handlerStatus(at: moment, machine)
     }
 
     /// True once nothing is open, and nothing is queued that will be delivered by itself.
@@ -89,11 +91,11 @@ extension HandlerLifecycle {
         }
     }
 
-    func standing(at moment: Moment, _ machine: MachineCondition) -> Standing {
+    func handlerStatus(at moment: Moment, _ machine: MachineCondition) -> HandlerStatus {
         let isAsleep = phase == .idle || phase == .suspended
         let isHeld = isAsleep && penalty.isHeld(at: moment.boottime)
         let running = budget.awakeSince.map { moment.monotonic - $0 } ?? .zero
-        return Standing(
+        return HandlerStatus(
             handler: id, state: isHeld ? .held : state, why: explanation(at: moment, machine, isHeld: isHeld),
             epoch: epoch,
             queuedCount: queue.count, queuedBytes: queue.bytes, openCount: batch.openCount,
@@ -116,17 +118,17 @@ extension HandlerLifecycle {
         case .suspending: return "being frozen"
         case .suspended:
             return queue.isEmpty && !hasUnfinished ? "frozen: nothing to do" : sleepExplanation(at: moment, machine)
-        case .terminating(let termination): return "ending: \(termination.reason.written)"
+        case .terminating(let termination): return "ending: \(termination.reason.wireName)"
         }
     }
 
     private func heldExplanation(at moment: Moment) -> String {
         let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
         switch penalty.heldBecause {
-        case EndReason.overrun.written:
+        case EndReason.overrun.wireName:
             return "held for \(left) ms more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
                 + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
-        case EndReason.flood.written:
+        case EndReason.flood.wireName:
             return
                 "held for \(left) ms more: it flooded descriptor 3 and was killed; write a line there only to answer "
                 + "an event or to ask for something, and what is a log to stdout"

@@ -2,7 +2,7 @@
 // five to seven, the smallest three.
 import WakeModel
 
-struct SlotLedger: Hashable, Sendable {
+struct ConnectionLimits: Hashable, Sendable {
     private struct Refusal: Hashable {
         /// How many it carried then.
         var links: Int
@@ -14,7 +14,7 @@ struct SlotLedger: Hashable, Sendable {
     private var refusals: [String: Refusal] = [:]
     private var ill: Set<String> = []
 
-    /// What it refused once may have been somebody's link that is forgotten by now.
+    /// A refusal is forgotten after a while: the link that filled the adapter may be gone.
     var memory = TimeSpan.seconds(60)
 
     /// - Parameter links: those of this adapter that are up.

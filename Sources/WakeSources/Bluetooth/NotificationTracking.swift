@@ -3,7 +3,7 @@
 import WakeModel
 
 /// What was heard on the link that is up, and until when it was surely listened to.
-struct LinkVoice: Hashable, Sendable {
+struct NotificationTracker: Hashable, Sendable {
     /// A value and when it was heard, which is when it is told to have come, however much later that is.
     struct Word: Hashable, Sendable {
         var channel: BluetoothUUID
@@ -55,7 +55,7 @@ struct LinkVoice: Hashable, Sendable {
         earlyUntil = word.at.wall
     }
 
-    mutating func takeEarly() -> [Word] {
+    mutating func removeEarly() -> [Word] {
         defer { early = [] }
         return early
     }
@@ -63,7 +63,7 @@ struct LinkVoice: Hashable, Sendable {
     /// The link is gone. When it was last listened to stays.
     mutating func leaveLink() {
         let everHeard = everHeard
-        self = LinkVoice(heardUntil: surelyHeard)
+        self = NotificationTracker(heardUntil: surelyHeard)
         self.everHeard = everHeard
     }
 
@@ -81,9 +81,9 @@ extension LinkMachine {
     mutating func endLink(_ reason: String, wasSound: Bool = true, _ step: inout LinkStep) {
         if phase == .ready {
             for uuid in voice.reads.keys.sorted(by: { $0.description < $1.description }) {
-                if let held = voice.reads[uuid]?.held { tell(held, &step) }
+                if let held = voice.reads[uuid]?.held { raise(held, &step) }
             }
-            if isMissing { voice.heardUntil = voice.toldUntil } else if wasSound { noteListened(&step) }
+            if isMissing { voice.heardUntil = voice.toldUntil } else if wasSound { recordListened(&step) }
         } else if voice.hasEarly {
             announce(&step)
         }
@@ -95,7 +95,7 @@ extension LinkMachine {
 
     /// A link that was silent was listened to all the same. What was said longer ago than a link lives without an answer
     /// either came or broke the link; unless bluetoothd or the radio itself failed, which may have been deaf before.
-    private mutating func noteListened(_ step: inout LinkStep) {
+    private mutating func recordListened(_ step: inout LinkStep) {
         switch facts.absence {
         case .bluetoothdGone, .adapterDown: return
         case .removed, nil: break
@@ -130,11 +130,11 @@ extension LinkMachine {
             voice.heardUntil = max(until, voice.earlyUntil ?? until)
         }
         step.raise(.connected(folded: 0))
-        for word in voice.takeEarly() { tell(word, &step) }
+        for word in voice.removeEarly() { raise(word, &step) }
     }
 
     /// One that was deaf on a link that is used is heard now.
-    mutating func tellDeafness(_ step: inout LinkStep) {
+    mutating func reportDeafness(_ step: inout LinkStep) {
         let now = step.stamp.wall
         let from = min(voice.toldUntil ?? now, now)
         step.raise(.gap(Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: now)))
@@ -151,7 +151,7 @@ extension LinkMachine {
 
     mutating func beginReads(_ step: inout LinkStep) {
         for uuid in plan.read where facts.channels[uuid] != nil || !plan.notify.contains(uuid) {
-            voice.reads[uuid] = LinkVoice.Read(isOwn: true)
+            voice.reads[uuid] = NotificationTracker.Read(isOwn: true)
             ask(.read(uuid), &step)
         }
     }
@@ -159,12 +159,12 @@ extension LinkMachine {
     mutating func hear(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard facts.isUp, session == .open, plan.notify.contains(uuid) else { return }
         if isProof(of: uuid) { prove(uuid, &step) }
-        let word = LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp)
+        let word = NotificationTracker.Word(channel: uuid, bytes: bytes, at: step.stamp)
         guard phase == .ready else { return voice.keep(word) }
         voice.heardUntil = step.stamp.wall
         voice.sleptSince = nil
-        guard let read = voice.reads[uuid] else { return tell(word, &step) }
-        if let held = read.held { tell(held, &step) }
+        guard let read = voice.reads[uuid] else { return raise(word, &step) }
+        if let held = read.held { raise(held, &step) }
         voice.reads[uuid]?.held = word
     }
 
@@ -175,14 +175,14 @@ extension LinkMachine {
         return facts.channels[uuid].map { !$0.canRead || !$0.hasConfiguration } ?? true
     }
 
-    private func tell(_ word: LinkVoice.Word, _ step: inout LinkStep) {
+    private func raise(_ word: NotificationTracker.Word, _ step: inout LinkStep) {
         step.raise(.data(.characteristic(word.channel), word.bytes), at: word.at)
     }
 
-    mutating func noteRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+    mutating func handleRead(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard voice.reads[uuid]?.isOwn == true else { return }
         settleRead(uuid, bytes, &step) { $0.isOwn = false }
-        tell(LinkVoice.Word(channel: uuid, bytes: bytes, at: step.stamp), &step)
+        raise(NotificationTracker.Word(channel: uuid, bytes: bytes, at: step.stamp), &step)
     }
 
     mutating func endRead(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
@@ -191,12 +191,12 @@ extension LinkMachine {
     }
 
     /// Only of what also speaks by itself need the read's own value be told apart.
-    mutating func noteHandlerReads(_ uuid: BluetoothUUID) {
+    mutating func handleHandlerReads(_ uuid: BluetoothUUID) {
         guard phase == .ready, plan.notify.contains(uuid) else { return }
-        voice.reads[uuid, default: LinkVoice.Read()].forHandlers += 1
+        voice.reads[uuid, default: NotificationTracker.Read()].forHandlers += 1
     }
 
-    mutating func noteHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
+    mutating func handleHandlerRead(_ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep) {
         guard let read = voice.reads[uuid], read.forHandlers > 0 else { return }
         settleRead(uuid, bytes, &step) { $0.forHandlers -= 1 }
     }
@@ -204,11 +204,12 @@ extension LinkMachine {
     /// One of the reads has ended. What is held and equal to what it brought came from it; anything else was said by the
     /// peripheral.
     private mutating func settleRead(
-        _ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep, _ end: (inout LinkVoice.Read) -> Void
+        _ uuid: BluetoothUUID, _ bytes: [UInt8]?, _ step: inout LinkStep,
+        _ end: (inout NotificationTracker.Read) -> Void
     ) {
         guard var read = voice.reads[uuid] else { return }
         end(&read)
-        if let held = read.held, held.bytes != bytes { tell(held, &step) }
+        if let held = read.held, held.bytes != bytes { raise(held, &step) }
         read.held = nil
         voice.reads[uuid] = read.isOver ? nil : read
     }

@@ -5,9 +5,9 @@ import WakeModel
 
 extension ControlAnswers {
     /// Those that a bond would bring to it; none of a handler that waits for an operator, or for a penalty to end, first.
-    func unbonded(of standing: Standing) -> [Device] { unproved(to: standing).filter(canBond) }
+    func unbonded(of standing: HandlerStatus) -> [Device] { unproved(to: standing).filter(canBond) }
 
-    func why(_ standing: Standing) -> String {
+    func why(_ standing: HandlerStatus) -> String {
         let devices = unproved(to: standing)
         let clauses = [
             Self.clause(devices.filter(canBond)) { alias in
@@ -23,7 +23,7 @@ extension ControlAnswers {
 
     private func canBond(_ device: Device) -> Bool { sources.areReal && Device.bluetoothAddress(in: device.uri) != nil }
 
-    private func unproved(to standing: Standing) -> [Device] {
+    private func unproved(to standing: HandlerStatus) -> [Device] {
         switch standing.state {
         case .stopped, .quarantined, .held: return []
         case .idle, .launching, .active, .expiring, .suspending, .suspended, .terminating: break

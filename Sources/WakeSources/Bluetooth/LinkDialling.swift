@@ -3,19 +3,19 @@ import WakeModel
 
 extension LinkMachine {
     /// The kernel's accept list comes first: it is given a moment after the first advertisement.
-    mutating func noteAdvertisement(_ now: Instant) {
-        let isNews = advertisedAt.map { now - $0 > patience.freshness } ?? true
-        advertisedAt = now
+    mutating func recordAdvertisement(_ now: Instant) {
+        let isNews = dialling.advertisedAt.map { now - $0 > patience.freshness } ?? true
+        dialling.advertisedAt = now
         let due = now + patience.beforeConnect
-        if isNews { mayConnectAt = max(mayConnectAt ?? due, due) }
+        if isNews { dialling.mayConnectAt = max(dialling.mayConnectAt ?? due, due) }
     }
 
     /// Dialled once, be it near or not, it is on the list again.
-    mutating func noteKeptOff(_ now: Instant) {
+    mutating func handleKeptOff(_ now: Instant) {
         // A link that is up, and stays so, puts it on the list by itself.
         guard !facts.isUp || isDropping else { return }
-        mustDial = true
-        mayConnectAt = max(mayConnectAt ?? now, now + patience.beforeConnect)
+        dialling.isNeeded = true
+        dialling.mayConnectAt = max(dialling.mayConnectAt ?? now, now + patience.beforeConnect)
     }
 
     /// When it is dialled: after an advertisement only, or where it must be, because dialling a peripheral that is not there
@@ -24,17 +24,19 @@ extension LinkMachine {
         guard phase == .away, session == .open, facts.isReachable, !facts.isConnected, !facts.isBlocked, facts.hasRoom,
             !requests.isAsked(.connect)
         else { return nil }
-        if mustDial { return mayConnectAt ?? .zero }
-        guard let advertisedAt, let mayConnectAt, mayConnectAt - advertisedAt <= patience.freshness else { return nil }
+        if dialling.isNeeded { return dialling.mayConnectAt ?? .zero }
+        guard let advertisedAt = dialling.advertisedAt, let mayConnectAt = dialling.mayConnectAt,
+            mayConnectAt - advertisedAt <= patience.freshness
+        else { return nil }
         return max(mayConnectAt, advertisedAt)
     }
 
     mutating func dial(_ step: inout LinkStep) -> Bool {
         guard let due = dialDue, step.now >= due else { return false }
-        let heard = advertisedAt
-        advertisedAt = nil
+        let heard = dialling.advertisedAt
+        dialling.advertisedAt = nil
         // It may have been kept from it meanwhile.
-        guard mustDial || heard.map({ step.now - $0 <= patience.freshness }) ?? false else { return false }
+        guard dialling.isNeeded || heard.map({ step.now - $0 <= patience.freshness }) ?? false else { return false }
         isOurs = true
         ask(.connect, &step)
         return move(to: .connecting(until: step.now + patience.connecting))
@@ -46,25 +48,27 @@ extension LinkMachine {
         // Bluetoothd would go on for minutes.
         ask(.disconnect, &step)
         guard session == .open else { return move(to: .away) }
-        mustDial = false
+        dialling.isNeeded = false
         return endAttempt("it did not answer in time", &step)
     }
 
     /// Nothing is wrong with the peripheral: the radio's links are taken, so its own back-off is not used up.
     mutating func awaitRoom(_ step: inout LinkStep) {
-        mayConnectAt = step.now + patience.noRoom
+        dialling.mayConnectAt = step.now + patience.noRoom
         _ = move(to: .away)
-        guard !wasToldNoRoom else { return }
-        wasToldNoRoom = true
+        guard !dialling.hasReportedNoRoom else { return }
+        dialling.hasReportedNoRoom = true
         let detail = "\(LinkFailure.noRoom.sentence), so this one waits until another link ends"
-        step.tell("could not connect: \(detail)")
+        step.log("could not connect: \(detail)")
         step.raise(.attention(.linkDown, detail: detail))
     }
 
     mutating func endAttempt(_ reason: String, _ step: inout LinkStep) -> Bool {
-        failures += 1
-        mayConnectAt = step.now + patience.backOff(after: failures)
-        step.tell("could not connect: \(reason); it is tried again\(mustDial ? "" : " when it is heard advertising")")
+        dialling.failures += 1
+        dialling.mayConnectAt = step.now + patience.backOff(after: dialling.failures)
+        step.log(
+            "could not connect: \(reason); it is tried again\(dialling.isNeeded ? "" : " when it is heard advertising")"
+        )
         return move(to: .away)
     }
 }

@@ -17,16 +17,16 @@ extension LinkMachine {
 
     // MARK: Links that lead nowhere
 
-    /// One that somebody else made is left alone, and waited for.
+    /// A link that another program made is left alone, and waited for.
     mutating func giveUp(_ reason: String, _ step: inout LinkStep) -> Bool {
-        if isLeftOver { return cut(&step) }
+        if leftOver.isPresent { return cut(&step) }
         endLink("not-usable", &step)
-        failures += 1
+        dialling.failures += 1
         guard isOurs else {
-            step.tell("\(reason); the link is not the bridge's own, so it is left as it is")
-            return move(to: .stuck(until: step.now + patience.backOff(after: failures)))
+            step.log("\(reason); the link is not the bridge's own, so it is left as it is")
+            return move(to: .stuck(until: step.now + patience.backOff(after: dialling.failures)))
         }
-        step.tell("\(reason); the link is taken down and comes up anew")
+        step.log("\(reason); the link is taken down and comes up anew")
         return drop(&step)
     }
 
@@ -38,14 +38,14 @@ extension LinkMachine {
     /// Bluetoothd would take two seconds for it.
     private mutating func cut(_ step: inout LinkStep) -> Bool {
         endLink("not-usable", &step)
-        isLeftOver = false
-        step.tell("the link that an earlier bluetoothd left is taken down and comes up anew")
+        leftOver.isPresent = false
+        step.log("the link that an earlier bluetoothd left is taken down and comes up anew")
         _ = move(to: .cutting(until: step.now + patience.cutting))
         ask(.cut, &step)
         return true
     }
 
-    mutating func noteCut(_ failure: LinkFailure?, _ step: inout LinkStep) {
+    mutating func handleCut(_ failure: LinkFailure?, _ step: inout LinkStep) {
         if case .cutting = phase, failure != nil { _ = drop(&step) }
     }
 
@@ -54,31 +54,31 @@ extension LinkMachine {
     mutating func outliveBluetoothd(_ step: inout LinkStep) {
         requests.forget()
         // The next one has all that are bonded on the kernel's list.
-        mustDial = false
+        dialling.isNeeded = false
         if facts.isConnected { ask(.letGo, &step) }
     }
 
-    mutating func noteLetGo(_ failure: LinkFailure?) {
-        if failure == nil { wasLost = false }
+    mutating func handleLetGo(_ failure: LinkFailure?) {
+        if failure == nil { leftOver.wasLost = false }
     }
 
     // MARK: The bond
 
     /// Why the link went, before bluetoothd tells that it did. That it could not be encrypted says more than how it ended.
-    mutating func noteDrop(_ reason: String, _ time: WallTime, _ step: inout LinkStep) {
+    mutating func handleDrop(_ reason: String, _ time: WallTime, _ step: inout LinkStep) {
         voice.fellAt = time
         if !["key-missing", "authentication-failure"].contains(dropReason) { dropReason = reason }
         switch reason {
         case "key-missing": loseBond(&step)
         case "authentication-failure":
-            tellBondInvalid(&step)
+            reportBondInvalid(&step)
             countMismatch(&step)
         case "mic-failure": countMismatch(&step)
         default: break
         }
     }
 
-    mutating func noteUnencrypted(_ reason: String, _ step: inout LinkStep) {
+    mutating func handleUnencrypted(_ reason: String, _ step: inout LinkStep) {
         guard ["key-missing", "authentication-failure"].contains(reason) else { return }
         dropReason = reason
         loseBond(&step)
@@ -92,11 +92,11 @@ extension LinkMachine {
     /// The kernel would connect to it again and again, and bluetoothd 5.66 die of it each time.
     private mutating func loseBond(_ step: inout LinkStep) {
         bond.isDead = true
-        tellBondInvalid(&step)
+        reportBondInvalid(&step)
         ask(.block, &step)
     }
 
-    mutating func tellBondInvalid(_ step: inout LinkStep) {
+    mutating func reportBondInvalid(_ step: inout LinkStep) {
         guard !bond.wasToldInvalid else { return }
         bond.wasToldInvalid = true
         step.raise(.attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
@@ -104,7 +104,7 @@ extension LinkMachine {
 
     /// Who unblocks it, or removes it to pair it anew, wants it tried. Each new bluetoothd has the kernel unblock all, and may
     /// not have kept what it was told before it died.
-    mutating func noteBlocked(_ next: LinkFacts, _ step: inout LinkStep) {
+    mutating func handleBlocked(_ next: LinkFacts, _ step: inout LinkStep) {
         let isFreed = next.absence == .removed || next.isReachable && facts.isBlocked && !next.isBlocked
         if facts.isReachable, isFreed {
             if facts.isBlocked || bond.isDead { ask(.unblock, &step) }
@@ -115,21 +115,21 @@ extension LinkMachine {
         // What was asked for already comes about just now.
         if isBack ? next.isBlocked || bond.isDead : isNews && !bond.isDead { ask(.block, &step) }
         if isNews {
-            step.tell("bluetoothd blocks it, so it is not connected before it is unblocked or paired anew")
+            step.log("bluetoothd blocks it, so it is not connected before it is unblocked or paired anew")
         }
     }
 
     /// It is asked again of the next bluetoothd, or when the peripheral has refused again.
-    mutating func noteUnblocked(_ failure: LinkFailure, _ step: inout LinkStep) {
+    mutating func handleUnblocked(_ failure: LinkFailure, _ step: inout LinkStep) {
         if facts.isReachable {
-            step.tell(
+            step.log(
                 "bluetoothd would not block it: \(failure.sentence); where the kernel does not either, it is connected again"
             )
         }
     }
 
-    mutating func noteSuccess() {
-        failures = 0
+    mutating func recordSuccess() {
+        dialling.failures = 0
         timesStuck = 0
         bond = LinkBond()
     }

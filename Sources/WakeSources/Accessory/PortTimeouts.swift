@@ -1,7 +1,7 @@
 // How long things are waited for with an accessory's node, and how often they are tried.
 import WakeModel
 
-public struct PortPatience: Hashable, Sendable {
+public struct PortTimeouts: Hashable, Sendable {
     /// Udev and the node's permissions may need a moment: so many tries, so far apart, before anybody is told.
     public var quickTries = 6
     public var quickWait = TimeSpan.milliseconds(200)
@@ -10,13 +10,13 @@ public struct PortPatience: Hashable, Sendable {
     public var longestWait = TimeSpan.seconds(30)
     /// What it said while it was opened for so long or longer is taken for lost.
     public var promptOpening = TimeSpan.seconds(1)
-    /// Somebody is told of a driver that has not opened it by then; nil where whoever opens it gives up by himself.
+    /// A driver that has not opened it by then is reported; nil where the opener gives up by itself.
     public var longestOpening: TimeSpan? = .seconds(10)
     /// For how long the end of what is open may go unnoticed.
     public var unnoticedEnd = TimeSpan.zero
     /// A node that hung up while udev still shows the device.
     public var afterLoss = TimeSpan.milliseconds(500)
-    /// What somebody asked to be ended, which bluetoothd takes two seconds for.
+    /// After another program asked for its end, which takes bluetoothd two seconds.
     public var afterParting = TimeSpan.seconds(5)
     /// One that was open for so long was sound: the next loss is the first of its row.
     public var soundOpening = TimeSpan.seconds(10)
@@ -26,15 +26,15 @@ public struct PortPatience: Hashable, Sendable {
     public var flapSettle = TimeSpan.seconds(10)
     /// A visit too short to be told is told to the log so often at most.
     public var visitWindow = TimeSpan.seconds(60)
-    /// What is said before it has settled is held up to here; whoever says more is there.
+    /// Bytes that may be held before it has settled; a device that sends more is there.
     public var heldEvents = 256
     public var heldBytes = 64 << 10
 
     public init() {}
 
-    /// One that is called by radio: each try takes the adapter some five seconds where nobody answers.
-    public static var calling: PortPatience {
-        var patience = PortPatience()
+    /// A device over the air: each try keeps the adapter busy for some five seconds where it does not answer.
+    public static var calling: PortTimeouts {
+        var patience = PortTimeouts()
         patience.quickTries = 3
         patience.quickWait = .seconds(1)
         patience.slowWait = .seconds(2)

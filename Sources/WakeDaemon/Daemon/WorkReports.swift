@@ -6,7 +6,7 @@ import WakeModel
 
 extension WorkReport {
     /// `uptime` is the daemon's, which is how long the counts go back.
-    init(_ standing: Standing, uptime: TimeSpan, processorTime: TimeSpan?) {
+    init(_ standing: HandlerStatus, uptime: TimeSpan, processorTime: TimeSpan?) {
         self.init()
         useful = standing.outcomes.useful
         nothing = standing.outcomes.nothing

@@ -83,11 +83,11 @@ extension LinkMachine {
     private mutating func settleArming(_ step: inout LinkStep) -> Bool {
         let failed = plan.notify.compactMap { uuid in arming[uuid]?.failure.map { (uuid, $0) } }
         guard failed.isEmpty || failed.count < arming.count else { return getStuck(failed[0].1, &step) }
-        noteSuccess()
+        recordSuccess()
         announce(&step)
         for (uuid, failure) in failed { leaveDeaf(uuid, failure, &step) }
         for uuid in plan.notify where absent.contains(uuid) {
-            tellDeaf(uuid, "the peripheral does not offer it", &step)
+            reportUnsubscribed(uuid, "the peripheral does not offer it", &step)
         }
         beginReads(&step)
         return move(to: .ready)
@@ -102,7 +102,7 @@ extension LinkMachine {
         channel.retryAt = step.now + patience.deafness(after: channel.refusals)
         arming[uuid] = channel
         voice.doubt(uuid)
-        tellDeaf(uuid, failure.sentence, &step)
+        reportUnsubscribed(uuid, failure.sentence, &step)
     }
 
     mutating func retryDeaf(_ step: inout LinkStep) -> Bool {
@@ -112,26 +112,26 @@ extension LinkMachine {
     }
 
     /// Told once, until it is heard.
-    private mutating func tellDeaf(_ uuid: BluetoothUUID, _ reason: String, _ step: inout LinkStep) {
-        guard toldDeaf.insert(uuid).inserted else { return }
+    private mutating func reportUnsubscribed(_ uuid: BluetoothUUID, _ reason: String, _ step: inout LinkStep) {
+        guard reportedUnsubscribed.insert(uuid).inserted else { return }
         let detail = "its characteristic \(uuid) is not heard: \(reason)"
-        step.tell(detail)
+        step.log(detail)
         step.raise(.attention(.accessDenied, detail: detail))
     }
 
     private mutating func getStuck(_ failure: LinkFailure, _ step: inout LinkStep) -> Bool {
         endLink("not-usable", &step)
-        failures += 1
+        dialling.failures += 1
         timesStuck += 1
-        if failure == .unauthenticated { tellBondInvalid(&step) }
+        if failure == .unauthenticated { reportBondInvalid(&step) }
         // Bluetoothd may have resolved the services and never offer them on this link (bluez#1489).
         if isOurs, failure != .unauthenticated, timesStuck >= Self.stuckLimit {
             timesStuck = 0
-            step.tell("could not listen to it: \(failure.sentence); the link is taken down and comes up anew")
+            step.log("could not listen to it: \(failure.sentence); the link is taken down and comes up anew")
             return drop(&step)
         }
-        step.tell("could not listen to it: \(failure.sentence)")
-        return move(to: .stuck(until: step.now + patience.backOff(after: failures + 9)))
+        step.log("could not listen to it: \(failure.sentence)")
+        return move(to: .stuck(until: step.now + patience.backOff(after: dialling.failures + 9)))
     }
 
     /// Other firmware, or a database read anew: the characteristic that was armed is another object now.
@@ -139,32 +139,32 @@ extension LinkMachine {
         let isStale = arming.contains { uuid, channel in facts.channels[uuid]?.path != channel.path }
         let isNew = plan.notify.contains { facts.channels[$0] != nil && arming[$0] == nil }
         guard isStale || isNew && phase == .ready else { return false }
-        // Since when what is armed was not there any more, nobody told.
+        // It is not known since when the armed characteristic was gone.
         endLink("services-changed", wasSound: false, &step)
         return move(to: .gathering(until: step.now + patience.gathering))
     }
 
     // MARK: Answers
 
-    mutating func noteAnswer(_ request: LinkRequest, _ failure: LinkFailure?, _ step: inout LinkStep) {
+    mutating func handleAnswer(_ request: LinkRequest, _ failure: LinkFailure?, _ step: inout LinkStep) {
         switch request {
         case .connect:
             // Whatever else came of it, bluetoothd has put it on the list.
-            if failure != .inProgress { mustDial = false }
+            if failure != .inProgress { dialling.isNeeded = false }
             guard case .connecting = phase, let failure, !facts.isConnected else { return }
             if failure == .noRoom { awaitRoom(&step) } else { _ = endAttempt(failure.sentence, &step) }
         case .disconnect, .unblock: break
-        case .cut: noteCut(failure, &step)
-        case .letGo: noteLetGo(failure)
-        case .block: if let failure { noteUnblocked(failure, &step) }
-        case .startNotify(let uuid): noteStarted(uuid, failure, &step)
-        case .stopNotify(let uuid): noteStopped(uuid, failure, &step)
-        case .readConfiguration(let uuid): if let failure { noteUnread(uuid, failure, &step) }
+        case .cut: handleCut(failure, &step)
+        case .letGo: handleLetGo(failure)
+        case .block: if let failure { handleUnblocked(failure, &step) }
+        case .startNotify(let uuid): handleStarted(uuid, failure, &step)
+        case .stopNotify(let uuid): handleStopped(uuid, failure, &step)
+        case .readConfiguration(let uuid): if let failure { handleUnread(uuid, failure, &step) }
         case .read(let uuid): endRead(uuid, &step)
         }
     }
 
-    private mutating func noteStarted(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+    private mutating func handleStarted(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
         if arming[uuid]?.stage == .proven, let failure {
             switch failure {
             case .inProgress, .notConnected: return
@@ -193,14 +193,14 @@ extension LinkMachine {
         }
     }
 
-    private mutating func noteStopped(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
+    private mutating func handleStopped(_ uuid: BluetoothUUID, _ failure: LinkFailure?, _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .stopping else { return }
         if let failure { return startLater(uuid, failure, &step) }
         arming[uuid]?.wasSwitchedOff = true
         start(uuid, &step)
     }
 
-    /// On a link that is used nobody waits for it, so that is as good as refused.
+    /// A link that is in use does not wait for it: that counts as refused.
     private mutating func startLater(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard phase != .ready else { return fail(uuid, failure, &step) }
         arming[uuid]?.stage = .starting
@@ -208,12 +208,12 @@ extension LinkMachine {
     }
 
     /// The two bits that matter: notifications, indications (Core Specification, Vol 3, Part G, 3.3.3.3).
-    mutating func noteConfiguration(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
+    mutating func handleConfiguration(_ uuid: BluetoothUUID, _ bytes: [UInt8], _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .checking else { return }
         if (bytes.first ?? 0) & 3 != 0 { prove(uuid, &step) } else { repair(uuid, &step) }
     }
 
-    private mutating func noteUnread(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
+    private mutating func handleUnread(_ uuid: BluetoothUUID, _ failure: LinkFailure, _ step: inout LinkStep) {
         guard arming[uuid]?.stage == .checking else { return }
         switch failure {
         // The link is at fault, which says nothing of the configuration: all of it once more.
@@ -229,8 +229,8 @@ extension LinkMachine {
     }
 
     mutating func prove(_ uuid: BluetoothUUID, _ step: inout LinkStep) {
-        toldDeaf.remove(uuid)
-        if phase == .ready, arming[uuid]?.stage != .proven { tellDeafness(&step) }
+        reportedUnsubscribed.remove(uuid)
+        if phase == .ready, arming[uuid]?.stage != .proven { reportDeafness(&step) }
         arming[uuid]?.settle(.proven)
         voice.prove(uuid, step.stamp.wall)
     }

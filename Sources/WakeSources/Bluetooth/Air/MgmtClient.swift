@@ -4,7 +4,7 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-public final class KernelLinks {
+public final class MgmtClient {
     /// A peripheral as the kernel knows it, by its identity address.
     public struct Peer: Hashable, Sendable {
         /// `hci0` is 0.
@@ -15,7 +15,7 @@ public final class KernelLinks {
 
     public enum Order: UInt16, Sendable {
         case disconnect = 0x0014
-        /// No connection is begun to it any more, whoever waits for it; one that is up, or just coming, is not ended.
+        /// No connection is begun to it any more, by any program; one that is up, or just coming, is not ended.
         case block = 0x0026
         case unblock = 0x0027
         /// It is connected whenever it is heard.
@@ -32,7 +32,7 @@ public final class KernelLinks {
             (self.opcode, self.controller, self.parameters) = (opcode, controller, parameters)
         }
 
-        var isSwitchOn: Bool { opcode == KernelLinks.setPowered && parameters == [1] }
+        var isSwitchOn: Bool { opcode == MgmtClient.setPowered && parameters == [1] }
 
         init?(_ order: Order, _ peer: Peer) {
             guard let parameters = peer.parameters(of: order) else { return nil }
@@ -100,7 +100,7 @@ public final class KernelLinks {
 
     /// A bluetoothd that begins has the kernel unblock all, some time after it has shown its peripherals, and then wait for
     /// them again. A connection to one that only bluetoothd blocks is one that the kernel loses hold of as soon as it is
-    /// up: the peripheral would be linked to nobody, and advertise no more until the controller is reset.
+    /// up: the peripheral would hold a link without an end, and advertise no more until the controller is reset.
     func keepBlocked(_ peer: Peer) {
         blocked[peer] = SystemClock.monotonic() + Self.blockingTime
         blockAgain()
@@ -186,7 +186,7 @@ public final class KernelLinks {
     }
 }
 
-extension KernelLinks {
+extension MgmtClient {
     /// Of the adapter at this path.
     static func index(of path: String) -> UInt16? {
         guard let name = path.split(separator: "/").last, name.hasPrefix("hci") else { return nil }
@@ -194,17 +194,17 @@ extension KernelLinks {
     }
 }
 
-extension KernelLinks.Peer {
+extension MgmtClient.Peer {
     /// - Parameter path: the adapter's object path, whose last word is the kernel's name for it.
     init?(_ address: String, isPublic: Bool, on path: String) {
-        guard let index = KernelLinks.index(of: path) else { return nil }
+        guard let index = MgmtClient.index(of: path) else { return nil }
         self.init(controller: index, address: address, hasPublicAddress: isPublic)
     }
 
     /// The address, the last byte first, and its type: 1 public, 2 random. But where connections are begun the kernel looks
     /// up among what is blocked by the controller's numbers, 0 and 1: up to 6.1 at least it never finds what was blocked by its
     /// own, and loses hold of a link that comes up nevertheless.
-    fileprivate func parameters(of order: KernelLinks.Order) -> [UInt8]? {
+    fileprivate func parameters(of order: MgmtClient.Order) -> [UInt8]? {
         let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
         guard bytes.count == 6 else { return nil }
         let type: UInt8 = hasPublicAddress ? 1 : 2

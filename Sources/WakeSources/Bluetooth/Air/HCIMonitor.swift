@@ -5,8 +5,8 @@ import WakeLoop
 import WakeModel
 import WakeSystem
 
-/// Costs nothing while no link comes or goes and nobody looks for peripherals: the kernel drops every other packet before the loop would be woken for it.
-public final class AirMonitor {
+/// Costs nothing while no link comes or goes and no program scans: the kernel drops every other packet before the loop would be woken for it.
+public final class HCIMonitor {
     /// The link of the peripheral at this address ended then; bluetoothd tells of it later.
     public var onDrop: (_ address: String, _ reason: String, _ at: WallTime) -> Void = { _, _, _ in }
     /// The peripheral's link could not be encrypted; that it ends is told after.
@@ -42,15 +42,15 @@ public final class AirMonitor {
     /// Before what it watches is closed.
     deinit { watch?.cancel() }
 
-    /// Nil where the channel cannot be had; then links end for reasons that nobody knows, and the log says so once.
-    public static func ifAllowed(on loop: EventLoop) -> AirMonitor? {
-        do { return try AirMonitor(on: loop) } catch {
+    /// Nil where the channel cannot be had; then the reasons of disconnects are not known, and the log says so once.
+    public static func ifAllowed(on loop: EventLoop) -> HCIMonitor? {
+        do { return try HCIMonitor(on: loop) } catch {
             Log("bluetooth").notice("why links end will not be known: \(error)")
             return nil
         }
     }
 
-    /// The controllers as the kernel introduces them to whoever begins to listen.
+    /// The controllers as the kernel introduces them to a new listener.
     public static func controllersNow() throws(SystemError) -> [AirController] {
         var socket = try MonitorSocket(linksOnly: true)
         var follower = AirFollower()
@@ -60,14 +60,14 @@ public final class AirMonitor {
 
     private func listen() {
         do {
-            while let record = try socket.receive() { take(record) }
+            while let record = try socket.receive() { apply(record) }
         } catch {
             Log("bluetooth").warning("why links end will not be known any more: \(error)")
             watch = nil
         }
     }
 
-    private func take(_ record: MonitorRecord) {
+    private func apply(_ record: MonitorRecord) {
         switch follower.ingest(record.bytes) {
         case .linkUp(let address): upSince[address] = SystemClock.monotonic()
         case .linkDropped(let address, let reason):
