@@ -1,5 +1,6 @@
 // Which URI an attached device is, remembered over restarts: by its own serial number, or by the port it stands on where
 // that tells it from another. Never by a guess: where several could be meant, people are asked.
+import WakeModel
 
 /// Devices of the same kind and serial number, or without one, are twins. Among them:
 /// - a device on the port where one of them was seen last is that one;
