@@ -111,6 +111,6 @@ import WakeModel
         #expect(story.tell(.said("123456")) == [])
         other.tell(.said(nil))
         #expect(other.told.contains(.reply(.no)))
-        #expect(other.sentence?.contains("nobody answered") == true)
+        #expect(other.sentence?.contains("was not answered") == true)
     }
 }
