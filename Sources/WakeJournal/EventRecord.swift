@@ -132,16 +132,24 @@ extension DeviceEvent.Kind {
         case .connected: 1
         case .disconnected: 2
         case .data(.characteristic, _): 3
-        case .data(.serial, _): 4
         case .data(.report, _): 5
-        case .data(.input, _): 6
         case .gap: 7
         case .attention: 8
-        case .data(.advertisement, _): 9
         case .data(.fragment, _): 10
-        case .data(.stream, _): 11
+        case .data(.stream(let name), _): Self.streamCode(name)
         }
     }
+
+    /// Streams with a code of their own have no name in the payload.
+    fileprivate static func streamCode(_ name: String) -> UInt8 {
+        switch name {
+        case "serial": 4
+        case "input": 6
+        case "advertisement": 9
+        default: namedStream
+        }
+    }
+    fileprivate static let namedStream: UInt8 = 11
 
     init(code: Int64, payload: [UInt8]) throws(MalformedRecord) {
         var reader = ByteReader(bytes: payload)
@@ -208,8 +216,8 @@ extension [UInt8] {
                 appendLittleEndian(uuid.low)
             case .report(let number): append(number)
             case .fragment(let fragment): appendWord(fragment.rawValue)
-            case .serial, .input, .advertisement: break
-            case .stream(let name): appendWord(name)
+            case .stream(let name):
+                if DeviceEvent.Kind.streamCode(name) == DeviceEvent.Kind.namedStream { appendWord(name) }
             }
             append(contentsOf: bytes)
         case .gap(let gap): appendGap(gap)

@@ -194,12 +194,14 @@ struct JournalTests {
         #expect(later.oldestData(freeing: 1 << 20)[a]?.count == 3)
     }
 
-    @Test("A stream's fragment is read back with the reason why it is no message")
-    func fragments() throws {
+    @Test("Every channel is read back: a stream's fragment with its reason, and a stream that only a new source names")
+    func channels() throws {
         var journal: Journal? = try ready()
         var event = data([])
-        for (number, fragment) in zip(UInt64(1)..., Fragment.allCases) {
-            event.kind = .data(.fragment(fragment), [0x24, 0x47])
+        let channels =
+            [.serial, .input, .advertisement, .report(7), .stream("tick")] + Fragment.allCases.map(Channel.fragment)
+        for (number, channel) in zip(UInt64(1)..., channels) {
+            event.kind = .data(channel, [0x24, 0x47])
             let durability: Durability = number % 2 == 0 ? .run : .disk
             journal?.append(event, as: Sequence(number), for: [a], durability: durability)
         }
@@ -207,8 +209,8 @@ struct JournalTests {
         journal = nil
         let later = try scratch.journal()
         _ = later.recover()
-        for (number, fragment) in zip(UInt64(1)..., Fragment.allCases) {
-            #expect(later.event(Sequence(number))?.kind == .data(.fragment(fragment), [0x24, 0x47]))
+        for (number, channel) in zip(UInt64(1)..., channels) {
+            #expect(later.event(Sequence(number))?.kind == .data(channel, [0x24, 0x47]))
         }
     }
 

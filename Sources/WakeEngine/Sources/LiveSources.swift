@@ -18,18 +18,20 @@ package final class LiveSources {
         case devices([SourceKind: any WakeSource])
         /// A trace in place of the devices of every kind.
         case trace(ReplaySource)
-
-        var all: [any WakeSource] {
-            switch self {
-            case .devices(let sources): Array(sources.values)
-            case .trace(let source): [source]
-            }
-        }
     }
 
     package unowned let bridge: Bridge
     package let sessions: SessionStore
-    private var content = Content.devices([:])
+    private var content = Content.devices([:]) {
+        didSet {
+            switch content {
+            case .devices(let sources): all = Array(sources.values)
+            case .trace(let source): all = [source]
+            }
+        }
+    }
+    /// Those of `content`, which every turn asks for.
+    private var all: [any WakeSource] = []
     /// Of every device that was introduced, by URI.
     private var origins: [String: EventOrigin] = [:]
     /// The devices that an awake handler hears, as their sources know.
@@ -78,17 +80,17 @@ package final class LiveSources {
     /// Called after the manifests are read, so that it is known who hears what. A machine on which one source cannot start may
     /// still have others.
     package func start() {
-        for source in content.all {
+        for source in all {
             do throws(SystemError) { try source.start() } catch {
                 log.error("\(error.description); its devices are not watched until the bridge is restarted")
             }
         }
     }
 
-    package func stop() { for source in content.all { source.stop() } }
+    package func stop() { for source in all { source.stop() } }
 
     package func reconfigure() {
-        for source in content.all {
+        for source in all {
             do throws(SystemError) { try source.reconfigure() } catch {
                 log.error(
                     "\(error.description); a profile's new devices are not announced: reload again, or restart wakebridged"
@@ -247,8 +249,8 @@ extension LiveSources: ReplayHost {
 
 extension LiveSources: TurnObserver {
     package func turnEnded() {
-        for source in content.all { source.turnEnded() }
-        if isWantedStale, content.all.contains(where: \.needsWanted) { wantedUpdate?.schedule() }
+        for source in all { source.turnEnded() }
+        if isWantedStale, all.contains(where: \.needsWanted) { wantedUpdate?.schedule() }
     }
 
     fileprivate func invalidateWanted() { isWantedStale = true }
