@@ -155,7 +155,7 @@ struct StyleTests {
         }
     }
 
-    @Test("no file knows a path of somebody's machine")
+    @Test("no file names a path of one developer's machine")
     func knowsNoMachine() {
         let paths = ["/wo" + "rk/", "/ho" + "me/", "/Use" + "rs/", "/ro" + "ot/"]
         for file in SourceTree.everything {

@@ -54,7 +54,7 @@ struct EvidenceTests {
         return complaints.count == 1
     }
 
-    @Test("what was read late may have been given when nobody looked, and only then")
+    @Test("what was read late may have been delivered between two looks, and only then")
     func readsLate() throws {
         #expect(try !isEarly("L 1.9 1.0\nE 1.9 \(beat)\nN 1.95 wakebridge.expiring budget"))
         #expect(try isEarly("L 1.9 1.8\nE 1.9 \(beat)\nN 1.95 wakebridge.expiring budget"))
@@ -79,7 +79,7 @@ struct EvidenceTests {
 
     // MARK: Deaths
 
-    @Test("who was killed while it said an answer may have said it, and nobody else may")
+    @Test("only a handler that was killed while it answered may have answered")
     func cutsAnswerShort() throws {
         #expect(try complaints("E 1.0 \(beat)\nS 1.1 1", isKilled: true) == [])
         for record in ["E 1.0 \(beat)", "E 1.0 \(beat)\nS 1.1 1\nB 1.2"] {

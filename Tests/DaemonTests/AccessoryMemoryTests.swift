@@ -41,7 +41,7 @@ struct AccessoryMemoryTests {
         }
     }
 
-    @Test("after a restart all are who they were, and after the daemon's death, with whom they met meanwhile")
+    @Test("accessories keep their names over a restart, and over a crash with what was attached meanwhile")
     func restarts() throws {
         let said = try Workshop().play(
             """

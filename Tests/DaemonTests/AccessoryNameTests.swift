@@ -23,7 +23,7 @@ struct AccessoryNameTests {
         #expect(said.contains("\nforgot scale-usb-usb-4 (/accessory/1a86:7523:@usb-usb-4:00"), "\(said)")
     }
 
-    @Test("the name of one that was forgotten is free, and means whoever bears it then, also after a restart")
+    @Test("the name of a forgotten accessory is free, and means the next device that gets it, also after a restart")
     func freed() throws {
         let said = try Workshop().play(
             """

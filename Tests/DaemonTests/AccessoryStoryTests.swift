@@ -141,7 +141,9 @@ struct AccessoryStoryTests {
             ], "\(said)")
     }
 
-    @Test("with on_suspend detach the node is others' while no handler is awake, and what it says then wakes nobody")
+    @Test(
+        "with on_suspend detach other programs can open the node while no handler is awake, and its data then wakes no handler"
+    )
     func detaches() throws {
         let workshop = try workshop("on_suspend: \"detach\",")
         let said = try workshop.play(

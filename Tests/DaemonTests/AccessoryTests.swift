@@ -104,7 +104,7 @@ struct AccessoryTests {
         #expect(said[forgotten...].contains(#""session":"open""#) && !said[forgotten...].contains("closed"), "\(said)")
     }
 
-    @Test("of twins that both were moved nobody guesses which is which: people are asked, and say it")
+    @Test("of twins that were both moved none is guessed: an operator is asked which is which")
     func tellsApart() throws {
         let said = try Workshop().play(
             """

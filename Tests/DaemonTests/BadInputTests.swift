@@ -93,7 +93,9 @@ struct BadInputTests {
         }
     }
 
-    @Test("every broken reply is answered with its code and sentence, acknowledges nothing, and disturbs nobody")
+    @Test(
+        "every broken reply is answered with its code and sentence, acknowledges nothing, and disturbs no other handler"
+    )
     func replies() throws {
         let daemon = try bridge()
         try daemon.write(Script.puppet, to: "puppet.py")

@@ -65,7 +65,7 @@ struct BondTests {
         try daemon.json("status")["devices"]?.array?.first { $0["alias"]?.string == alias }?["bonded"]?.boolean
     }
 
-    @Test("who requires bonds hears the bonded alone, and of no gap; everybody is told which is which")
+    @Test("a handler that requires bonds hears bonded devices alone and no gap; every event says which is which")
     func tellsApart() throws {
         #expect(daemon.wait { book("open").contains("data Strap 2 False") }, "\(book("open"))")
         #expect(daemon.wait { book("open").contains("data Strap 1 True") })

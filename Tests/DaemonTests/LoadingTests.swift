@@ -5,7 +5,7 @@ import WakeSystem
 
 @Suite("What is loaded late", .serialized)
 struct LoadingTests {
-    @Test("libmicrohttpd is loaded once the daemon is ready, before anybody asks for it")
+    @Test("libmicrohttpd is loaded once the daemon is ready, before the first request")
     func http() throws {
         let daemon = try RunningDaemon()
         try daemon.startUnasked()

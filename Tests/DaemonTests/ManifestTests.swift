@@ -178,7 +178,7 @@ struct ManifestTests {
         }
     }
 
-    @Test("a manifest that cannot be read is told, and removes nobody's handler")
+    @Test("a manifest that cannot be read is reported, and removes no handler")
     func unreadable() throws {
         let daemon = try RunningDaemon.withStrap()
         try daemon.drop("log", manifest("\(daemon.folder)/diary.py"))

@@ -247,7 +247,7 @@ struct OperatorTests {
         #expect(!following.isOver)
     }
 
-    @Test("watch gives the exact lines of handlers, and lines without a seq for what nobody is owed")
+    @Test("watch gives the exact lines of handlers, and lines without a seq for events that no handler gets")
     func watch() throws {
         let daemon = try RunningDaemon.withStrap()
         try daemon.start("--replay", "\(daemon.folder)/strap.trace")

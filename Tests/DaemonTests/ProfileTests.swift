@@ -31,7 +31,7 @@ struct ProfileTests {
         daemon.diary(id).last { $0.hasPrefix("data ") } ?? ""
     }
 
-    @Test("a new profile lets in the manifest that was refused for want of it, and the peripheral that nobody knew")
+    @Test("a new profile admits the manifest that was refused for want of it, and the peripheral that no profile knew")
     func isNew() throws {
         let bus = try PrivateBus()
         let bluez = try ScriptedBluez(on: bus)
@@ -189,7 +189,7 @@ struct ProfileTests {
     .enabled(if: MadeUpDevices.arePossible, MadeUpDevices.areMissing))
 struct AccessoryProfileReloadTests {
     @Test(
-        "what is attached goes on with its profile until it is plugged in again, and what nobody knew is taken up at once"
+        "an attached device keeps its profile until it is plugged in again, and an unknown one is watched at once"
     )
     func plugs() throws {
         let workshop = try Workshop()
@@ -228,7 +228,7 @@ struct AccessoryProfileReloadTests {
     }
 
     @Test(
-        "a new profile of a kind of device that nobody listened for has it heard from then on, and what is there taken up"
+        "a new profile of another udev subsystem has its devices watched from then on, those that are attached too"
     )
     func listens() throws {
         let workshop = try Workshop()

@@ -90,7 +90,7 @@ import WakeSystem
         #expect(try bluez.tell("calls Connect") == "1")
     }
 
-    @Test("stop closes what nobody else listens to, and start brings it back, also after a restart")
+    @Test("stop closes devices that no other handler watches, and start opens them again, also after a restart")
     func stopCloses() throws {
         #expect(try daemon.tool("stop", "strap").exit == 0)
         #expect(try daemon.wait { try session() == "closed" && bluez.tell("trusted 1") == "no" })

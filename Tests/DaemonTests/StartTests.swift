@@ -7,7 +7,7 @@ import WakeSystem
 
 @Suite("A daemon's start and its settings", .serialized)
 struct StartTests {
-    @Test("without any configuration a daemon starts, makes its directories, and has nobody to wake")
+    @Test("without any configuration a daemon starts, makes its directories, and has no handler to wake")
     func bare() throws {
         let daemon = try RunningDaemon()
         _ = try Child(["rm", "-rf", daemon.configuration]).finish()
@@ -17,7 +17,7 @@ struct StartTests {
         #expect(try daemon.stop() == 0)
     }
 
-    @Test("a second daemon on the same runtime or state directory is refused with a sentence, and harms nobody")
+    @Test("a second daemon on the same runtime or state directory is refused with a sentence, and changes nothing")
     func second() throws {
         let daemon = try RunningDaemon()
         try daemon.start()

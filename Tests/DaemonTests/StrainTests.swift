@@ -80,7 +80,7 @@ struct StrainTests {
         #expect(daemon.wait { daemon.log.contains("the machine is awake again") }, "nobody else would tell")
     }
 
-    @Test("a logind that restarts during the sleep that it announced keeps nobody asleep, and is asked again")
+    @Test("a logind that restarts during the sleep that it announced keeps no handler asleep, and is asked again")
     func logindRestarts() throws {
         let bus = try PrivateBus()
         try bus.runMock(of: "logind", as: "org.freedesktop.login1")

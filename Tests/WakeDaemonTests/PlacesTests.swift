@@ -131,7 +131,7 @@ struct PlacesTests {
         }
     }
 
-    @Test("everybody knows the shipped profiles and the machine's, and his own before both")
+    @Test("every user gets the shipped profiles and the machine's, and their own before both")
     func profiles() {
         let folders = { (user: UInt32, configuration: String) in
             ProfileFolder.known(besides: ["/usr/share"], in: configuration, user: user)

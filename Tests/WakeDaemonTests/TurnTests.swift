@@ -42,7 +42,7 @@ struct TurnTests {
     }
 
     @Test(
-        "a flood does not keep the commit waiting, but what has to be kept together has one, and nobody else's waits for it"
+        "a flood does not delay the commit, and inputs that are kept together share one"
     )
     func keepsTogether() throws {
         defer { Directory.removeTree(folder) }

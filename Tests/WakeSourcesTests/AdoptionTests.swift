@@ -161,7 +161,7 @@ struct AdoptionTests {
         #expect(air.attentions == [.bondInvalid])
     }
 
-    @Test("what another bridge finds silent has its gap since it was silent: away, paused, or trusted by nobody")
+    @Test("the next bridge reports a gap since the device was last heard: away, paused or untrusted")
     func remembersSilence() throws {
         let air = try Air()
         try air.populate(3)

@@ -52,7 +52,7 @@ extension SourceTests {
         #expect(air.orders.count == count)
     }
 
-    @Test("when the bus dies too, nobody knows what became of bluetoothd, and its links are left alone")
+    @Test("when the bus dies too, bluetoothd may still run, so its links are left alone")
     func leavesAlone() throws {
         let air = try Air()
         try air.populate(1)

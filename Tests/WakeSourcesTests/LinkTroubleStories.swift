@@ -21,7 +21,7 @@ struct LinkTroubleStories {
         #expect(story.machine.isReady)
     }
 
-    @Test("an arming that nobody answers: the link is taken down after its time")
+    @Test("a subscription that is never answered: the link is disconnected after its time")
     func neverArms() {
         let story = LinkScenario()
         story.answers[.startNotify(heart)] = nil
@@ -187,7 +187,7 @@ struct LinkTroubleStories {
 
     // MARK: bluetoothd and its adapter
 
-    @Test("a link that somebody else had made, and lost with bluetoothd, is taken down and comes up anew")
+    @Test("a link that another program made, and lost with bluetoothd, is disconnected and comes up again")
     func takesDownForeignLeftOver() {
         let story = LinkScenario()
         story.facts.absence = nil
@@ -258,7 +258,7 @@ struct LinkTroubleStories {
         #expect(story.news() == ["gap 0.2-6.5", "connected"])
     }
 
-    @Test("a link that is up at first sight is somebody's: waited for, used, but never taken down")
+    @Test("a link that is up at first sight may be another program's: waited for, used, but never disconnected")
     func leavesForeignLink() {
         let story = LinkScenario()
         story.facts.absence = nil

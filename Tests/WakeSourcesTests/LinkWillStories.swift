@@ -190,7 +190,7 @@ struct LinkWillStories {
     }
 
     @Test(
-        "closed, the link that comes first is taken down, and each later one somebody else's, till adapter or bluetoothd is new"
+        "closed, the first link is disconnected and each later one is left to other programs, until adapter or bluetoothd is new"
     )
     func closesOnce() {
         let story = LinkScenario(session: .closed)
@@ -257,7 +257,7 @@ struct LinkWillStories {
         #expect(story.machine.phase == .away)
     }
 
-    @Test("closed, a link that somebody else made is left alone")
+    @Test("closed, a link that another program made is left alone")
     func closesForeign() {
         let story = LinkScenario(session: .closed)
         story.facts.absence = nil
@@ -266,7 +266,7 @@ struct LinkWillStories {
         #expect(story.asked() == [] && story.machine.deadline == nil)
     }
 
-    @Test("closed, a link that somebody else made and the bridge listens to is told to stay")
+    @Test("closed, a link that another program made and the bridge listens to stays up, and the log says so")
     func tellsOfForeign() {
         let story = LinkScenario()
         story.facts.absence = nil

@@ -96,7 +96,7 @@ extension SourceTests {
         #expect(SystemClock.monotonic() - again >= .milliseconds(1900))
     }
 
-    @Test("after a failed connection an adapter that scans again, or on which nobody is waited for, is left alone")
+    @Test("after a failed connection an adapter that scans again, or on which no peripheral is awaited, is left alone")
     func leavesScanningAlone() throws {
         let air = try away("away")
         try air.passFailure()

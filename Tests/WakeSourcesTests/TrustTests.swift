@@ -146,7 +146,7 @@ extension SourceTests {
         #expect(air.connected.isEmpty && air.source?.watched[strap]?.machine.facts.isConnected == false)
     }
 
-    @Test("opened after somebody took its trust while it was connected, it is dialled")
+    @Test("opened after its trust was withdrawn while it was connected, it is dialled")
     func opensUntrusted() throws {
         var patience = LinkTimeouts()
         patience.beforeConnect = .milliseconds(5)
@@ -160,7 +160,7 @@ extension SourceTests {
         #expect(try air.bluez.tell("calls Connect") == "1")
     }
 
-    @Test("closed, and trusted by somebody since, it is open again: nobody is connected and cut for ever")
+    @Test("closed, and trusted by hand since, it is open again, and is not connected and disconnected for ever")
     func opensForTrust() throws {
         let air = try closed()
         try air.tell("set 1 Trusted yes")
@@ -169,7 +169,7 @@ extension SourceTests {
         #expect(try air.bluez.tell("calls Disconnect") == "1")
     }
 
-    @Test("closed, the link that somebody else makes of it stays up")
+    @Test("closed, the link that another program makes stays up")
     func leavesForeign() throws {
         let air = try closed()
         try air.tell("up 1")

@@ -91,7 +91,7 @@ struct AccessorySourceTests {
         #expect(bench.story(serialSource) == ["+"])
     }
 
-    @Test("nobody is told of a node that has gone with its device, which udev is late to say")
+    @Test("a node that has gone with its device raises no attention, though udev is late to say so")
     func isGone() throws {
         let bench = try AccessoryBench()
         bench.source.apply(.record(bench.record(.add, serial: "A1", node: "/dev/wakebridge-none")))
@@ -242,7 +242,7 @@ struct AccessorySourceTests {
         later.source.stop()
     }
 
-    @Test("one that could be either of two is nobody until people say which, and is then heard under that name")
+    @Test("a device that could be either of two is not watched until an operator says which, and then under that name")
     func asks() throws {
         let bench = try AccessoryBench()
         let gadgets = [try Gadget(), try Gadget(), try Gadget()]
@@ -263,7 +263,7 @@ struct AccessorySourceTests {
         #expect(bench.source.doubts.isEmpty)
     }
 
-    @Test("forgotten while its session is closed or paused, it is open and heard when it is somebody again")
+    @Test("forgotten while its session is closed or paused, it is open and heard when it is new again")
     func forgets() throws {
         for session in [LinkSession.closed, .paused] {
             let bench = try AccessoryBench()
@@ -312,7 +312,7 @@ struct AccessorySourceTests {
         #expect(try bench.turn { bench.story().last == "+" })
     }
 
-    @Test("a replacement takes the name and the place of what broke, is that on every port, and is nobody else")
+    @Test("a replacement takes the name of the broken device, on every port, and its own identity is gone")
     func replaces() throws {
         let bench = try AccessoryBench()
         let gadget = try Gadget()

@@ -57,7 +57,7 @@ struct CallStories {
         #expect(bench.story == ["!access-denied"])
     }
 
-    @Test("whoever has it disconnected has five seconds until it is called again, and nothing before was lost")
+    @Test("after another program disconnects it, it is called again in five seconds, and nothing before was lost")
     func isParted() {
         var bench = bench()
         bench.plug(device)
@@ -70,7 +70,7 @@ struct CallStories {
         #expect(bench.story == ["+", "-hung-up", "gap", "+"] && bench.gaps.last?.from == parted.wall)
     }
 
-    @Test("gone from bluetoothd after it hung up, it comes back with the gap that nobody was told yet")
+    @Test("gone from bluetoothd after it hung up, it comes back with the gap that was not reported yet")
     func goesWithItsAdapter() {
         var bench = bench()
         bench.plug(device)
@@ -162,7 +162,7 @@ struct CallStories {
         #expect(bench.machine.blockingReason?.contains("plug its adapter in, or pair it again") == true)
     }
 
-    @Test("whoever gives and takes its trust has plugged nothing in and out")
+    @Test("giving and withdrawing trust counts as no plug and unplug")
     func isNotPlugged() {
         var bench = bench()
         bench.refusal = .absent("page-timeout")

@@ -67,7 +67,7 @@ struct CallTurnsTests {
         #expect(turns.begin() == [three])
     }
 
-    @Test("a late answer ends nobody else's turn, nor the next one of the same device")
+    @Test("a late answer ends no other device's turn, nor the next one of the same device")
     func ignoresLate() {
         turns.add(one, 1)
         #expect(turns.begin() == [one])

@@ -83,7 +83,7 @@ struct PortOpeningTests {
         #expect(bench.story == ["+", "gap"])
     }
 
-    @Test("is told all the same where its handler has gone to sleep before anybody was")
+    @Test("is reported all the same where its handler was suspended before that")
     func isToldAsleep() {
         var bench = slow(AccessoryPlan(node: .serial, onSuspend: .detach))
         bench.take(.wanted(true))

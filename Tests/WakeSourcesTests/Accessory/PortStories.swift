@@ -35,7 +35,7 @@ struct PortStories {
         #expect(bench.told.last?.at == said)
     }
 
-    @Test("whoever says much is there: it is told of before the second is over")
+    @Test("a device that sends much counts as connected before its settle time is over")
     func endsSettlingEarly() {
         var bench = PortBench()
         bench.plug()
@@ -81,7 +81,7 @@ struct PortStories {
         #expect(bench.gaps == [Gap(cause: .link, count: nil, first: nil, last: nil, from: from, to: to)])
     }
 
-    @Test("gone before it has settled, and silent, it is told to nobody but the log, and counted in its next connect")
+    @Test("gone before it has settled, and silent, it is only logged, and counted in its next connect")
     func vanishesEarly() {
         var bench = PortBench()
         bench.plug()
@@ -105,7 +105,7 @@ struct PortStories {
         #expect(bench.story == ["+", ":a", "-unplugged"])
     }
 
-    @Test("a node whose permissions udev has not set yet is tried again for a second, and nobody hears of it")
+    @Test("a node whose permissions udev has not set yet is tried again for a second without an attention")
     func triesAgain() {
         var bench = PortBench()
         bench.refusal = .denied("no")

@@ -202,7 +202,7 @@ struct RegistryTests {
         #expect(registry.addNew(new) == "/accessory/2341:0043:B@x:00~2")
     }
 
-    @Test("who a replacement was known as is nobody any more, so that its next port is no question")
+    @Test("the identity that a replacement had is gone, so that its next port raises no doubt")
     func replaces() {
         for serial in [nil, "B"] {
             var desk = Desk()

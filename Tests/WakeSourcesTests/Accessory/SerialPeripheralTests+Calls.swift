@@ -10,7 +10,7 @@ import WakeSystem
 private let logger = Radio.logger
 
 extension SerialPeripheralTests {
-    @Test("out of reach it is called again and again; nobody but who asks hears of that")
+    @Test("out of reach it is called again and again, which only status shows")
     func isAbsent() throws {
         let radio = try Radio("fault ConnectProfile absent 2")
         try radio.wait { try radio.calls("ConnectProfile") == 2 }
@@ -118,7 +118,9 @@ extension SerialPeripheralTests {
         try radio.waitFor("!access-denied", "+")
     }
 
-    @Test("what cannot be offered to bluetoothd is tried again like what it refuses, and nobody waits for ever")
+    @Test(
+        "a profile that cannot be offered to bluetoothd is offered again like a refused one, and no call waits for ever"
+    )
     func isNotExported() throws {
         let radio = try Radio("set 1 Trusted no")
         var refusals: [PortRefusal] = []

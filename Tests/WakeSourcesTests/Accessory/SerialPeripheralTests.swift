@@ -71,7 +71,7 @@ struct SerialPeripheralTests {
         #expect(try radio.calls("Disconnect") == 0)
     }
 
-    @Test("a channel that comes when nobody wants it any more is ended")
+    @Test("a channel that comes when it is not wanted any more is closed")
     func comesTooLate() throws {
         let radio = try Radio("adapter hci1", "logger 2 hci1", "fault ConnectProfile never 9")
         try radio.wait { try radio.calls("ConnectProfile") == 2 }
@@ -219,7 +219,7 @@ struct SerialPeripheralTests {
         #expect(try radio.bench.turn { descriptors() <= before })
     }
 
-    @Test("nobody but bluetoothd hands over channels")
+    @Test("only bluetoothd can hand over channels")
     func refusesStrangers() throws {
         let radio = try Radio()
         try radio.waitFor("+")

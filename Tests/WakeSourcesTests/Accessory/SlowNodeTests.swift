@@ -123,7 +123,7 @@ private func isOpen(_ node: String) -> Bool {
 
 @Suite("Slow devices")
 struct SlowNodeTests {
-    @Test("a driver that takes its time to open its node keeps nobody waiting")
+    @Test("a driver that takes its time to open its node does not block the bridge")
     func opens() throws {
         let bench = try AccessoryBench()
         let (slow, quick, gate) = (try Gadget(), try Gadget(), Gate())
@@ -180,7 +180,7 @@ struct SlowNodeTests {
     }
 
     @Test(
-        "a device that takes long to take a report keeps nobody waiting; reports are taken in order, each answered once"
+        "a device that takes long to accept a report does not block the bridge; reports go in order, each answered once"
     )
     func writes() throws {
         let bench = try AccessoryBench()

@@ -129,7 +129,7 @@ struct SpareNodeTests {
         #expect(!one.comesNaturally(before: one))
     }
 
-    @Test("a hundred devices at once are asked about once each, however many of them are nobody yet")
+    @Test("a hundred devices at once are looked up once each, however many of them are undecided")
     func crowd() throws {
         let bench = try AccessoryBench()
         let records = (1...100).map {

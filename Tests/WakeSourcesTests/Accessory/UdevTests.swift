@@ -126,7 +126,7 @@ struct UdevTests {
     }
 
     @Test(
-        "what nobody announced, or not in words that libudev knows, is made up for by an enumeration: who came, who went, who was replaced"
+        "changes that udev did not announce, or not in a form that libudev reads, are found by an enumeration"
     )
     func reconciles() throws {
         let line = "\(socket)/1-4:1.0/ttyACM0"
