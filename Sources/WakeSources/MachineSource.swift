@@ -27,6 +27,29 @@ protocol WatchedDevice {
     var machine: Machine { get set }
     /// As it was recorded last.
     var recordedListening: Listening? { get set }
+    /// When something follows although nothing else happens: for the machine, and for what the entry has beside it.
+    var deadlines: DeviceDeadlines { get }
+}
+
+struct DeviceDeadlines: Hashable {
+    var machine: Instant?
+    var port: Instant?
+}
+
+/// In place: to read a part of an entry through its dictionary copies all of it.
+extension WatchedDevice {
+    fileprivate mutating func step(_ input: Machine.Input, at stamp: Stamp) -> (DeviceDeadlines, [Machine.Effect]) {
+        (deadlines, machine.step(input, at: stamp))
+    }
+
+    /// What is to be recorded now; nil where it was recorded already. A value moves the instant since which a device is heard;
+    /// only the next end of that is worth a record.
+    fileprivate mutating func settle() -> (DeviceDeadlines, Listening?) {
+        guard let listening = machine.listening, recordedListening != listening else { return (deadlines, nil) }
+        if case .since = recordedListening, case .since = listening { return (deadlines, nil) }
+        recordedListening = listening
+        return (deadlines, listening)
+    }
 }
 
 /// Inputs that wait for the one that is being stepped: an effect may cause the next input.
@@ -43,8 +66,8 @@ protocol MachineSource: AnyObject {
     var steps: StepQueue<Entry.Machine.Input> { get set }
     var host: any SourceHost { get }
     func perform(_ effect: Entry.Machine.Effect, of uri: String)
-    /// What the timers of the source depend on and a step of this device may change.
-    func deadlines(of uri: String) -> [Instant?]
+    /// What the timers depend on beside the devices, and a step of one may change.
+    var ownDeadline: Instant? { get }
     func rearm()
 }
 
@@ -55,28 +78,18 @@ extension MachineSource {
         steps.isStepping = true
         while !steps.inputs.isEmpty {
             let next = steps.inputs.removeFirst()
-            let before = deadlines(of: next.uri)
-            let effects = watched[next.uri]?.machine.step(next.input, at: next.stamp) ?? []
+            let own = ownDeadline
+            guard let (before, effects) = watched[next.uri]?.step(next.input, at: next.stamp) else { continue }
             for effect in effects { perform(effect, of: next.uri) }
-            recordListening(of: next.uri)
-            if deadlines(of: next.uri) != before { steps.hasChangedDeadlines = true }
+            let settled = watched[next.uri]?.settle()
+            if let listening = settled?.1 { host.record(listening, of: next.uri) }
+            if settled?.0 != before || ownDeadline != own { steps.hasChangedDeadlines = true }
         }
         steps.isStepping = false
         // Most steps change no deadline, and to look at those of all devices costs more the more there are.
         guard steps.hasChangedDeadlines else { return }
         steps.hasChangedDeadlines = false
         rearm()
-    }
-
-    /// A value moves the instant since which a device is heard; only the next end of that is worth a record.
-    private func recordListening(of uri: String) {
-        guard let listening = watched[uri]?.machine.listening else { return }
-        switch (watched[uri]?.recordedListening, listening) {
-        case (.since, .since): return
-        case (let recorded, _): guard recorded != listening else { return }
-        }
-        watched[uri]?.recordedListening = listening
-        host.record(listening, of: uri)
     }
 
     func tickMachines(at now: Stamp) {

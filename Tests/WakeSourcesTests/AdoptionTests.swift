@@ -1,4 +1,4 @@
-// Which peripherals the source watches, and what becomes of those that people switch, distrust, pair anew or forget.
+// Which peripherals the source watches, and what becomes of those that people switch, distrust, pair again or forget.
 import Glibc
 import TestBench
 import Testing

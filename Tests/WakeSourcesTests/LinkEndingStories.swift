@@ -123,7 +123,7 @@ struct LinkEndingStories {
     // MARK: A bond that does not hold
 
     @Test(
-        "a peripheral that cannot be encrypted is told of once, and blocked by every bluetoothd until it is paired anew"
+        "a peripheral that cannot be encrypted is told of once, and blocked by every bluetoothd until it is paired again"
     )
     func blocks() {
         let story = LinkScenario()

@@ -229,7 +229,7 @@ struct LinkStories {
         #expect(story.news() == ["gap 0.0-3.5", "connected"])
     }
 
-    @Test("a link of ours that offers nothing to arm is taken down after three tries, and what comes up anew is used")
+    @Test("a link of ours that offers nothing to arm is taken down after three tries, and what comes up again is used")
     func dropsBarrenLink() {
         let story = LinkScenario()
         story.appear()

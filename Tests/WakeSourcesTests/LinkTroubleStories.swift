@@ -6,7 +6,7 @@ import WakeModel
 
 @Suite("Link trouble")
 struct LinkTroubleStories {
-    @Test("services that are never resolved: the link is taken down, and back it is waited for anew")
+    @Test("services that are never resolved: the link is taken down, and back it is waited for again")
     func neverResolves() {
         let story = LinkScenario()
         story.settle()
@@ -202,7 +202,7 @@ struct LinkTroubleStories {
         #expect(story.asked() == [.cut])
     }
 
-    @Test("a link that the kernel made while there was no bluetoothd is taken down and comes up anew")
+    @Test("a link that the kernel made while there was no bluetoothd is taken down and comes up again")
     func takesDownKernelsLink() {
         let story = LinkScenario()
         story.makeReady()

@@ -281,7 +281,7 @@ struct LinkWillStories {
         #expect(story.asked() == [] && story.sentences() == [])
     }
 
-    @Test("a profile that asks something else is armed anew, and what it asks no more is switched off")
+    @Test("a profile that asks something else is armed again, and what it asks no more is switched off")
     func changesPlan() {
         let story = LinkScenario()
         story.makeReady()

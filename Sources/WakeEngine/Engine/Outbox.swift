@@ -14,13 +14,15 @@ struct Outbox {
 
     var isEmpty: Bool { effects.isEmpty }
 
-    mutating func append(_ effect: Effect) {
-        switch effect {
-        case .deliver(let handler, let epoch, _): recipients.append(Recipient(handler, epoch))
-        case .notify(let handler, let epoch, let notice) where notice.isBudgetWarning:
-            warned.append(Recipient(handler, epoch))
-        default: break
-        }
+    mutating func append(_ effect: consuming Effect) { effects.append(effect) }
+
+    mutating func append(_ effect: consuming Effect, to recipient: Recipient) {
+        recipients.append(recipient)
+        effects.append(effect)
+    }
+
+    mutating func append(_ effect: consuming Effect, warning recipient: Recipient) {
+        warned.append(recipient)
         effects.append(effect)
     }
 

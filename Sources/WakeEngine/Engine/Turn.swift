@@ -167,7 +167,10 @@ public final class Turn {
         case .setStopped(let handler, let isStopped): journal.setStopped(isStopped, handler)
         case .decision(let handler, let decision):
             listeners.hear(decision, of: handler, at: stamp)
-        case .deliver, .notify, .launch, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
+        case .deliver(let handler, let epoch, _): outbox.append(effect, to: Recipient(handler, epoch))
+        case .notify(let handler, let epoch, let notice) where notice.isBudgetWarning:
+            outbox.append(effect, warning: Recipient(handler, epoch))
+        case .notify, .launch, .closeInput, .thaw, .freeze, .inspectLocks, .requestTermination, .kill,
             .discard,
             .perform:
             outbox.append(effect)

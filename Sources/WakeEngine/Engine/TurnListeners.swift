@@ -36,5 +36,6 @@ package struct TurnListeners {
 
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
 
-    func turnEnded() { for observer in observers { observer.target?.turnEnded() } }
+    /// By index: to iterate would copy each weak reference.
+    func turnEnded() { for index in observers.indices { observers[index].target?.turnEnded() } }
 }

@@ -118,7 +118,7 @@ final class AccessoryPort {
             guard try drain(node) != .gone else { return lose(node) }
             reportDeadline()
         } catch {
-            Log("accessories").warning("\(error.description); the node is closed and opened anew")
+            Log("accessories").warning("\(error.description); the node is closed and opened again")
             lose(node)
         }
     }
@@ -146,7 +146,7 @@ final class AccessoryPort {
         do throws(SystemError) {
             try node.tick(at: now) { tell(.word($0, $1)) }
         } catch {
-            Log("accessories").warning("\(error.description); the node is closed and opened anew")
+            Log("accessories").warning("\(error.description); the node is closed and opened again")
             lose(node)
         }
         toldDeadline = deadline

@@ -29,6 +29,7 @@ public final class AccessorySource: MachineSource {
         /// As it was before the latest plug, until that has raised an event: another node may be the one to open.
         var beforePlug: PortMachine?
         var recordedListening: Listening?
+        var deadlines: DeviceDeadlines { DeviceDeadlines(machine: machine.deadline, port: port?.deadline) }
         var port: AccessoryPort?
         /// The number in /sys of the plug that udev announced, and since when another one has been there.
         var plug: (number: UInt64?, replacedSince: Instant?) = (nil, nil)
@@ -114,7 +115,7 @@ public final class AccessorySource: MachineSource {
 
     // MARK: Machines
 
-    func deadlines(of uri: String) -> [Instant?] { [watched[uri]?.machine.deadline, watched[uri]?.port?.deadline] }
+    var ownDeadline: Instant? { nil }
 
     func perform(_ effect: PortEffect, of uri: String) {
         guard let entry = watched[uri] else { return }

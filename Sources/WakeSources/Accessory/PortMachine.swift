@@ -256,7 +256,7 @@ public struct PortMachine: DeviceMachine, Sendable {
         }
         let sentence =
             "its driver has not opened \(node ?? "its node") for \(longest.wholeMilliseconds / 1_000) s, "
-            + "because the device does not answer; plug it in anew"
+            + "because the device does not answer; plug it in again"
         refusal = .other(sentence)
         wasToldBarred = true
         step.log(sentence)

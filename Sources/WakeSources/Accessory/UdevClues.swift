@@ -54,7 +54,7 @@ struct UdevClues {
     }
 
     /// The controller's place and the chain of sockets: `0000-00-14.0-usb-8.2.3`. Made of the path, not of ID_PATH: that is
-    /// missing of some nodes, differs between the nodes of one device and was written anew in a later udev, while the number
+    /// missing of some nodes, differs between the nodes of one device and was written again in a later udev, while the number
     /// of the bus, which the path has too, depends on which controller was found first.
     private var usbPort: String? {
         guard let bus, parts.count > bus + 1 else { return nil }

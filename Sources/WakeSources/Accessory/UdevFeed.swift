@@ -1,4 +1,4 @@
-// Udev between the loop and its source: what is attached at first, what is announced, and all of it anew where some was lost.
+// Udev between the loop and its source: what is attached at first, what is announced, and all of it again where some was lost.
 import WakeLoop
 import WakeModel
 import WakeSystem
@@ -87,7 +87,7 @@ public final class UdevFeed {
                 try awaitUdev()
             }
         } catch {
-            log.error("\(error.description); accessories are not watched until the bridge is started anew")
+            log.error("\(error.description); accessories are not watched until the bridge is started again")
         }
     }
 
@@ -113,7 +113,7 @@ public final class UdevFeed {
         let now = SystemClock.monotonic()
         if lossToldAt.map({ now - $0 >= .seconds(10) }) ?? true {
             lossToldAt = now
-            log.notice("some of udev's messages were lost; what is attached is looked up anew")
+            log.notice("some of udev's messages were lost; what is attached is looked up again")
         }
         lookup?.request()
     }

@@ -26,6 +26,7 @@ public final class BluetoothSource: MachineSource {
         var plan: BluetoothPlan
         var machine: LinkMachine
         var recordedListening: Listening?
+        var deadlines: DeviceDeadlines { DeviceDeadlines(machine: machine.deadline) }
         /// Nil where its trust could not be withdrawn, so that the next change of it tries again.
         var isTrusted: Bool?
         var hasPublicAddress = false
@@ -92,20 +93,21 @@ public final class BluetoothSource: MachineSource {
 
     // MARK: Machines
 
-    func deadlines(of uri: String) -> [Instant?] { [watched[uri]?.machine.deadline, stallDue, slots.nextEnd] }
+    var ownDeadline: Instant? { [stallDue, slots.nextEnd].compactMap { $0 }.min() }
 
     func perform(_ effect: LinkEffect, of uri: String) {
-        guard let entry = watched[uri] else { return }
         switch effect {
-        case .log(let sentence): log.notice("\(entry.device.alias): \(sentence)")
+        case .log(let sentence): log.notice("\(alias(of: uri)): \(sentence)")
         case .raise(.attention(.bondInvalid, _), let stamp):
-            let detail =
-                "the bond with \(entry.device.alias) is not valid any more; run 'wakebridge pair \(entry.device.alias)'"
+            let alias = alias(of: uri)
+            let detail = "the bond with \(alias) is not valid any more; run 'wakebridge pair \(alias)'"
             host.raise(.attention(.bondInvalid, detail: detail), of: uri, at: stamp)
         case .raise(let kind, let stamp): host.raise(kind, of: uri, at: stamp)
-        case .request(let request): ask(request, of: uri, entry)
+        case .request(let request): if let entry = watched[uri] { ask(request, of: uri, entry) }
         }
     }
+
+    private func alias(of uri: String) -> String { watched[uri]?.device.alias ?? uri }
 
     // MARK: Time
 
@@ -118,7 +120,7 @@ public final class BluetoothSource: MachineSource {
     }
 
     func rearm() {
-        timer?.rearm(at: [nextMachineDeadline, stallDue, slots.nextEnd].compactMap { $0 }.min())
+        timer?.rearm(at: [nextMachineDeadline, ownDeadline].compactMap { $0 }.min())
     }
 }
 

@@ -8,7 +8,7 @@ struct ChannelArming: Hashable, Sendable {
         case starting
         /// Its client configuration is read back from the peripheral.
         case checking
-        /// Off, to be switched on anew: bluetoothd writes the configuration only when it believes it must.
+        /// Off, to be switched on again: bluetoothd writes the configuration only when it believes it must.
         case stopping
         case proven
         case failed(LinkFailure)
@@ -127,14 +127,14 @@ extension LinkMachine {
         // Bluetoothd may have resolved the services and never offer them on this link (bluez#1489).
         if isOurs, failure != .unauthenticated, timesStuck >= Self.stuckLimit {
             timesStuck = 0
-            step.log("could not listen to it: \(failure.sentence); the link is taken down and comes up anew")
+            step.log("could not listen to it: \(failure.sentence); the link is taken down and comes up again")
             return drop(&step)
         }
         step.log("could not listen to it: \(failure.sentence)")
         return move(to: .stuck(until: step.now + patience.backOff(after: dialling.failures + 9)))
     }
 
-    /// Other firmware, or a database read anew: the characteristic that was armed is another object now.
+    /// Other firmware, or a database read again: the characteristic that was armed is another object now.
     mutating func keepArmed(_ step: inout LinkStep) -> Bool {
         let isStale = arming.contains { uuid, channel in facts.channels[uuid]?.path != channel.path }
         let isNew = plan.notify.contains { facts.channels[$0] != nil && arming[$0] == nil }

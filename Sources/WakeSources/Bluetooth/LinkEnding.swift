@@ -26,7 +26,7 @@ extension LinkMachine {
             step.log("\(reason); the link is not the bridge's own, so it is left as it is")
             return move(to: .stuck(until: step.now + patience.backOff(after: dialling.failures)))
         }
-        step.log("\(reason); the link is taken down and comes up anew")
+        step.log("\(reason); the link is taken down and comes up again")
         return drop(&step)
     }
 
@@ -39,7 +39,7 @@ extension LinkMachine {
     private mutating func cut(_ step: inout LinkStep) -> Bool {
         endLink("not-usable", &step)
         leftOver.isPresent = false
-        step.log("the link that an earlier bluetoothd left is taken down and comes up anew")
+        step.log("the link that an earlier bluetoothd left is taken down and comes up again")
         _ = move(to: .cutting(until: step.now + patience.cutting))
         ask(.cut, &step)
         return true
@@ -102,7 +102,7 @@ extension LinkMachine {
         step.raise(.attention(.bondInvalid, detail: "the peripheral does not know this bond any more; pair it again"))
     }
 
-    /// Who unblocks it, or removes it to pair it anew, wants it tried. Each new bluetoothd has the kernel unblock all, and may
+    /// Who unblocks it, or removes it to pair it again, wants it tried. Each new bluetoothd has the kernel unblock all, and may
     /// not have kept what it was told before it died.
     mutating func handleBlocked(_ next: LinkFacts, _ step: inout LinkStep) {
         let isFreed = next.absence == .removed || next.isReachable && facts.isBlocked && !next.isBlocked
@@ -115,7 +115,7 @@ extension LinkMachine {
         // What was asked for already comes about just now.
         if isBack ? next.isBlocked || bond.isDead : isNews && !bond.isDead { ask(.block, &step) }
         if isNews {
-            step.log("bluetoothd blocks it, so it is not connected before it is unblocked or paired anew")
+            step.log("bluetoothd blocks it, so it is not connected before it is unblocked or paired again")
         }
     }
 

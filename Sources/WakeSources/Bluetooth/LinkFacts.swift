@@ -93,7 +93,7 @@ public enum LinkRequest: Hashable, Sendable {
     case cut
     /// Bluetoothd died: the kernel ends its link, and makes no other before the next bluetoothd asks for it.
     case letGo
-    /// The kernel and bluetoothd refuse every link with it, over restarts, until it is paired anew or unblocked.
+    /// The kernel and bluetoothd refuse every link with it, over restarts, until it is paired again or unblocked.
     case block
     /// The kernel takes links with it again, as bluetoothd does.
     case unblock
@@ -145,7 +145,7 @@ public struct LinkTimeouts: Hashable, Sendable {
     public var resolving = TimeSpan.seconds(30)
     /// Where it is not known since when a link is up: a link that an earlier bluetoothd left is resolved at once or never.
     public var leftOver = TimeSpan.milliseconds(300)
-    /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come anew.
+    /// So soon after its return bluetoothd tells what the kernel has kept; what comes later has come again.
     public var leftOverWindow = TimeSpan.milliseconds(250)
     /// On a machine that is busy, that may be told later. In doubt such a link is given less time, since to take one down
     /// that is new costs three seconds once, and to wait for one that is dead costs `resolving`.

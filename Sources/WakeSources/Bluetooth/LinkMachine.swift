@@ -16,7 +16,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
         case gathering(until: Instant)
         case arming(until: Instant)
         case ready
-        /// Nothing could be armed: tried anew then.
+        /// Nothing could be armed: tried again then.
         case stuck(until: Instant)
         /// A link that leads nowhere is being taken down.
         case dropping(until: Instant)
@@ -204,7 +204,7 @@ public struct LinkMachine: DeviceMachine, Sendable {
             if leftOver.wasLost { outliveBluetoothd(&step) }
         }
         switch next.absence {
-        // Both wait for it anew when they are back.
+        // Both wait for it again when they are back.
         case .bluetoothdGone, .adapterDown: linksExpected = 1
         case .removed, nil: break
         }

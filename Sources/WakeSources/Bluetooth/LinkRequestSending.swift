@@ -118,7 +118,7 @@ extension BluetoothSource {
             log.warning(
                 links > 0
                     ? "adapter \(address) carries \(links.counted("link")) and refuses another; the next waits until one ends"
-                    : "adapter \(address) refuses even a first link; plug it in anew, or restart the machine")
+                    : "adapter \(address) refuses even a first link; plug it in again, or restart the machine")
         }
         refreshWaiting(on: adapter)
         rearm()

@@ -39,7 +39,7 @@ struct PortOpeningTests {
         #expect(bench.story == [])
     }
 
-    @Test("and is plugged in anew meanwhile is opened anew")
+    @Test("and is plugged in again meanwhile is opened again")
     func replugsBefore() {
         var bench = slow()
         bench.plug("/dev/ttyACM0")

@@ -1,4 +1,4 @@
-// What the kernel has plugged in anew before udev has said that it went.
+// What the kernel has plugged in again before udev has said that it went.
 import Glibc
 import TestBench
 import Testing
@@ -55,7 +55,7 @@ final class ReplugTests {
         #expect(try bench.turn { bench.story() == ["+", "gap", "+1", ":one"] }, "\(bench.story())")
     }
 
-    @Test("plugged in anew before udev has said that it went, it is opened once, when udev has said both")
+    @Test("plugged in again before udev has said that it went, it is opened once, when udev has said both")
     func told() throws {
         try replug()
         say(.remove)
@@ -63,7 +63,7 @@ final class ReplugTests {
         try expectHeardAgain()
     }
 
-    @Test("plugged in anew, it is opened after a while although udev says nothing of it")
+    @Test("plugged in again, it is opened after a while although udev says nothing of it")
     func untold() throws {
         try replug()
         bench.sleep(.seconds(11))

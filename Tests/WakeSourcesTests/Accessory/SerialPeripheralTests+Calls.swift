@@ -19,7 +19,7 @@ extension SerialPeripheralTests {
         #expect(radio.bench.source.blockingReason(of: logger) == nil)
     }
 
-    @Test("a call that bluetoothd never answers is given up, and made anew")
+    @Test("a call that bluetoothd never answers is given up, and made again")
     func givesUp() throws {
         let radio = try Radio("fault ConnectProfile never 1", callPatience: .milliseconds(500))
         try radio.wait { radio.bench.source.blockingReason(of: logger)?.contains("timed out") == true }
@@ -27,7 +27,7 @@ extension SerialPeripheralTests {
         #expect(try radio.calls("ConnectProfile") == 2)
     }
 
-    @Test("a call that is never answered ends with bluetoothd, and is made anew of the next one")
+    @Test("a call that is never answered ends with bluetoothd, and is made again of the next one")
     func survivesSilence() throws {
         let radio = try Radio("fault ConnectProfile never 9")
         try radio.wait { try radio.calls("ConnectProfile") == 1 }

@@ -118,7 +118,7 @@ struct SpoiltInputTests {
         #expect(data(bench, .serial).allSatisfy { $0.suffix(2).elementsEqual("ok".utf8) })
     }
 
-    @Test("half of it is told as what it is when the line hangs up amid it, and the next visit begins anew")
+    @Test("half of it is told as what it is when the line hangs up amid it, and the next visit begins again")
     func hangsUp() throws {
         let bench = try AccessoryBench()
         let (gadget, again) = (try Gadget(), try Gadget())
@@ -135,7 +135,7 @@ struct SpoiltInputTests {
         #expect(try bench.turn { bench.story().last == ":f" })
     }
 
-    @Test("what was read before the node broke is told, and the node is opened anew", arguments: [EIO, ENODEV, EPIPE])
+    @Test("what was read before the node broke is told, and the node is opened again", arguments: [EIO, ENODEV, EPIPE])
     func breaks(code: Int32) throws {
         let bench = try AccessoryBench()
         let gadget = try Gadget()

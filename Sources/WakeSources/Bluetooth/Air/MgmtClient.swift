@@ -1,5 +1,5 @@
 // What is asked of the kernel over bluetoothd's head: to end links that a dead bluetoothd left, to let nothing come of bonds
-// that do not hold, and to begin anew with a controller that it has lost hold of.
+// that do not hold, and to begin again with a controller that it has lost hold of.
 import WakeLoop
 import WakeModel
 import WakeSystem

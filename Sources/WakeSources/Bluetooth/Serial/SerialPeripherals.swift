@@ -68,7 +68,7 @@ public final class SerialPeripherals {
 
     // MARK: Which
 
-    /// The host's profiles have changed, and it is asked anew of every device.
+    /// The host's profiles have changed, and it is asked again of every device.
     public func reconsider() { for path in client.mirror.peripherals.keys.sorted() { update(path) } }
 
     /// To trust a device is to want it watched, as with a peripheral.
@@ -260,7 +260,7 @@ extension SerialPeripherals: NodeOpener {
         return why
     }
 
-    /// Unless it was given up, or is called anew already.
+    /// Unless it was given up, or is called again already.
     private func refuse(_ turn: CallTurns.Turn, _ why: PortRefusal) {
         guard calls[turn.path]?.number == turn.number else { return }
         calls.removeValue(forKey: turn.path)?.answer(.failure(why))
