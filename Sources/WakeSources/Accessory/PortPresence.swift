@@ -153,7 +153,7 @@ extension PortMachine {
             return
         }
         let others =
-            presence.untoldVisits > 0 ? " (and \(presence.untoldVisits) times more since that was told last)" : ""
+            presence.untoldVisits > 0 ? " (and \(presence.untoldVisits) times more since the last report)" : ""
         step.log(
             "it was there for \(stay.wholeMilliseconds) ms only\(others), which was not reported; where another program took it, "
                 + "such as brltty, 'wakebridge doctor' says so")

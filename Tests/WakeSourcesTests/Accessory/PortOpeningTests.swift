@@ -166,7 +166,7 @@ struct PortPresenceTests {
         let visits = bench.sentences.filter { $0.contains("ms only") }
         #expect(visits.count == 2)
         #expect(
-            visits.last?.contains("for 100 ms only (and 59 times more since that was told last), which nobody") == true)
+            visits.last?.contains("for 100 ms only (and 59 times more since the last report), which was not") == true)
     }
 
     @Test("let go amid a message has a gap from when that began")
