@@ -16,9 +16,11 @@ extension Bridge {
         }
         for (id, device) in journal.devices() {
             let known = journal.listening(to: device.uri)
-            // A device that was never heard has lost nothing.
-            guard known != nil || lastWords[id] != nil else { continue }
-            let unnoticed = sources.first { $0.kind == device.kind }?.unnoticedEnd(of: device) ?? .zero
+            // A link may outlive the bridge, and the disk may not have its record yet. Of other devices nothing was heard then.
+            guard known != nil || device.kind.session == .trusted else { continue }
+            // Also of a source that is switched off now: it may have been on when the bridge ended.
+            let unnoticed =
+                (sources + SourceRegistry.all).first { $0.kind == device.kind }?.unnoticedEnd(of: device) ?? .zero
             let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: unnoticed)
             journal.record(.until(until), of: device.uri)
         }

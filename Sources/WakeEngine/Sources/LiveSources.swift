@@ -15,17 +15,21 @@ package protocol ReplayObserver: AnyObject {
 /// The one host of all sources. It owns them, and their devices' sessions.
 package final class LiveSources {
     private enum Content {
-        case devices([SourceKind: any WakeSource])
+        /// Nothing is watched yet, or the trace could not be read.
+        case none
+        /// In the order in which they start.
+        case devices([(kind: SourceKind, source: any WakeSource)])
         /// A trace in place of the devices of every kind.
         case trace(ReplaySource)
     }
 
     package unowned let bridge: Bridge
     package let sessions: SessionStore
-    private var content = Content.devices([:]) {
+    private var content = Content.none {
         didSet {
             switch content {
-            case .devices(let sources): all = Array(sources.values)
+            case .none: all = []
+            case .devices(let sources): all = sources.map(\.source)
             case .trace(let source): all = [source]
             }
         }
@@ -61,8 +65,8 @@ package final class LiveSources {
         let isBluetoothWatched = types.contains { $0.kind == BluetoothSource.kind }
         let resources = SourceResources(
             bus: bus, bluez: isBluetoothWatched ? BluezClient(bus) : nil, stateDirectory: stateDirectory)
-        var sources: [SourceKind: any WakeSource] = [:]
-        for type in types { sources[type.kind] = try type.make(for: self, resources) }
+        var sources: [(kind: SourceKind, source: any WakeSource)] = []
+        for type in types { sources.append((type.kind, try type.make(for: self, resources))) }
         content = .devices(sources)
     }
 
@@ -102,7 +106,8 @@ package final class LiveSources {
     /// Nil where no source watches devices of the kind; the trace stands in for all.
     private func source(of kind: SourceKind) -> (any WakeSource)? {
         switch content {
-        case .devices(let sources): sources[kind]
+        case .none: nil
+        case .devices(let sources): sources.first { $0.kind == kind }?.source
         case .trace(let source): source
         }
     }

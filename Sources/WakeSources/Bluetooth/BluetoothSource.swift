@@ -159,6 +159,7 @@ extension BluetoothSource: RegisteredSource {
             adopt(peripheral, at: path)
             if let uri = uris[path] { refresh(uri) }
         }
+        if !stalls.isEmpty { rearm() }
     }
 
     /// Of those that are connected, by URI.

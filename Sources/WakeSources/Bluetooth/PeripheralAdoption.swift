@@ -164,6 +164,7 @@ extension BluetoothSource {
             adopt(peripheral, at: path)
             refresh(uri)
         }
+        if !stalls.isEmpty { rearm() }
     }
 
     private func trust(_ uri: String, at path: String, _ isTrusted: Bool) {
