@@ -325,8 +325,8 @@ extension LinkFollower {
 
     private mutating func readLowEnergyEvent(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
         switch body.first {
-        case 0x02: readAdvertisingReports(body, packet)
-        case 0x0d: readExtendedAdvertisingReports(body, packet)
+        case 0x02: readAdvertisingReports(body, packet, address: 2, length: 8, trailing: 1)
+        case 0x0d: readAdvertisingReports(body, packet, address: 3, length: 23, trailing: 0)
         case nil: warn("an LE event has no code", at: packet.offset)
         default: break
         }
@@ -365,26 +365,21 @@ extension LinkFollower {
         }
     }
 
-    /// Each report: event type, address type, address, length, data, signal strength.
-    private mutating func readAdvertisingReports(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
+    /// Reads the reports of one event, whatever precedes and follows the address, length and data of each.
+    /// - Parameters:
+    ///   - address: where the address lies in a report, in bytes.
+    ///   - length: where the length lies, just before the data.
+    ///   - trailing: bytes after the data.
+    private mutating func readAdvertisingReports(
+        _ body: ArraySlice<UInt8>, _ packet: HCIPacket, address: Int, length: Int, trailing: Int
+    ) {
         var place = 2
         for _ in 0..<(body.byte(1) ?? 0) {
-            guard let address = body.address(place + 2), let length = body.byte(place + 8),
-                let data = body.slice(place + 9, Int(length))
+            guard let peer = body.address(place + address), let count = body.byte(place + length),
+                let data = body.slice(place + length + 1, Int(count))
             else { return warn("an advertising report is shorter than it says", at: packet.offset) }
-            advertise(address, data)
-            place += 10 + Int(length)
-        }
-    }
-
-    private mutating func readExtendedAdvertisingReports(_ body: ArraySlice<UInt8>, _ packet: HCIPacket) {
-        var place = 2
-        for _ in 0..<(body.byte(1) ?? 0) {
-            guard let address = body.address(place + 3), let length = body.byte(place + 23),
-                let data = body.slice(place + 24, Int(length))
-            else { return warn("an advertising report is shorter than it says", at: packet.offset) }
-            advertise(address, data)
-            place += 24 + Int(length)
+            advertise(peer, data)
+            place += length + 1 + Int(count) + trailing
         }
     }
 

@@ -55,20 +55,19 @@ private struct Crowd {
 @Suite("What grows with devices and handlers", .serialized)
 struct GrowthStories {
     private static let few = 32
-    /// How many times dearer than with few an event may become.
-    private static let bounds = [(count: 1_000, most: 1.5), (count: 10_000, most: 3.0)]
+    private static let many = 4_096
+    /// Work that looks at all of them costs more than a hundred times as much with so many. The benchmarks print how much the
+    /// cost really grows; a time is not asserted more closely here, because other tests share the processor.
+    private static let bound = 12.0
 
     private func expectLittleGrowth(_ make: (Int) -> Crowd, _ work: (inout Crowd, Int) -> Void) {
-        for (count, most) in Self.bounds {
-            // Other tests share the processor; a structure that is slow is slow each time.
-            let isBounded = (0..<3).contains { _ in growth(to: count, make, work) < most }
-            #expect(isBounded, "more than \(most) times dearer with \(count)")
-        }
+        let times = growth(make, work)
+        #expect(times < Self.bound, "\(times) times dearer with \(Self.many)")
     }
 
-    /// How many times dearer `work` is with `many` than with few, each at its cheapest.
-    private func growth(to many: Int, _ make: (Int) -> Crowd, _ work: (inout Crowd, Int) -> Void) -> Double {
-        var (small, large) = (make(Self.few), make(many))
+    /// How many times dearer `work` is with many than with few, each at its cheapest.
+    private func growth(_ make: (Int) -> Crowd, _ work: (inout Crowd, Int) -> Void) -> Double {
+        var (small, large) = (make(Self.few), make(Self.many))
         var (cheapest, dearest) = (Duration.seconds(100), Duration.seconds(100))
         for round in 0..<20 {
             cheapest = min(cheapest, ContinuousClock().measure { work(&small, round) })

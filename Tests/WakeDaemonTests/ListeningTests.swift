@@ -1,6 +1,8 @@
 // From when on a device may not have been heard, by what an earlier life of the bridge has left.
 import Testing
+import WakeJournal
 import WakeModel
+import WakeSources
 
 @testable import WakeDaemon
 @testable import WakeEngine
@@ -27,5 +29,35 @@ struct ListeningTests {
     func ofAccessories() {
         let known = Listening.since(time(100))
         #expect(Bridge.heardUntil(known, nil, time(1_000), unnoticed: .zero) == time(1_000))
+    }
+
+    private func end(
+        _ kind: SourceKind, at uri: String, known: Listening? = nil, sources: [any RegisteredSource.Type]
+    ) throws -> Listening? {
+        let journal = try Journal(
+            opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "listening")
+        _ = journal.recover(at: time(1))
+        _ = journal.origin(of: Device(uri: uri, alias: "one", profile: nil, kind: kind))
+        if let known { journal.record(known, of: uri) }
+        Bridge.endListening(in: journal, of: [RecoveredEvent](), time(1_000), sources)
+        return journal.listening(to: uri)
+    }
+
+    @Test(
+        "a peripheral whose record the disk did not have yet was heard until 32 s before the end; an accessory never was"
+    )
+    func withoutRecord() throws {
+        let peripheral = try end(.bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", sources: SourceRegistry.all)
+        #expect(peripheral == .until(time(968)))
+        #expect(try end(.externalAccessory, at: "/accessory/1:2:3", sources: SourceRegistry.all) == nil)
+    }
+
+    @Test("a start that watches no Bluetooth counts the same 32 s as one that does")
+    func withoutSource() throws {
+        let known = Listening.since(time(100))
+        let watched = try end(
+            .bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", known: known, sources: SourceRegistry.all)
+        let unwatched = try end(.bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", known: known, sources: [])
+        #expect(watched == .until(time(968)) && unwatched == watched)
     }
 }

@@ -246,7 +246,7 @@ final class LinkWorld {
         if isCalm { after(2000) { [unowned self] in unblock() } }
     }
 
-    /// It was paired again, or somebody unblocked it.
+    /// It was paired again, or unblocked by hand.
     func unblock() {
         guard isBlocked else { return }
         isBlocked = false

@@ -1,10 +1,10 @@
-// How far devices were listened to when an earlier life ended: its last moment is known from the journal alone.
+// Until when devices were heard before the bridge was started again: only the journal knows when it ended.
 import WakeJournal
 import WakeModel
 import WakeSources
 
 extension Bridge {
-    /// Noted at once, since this life writes the journal from here on, whether it comes to watch them or not.
+    /// Recorded at the start: the bridge writes the journal from here on, whether it watches these devices or not.
     static func endListening(
         in journal: Journal, of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime,
         _ sources: [any RegisteredSource.Type]
@@ -26,7 +26,7 @@ extension Bridge {
         }
     }
 
-    /// What was up may have been dead for as long as that goes `unnoticed`.
+    /// A link that was up may have been dead for as long as that goes `unnoticed`.
     static func heardUntil(
         _ known: Listening?, _ lastWord: WallTime?, _ aliveUntil: WallTime, unnoticed: TimeSpan
     ) -> WallTime {
