@@ -26,10 +26,10 @@ put() { # MODE FILE DESTINATION
 
 put 755 "$from/wakebridge" "$bin/wakebridge"
 put 755 "$from/wakebridged" "$bin/wakebridged"
-put 644 docs/wakebridge.1 "$share/man/man1/wakebridge.1"
+put 644 docs/man/wakebridge.1 "$share/man/man1/wakebridge.1"
 put 644 docs/wakebridge.bash "$completion"
 for file in udev/*.rules; do put 644 "$file" "$rules/${file#udev/}"; done
-[ ! -f docs/wakebridged.8 ] || put 644 docs/wakebridged.8 "$share/man/man8/wakebridged.8"
+[ ! -f docs/man/wakebridged.8 ] || put 644 docs/man/wakebridged.8 "$share/man/man8/wakebridged.8"
 
 # Profiles and recordings; not the scripts they were made with.
 find Devices -type f ! -name '*.py' | while IFS= read -r file; do

@@ -32,7 +32,7 @@ public struct Finding: Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// The code by which scripts recognise a finding; docs/troubleshooting.md lists each.
+    /// The code by which scripts recognise a finding; docs/how-to/fix.md lists each.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         case busAbsent = "bus-absent"
         case busRefused = "bus-refused"

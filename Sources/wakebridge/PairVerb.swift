@@ -181,7 +181,8 @@ private final class PairingRun {
         if order.words.has("json") { return Console.print(PairedText.json(paired, outcome)) }
         Console.print(PairedText.sentence(paired, outcome) + "\n")
         if paired.profile == nil {
-            Console.say("no profile knows it, so the daemon does not watch it; write one for it (docs/profiles.md)")
+            Console.say(
+                "no profile knows it, so the daemon does not watch it; write one for it (docs/reference/profile-keys.md)")
         } else {
             Console.say("next: wakebridge watch \(paired.peripheral.alias.printable.asShellWord)")
         }

@@ -5,7 +5,7 @@ import WakeSystem
 
 @Suite("What the pages name")
 struct PagesTests {
-    static let pages = ReadmeTests.pages + ["docs/wakebridge.1", "docs/wakebridged.8"]
+    static let pages = Document.pages + ["docs/man/wakebridge.1", "docs/man/wakebridged.8"]
 
     /// The pieces in backticks, and the lines of code blocks; what programs print is none.
     private func quoted(in page: Document) -> [Substring] {
@@ -84,7 +84,7 @@ struct PagesTests {
     @Test("every scenario and every part of the lab that a page names is there")
     func scenarios() throws {
         let scenarios = Set(names(in: "\(packageFolder)/Tests/Lab/scenarios").map { String($0.dropLast(3)) })
-        let rows = try Document("docs/accessories.md").text.split(separator: "\n").filter {
+        let rows = try Document("docs/how-to/wake-on-a-usb-scanner.md").text.split(separator: "\n").filter {
             $0.contains("in the lab `")
         }
         let named = rows.flatMap { row -> [String] in
@@ -115,12 +115,11 @@ struct PagesTests {
     @Test("docs/README.md names every page, and each manual page once")
     func index() throws {
         let linked = Set(try Document("docs/README.md").linkedPaths)
-        for folder in ["docs", "docs/dev"] {
-            for name in names(in: "\(packageFolder)/\(folder)") where name != "README.md" {
-                guard [".md", ".1", ".8"].contains(where: name.hasSuffix) else { continue }
-                #expect(linked.contains("\(folder)/\(name)"), "\(name)")
-            }
+        for page in Self.pages where page != "docs/README.md" && page != "README.md" {
+            #expect(linked.contains(page), "\(page)")
         }
+        let manual = names(in: "\(packageFolder)/docs/man").map { "docs/man/\($0)" }
+        #expect(!manual.isEmpty && Set(manual).isSubset(of: Self.pages))
     }
 
     @Test("no Swift package is fetched: the package depends on none")

@@ -8,11 +8,6 @@ import WakeSystem
 @Suite("README")
 struct ReadmeTests {
     private let readme: Document
-    static let pages =
-        ["README.md"]
-        + ["docs", "docs/dev"].flatMap { folder in
-            TestBench.names(in: "\(packageFolder)/\(folder)").filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" }
-        }
 
     init() throws { readme = try Document("README.md") }
 
@@ -95,12 +90,12 @@ struct ReadmeTests {
         for target in targets { #expect(makefile.contains { $0.hasPrefix("\(target):") }, "make \(target)") }
     }
 
-    @Test("links between pages lead somewhere", arguments: pages)
+    @Test("links between pages lead somewhere", arguments: Document.pages)
     func links(page: String) throws {
         for path in try Document(page).linkedPaths { #expect(File.exists("\(package)/\(path)"), "\(page) -> \(path)") }
     }
 
-    @Test("links to a place in a page name one of its headings", arguments: pages)
+    @Test("links to a place in a page name one of its headings", arguments: Document.pages)
     func places(page: String) throws {
         for place in try Document(page).linkedPlaces {
             let anchors = try Document(place.page).anchors

@@ -24,7 +24,8 @@ struct ReasonTests {
             .filter { $0.contains("case ") && $0.contains(" = \"") }.flatMap(literals)
         let codes = lines(of: "Sources/WakeHCI/HCIReason.swift").filter { $0.contains("case 0x") }.flatMap(literals)
         #expect(said.count >= 10 && absences.count >= 2 && codes.count >= 16)
-        let words = Set(try Document("docs/handlers.md").words(below: "### Why a device is disconnected"))
+        let page = try Document("docs/reference/events-and-replies.md")
+        let words = Set(page.words(below: "### Why a device is disconnected"))
         #expect(Set(said + absences + codes).subtracting(words) == [])
     }
 
@@ -35,7 +36,7 @@ struct ReasonTests {
             + "| grep -oE '(code: |badRequest\\( *)\"[a-z-]+\"'"
         let codes = Set(run(command).output.split(separator: "\n").flatMap(literals))
         #expect(codes.count >= 15)
-        let rows = try Document("docs/control-api.md").text.split(separator: "\n")
+        let rows = try Document("docs/reference/http-api.md").text.split(separator: "\n")
         let cells = rows.filter { $0.hasPrefix("| 4") || $0.hasPrefix("| 5") }
             .compactMap { $0.split(separator: "|").dropFirst().first }
         #expect(Set(cells.flatMap { $0.split { " ,`".contains($0) } }.map(String.init)) == codes)
@@ -45,7 +46,7 @@ struct ReasonTests {
     func conditions() throws {
         let all: [Substring] = SourceTree.swift.flatMap { $0.lines }
         let lines = all.filter { $0.contains(".bridge(condition:") }
-        let words = try Document("docs/handlers.md").words(below: "### Conditions of the bridge")
+        let words = try Document("docs/reference/events-and-replies.md").words(below: "### Conditions of the bridge")
         #expect(Set(lines.flatMap(literals)) == Set(words))
     }
 }

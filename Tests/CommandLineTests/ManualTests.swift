@@ -35,7 +35,7 @@ private struct NamedOptions: Hashable {
     func options(verb name: String) throws {
         let verb = try #require(Verb.all.first { $0.name == name })
         // Those of several words have an entry for each.
-        let entries = lines(of: "\(packageFolder)/docs/wakebridge.1").filter {
+        let entries = lines(of: "\(packageFolder)/docs/man/wakebridge.1").filter {
             $0 == ".It Cm \(name)" || $0.hasPrefix(".It Cm \(name) ")
         }
         #expect(NamedOptions(in: entries) == NamedOptions(verb))
@@ -47,7 +47,7 @@ private struct NamedOptions: Hashable {
         let shown = help.output.split(separator: "\n").filter { $0.hasPrefix("  --") }
             .compactMap { $0.split(separator: " ").first?.dropFirst(2) }.map(String.init)
         #expect(help.exit == 0 && shown.contains("sweep"))
-        let page = lines(of: "\(packageFolder)/docs/wakebridged.8")
+        let page = lines(of: "\(packageFolder)/docs/man/wakebridged.8")
         let documented = NamedOptions(in: page.filter { $0.hasPrefix(".It Fl") })
         #expect(documented.long == Set(shown))
         #expect(documented.short == ["h", "V"])
@@ -60,7 +60,7 @@ private struct NamedOptions: Hashable {
         "the manual pages are set without a warning, and each refers to the other",
         arguments: ["wakebridge.1", "wakebridged.8"])
     func pages(name: String) throws {
-        let page = "\(packageFolder)/docs/\(name)"
+        let page = "\(packageFolder)/docs/man/\(name)"
         let other = name == "wakebridge.1" ? ".Xr wakebridged 8" : ".Xr wakebridge 1"
         #expect(lines(of: page).contains { $0.hasPrefix(other) })
         guard access("/usr/bin/groff", X_OK) == 0 else { return }

@@ -38,8 +38,7 @@ private struct ShownCommand {
     }
 
     static let all: [ShownCommand] = {
-        let names = names(in: "\(packageFolder)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
-        let pages = (["README.md"] + names).flatMap { page -> [ShownCommand] in
+        let pages = Document.pages.flatMap { page -> [ShownCommand] in
             let pieces = text(of: "\(packageFolder)/\(page)").split(separator: "```", omittingEmptySubsequences: false)
             return pieces.enumerated().flatMap { place, piece -> [ShownCommand] in
                 // What programs print is in fences of its own.
@@ -49,8 +48,8 @@ private struct ShownCommand {
                 return spans.filter { isFence || $0.offset % 2 == 1 }.compactMap { ShownCommand($0.element, in: page) }
             }
         }
-        let manual = lines(of: "\(packageFolder)/docs/wakebridge.1").filter { $0.hasPrefix(".Dl ") }
-        return pages + manual.compactMap { ShownCommand($0.dropFirst(4), in: "docs/wakebridge.1") }
+        let manual = lines(of: "\(packageFolder)/docs/man/wakebridge.1").filter { $0.hasPrefix(".Dl ") }
+        return pages + manual.compactMap { ShownCommand($0.dropFirst(4), in: "docs/man/wakebridge.1") }
     }()
 }
 

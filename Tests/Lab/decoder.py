@@ -4,7 +4,7 @@
     decoder.py Devices/NAME/recording.trace
 
 Heart Rate Measurement, Body Sensor Location and Battery Level as the Bluetooth SIG has them, sentences as NMEA 0183 has
-them, the trace and the events as docs/trace-format.md and docs/handlers.md have them, for one device that plays without
+them, the trace and the events as docs/reference/trace.md and docs/reference/events-and-replies.md have them, for one device that plays without
 a handler.
 """
 import datetime

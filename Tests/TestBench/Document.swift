@@ -10,6 +10,9 @@ package struct Document {
         package var lines: [Substring] { text.split(separator: "\n") }
     }
 
+    /// The README and every page below docs, as paths from the package's folder.
+    package static let pages = ["README.md"] + pages(below: "docs")
+
     package let path: String
     package let text: String
     package private(set) var blocks: [Block] = []
@@ -27,6 +30,13 @@ package struct Document {
             } else {
                 open?.lines.append(line)
             }
+        }
+    }
+
+    private static func pages(below folder: String) -> [String] {
+        names(in: "\(packageFolder)/\(folder)").sorted().flatMap { name -> [String] in
+            let path = "\(folder)/\(name)"
+            return name.hasSuffix(".md") ? [path] : pages(below: path)
         }
     }
 

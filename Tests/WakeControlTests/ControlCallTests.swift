@@ -24,9 +24,9 @@ import WakeModel
         return nil
     }
 
-    @Test("docs/control-api.md has every address that is answered, and no other")
+    @Test("docs/reference/http-api.md has every address that is answered, and no other")
     func documentation() throws {
-        let rows = try Document("docs/control-api.md").text.split(separator: "\n")
+        let rows = try Document("docs/reference/http-api.md").text.split(separator: "\n")
         let documented = rows.filter { $0.hasPrefix("| `GET ") || $0.hasPrefix("| `POST ") }
             .compactMap { $0.split(separator: "`").dropFirst().first?.split(separator: "?").first.map(String.init) }
         let answered = Endpoint.all.map { "\($0.method) /\($0.path.joined(separator: "/"))" }

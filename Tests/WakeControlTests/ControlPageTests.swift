@@ -1,4 +1,4 @@
-// The calls, answers and words that docs/control-api.md shows, held to what is asked and answered.
+// The calls, answers and words that docs/reference/http-api.md shows, held to what is asked and answered.
 import TestBench
 import Testing
 import WakeModel
@@ -8,7 +8,7 @@ import WakeModel
 @Suite("The page of the control API") struct ControlPageTests {
     private let page: Document
 
-    init() throws { page = try Document("docs/control-api.md") }
+    init() throws { page = try Document("docs/reference/http-api.md") }
 
     /// Without what only makes it readable.
     private func compact(_ text: String) -> String {

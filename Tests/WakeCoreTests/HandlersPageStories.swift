@@ -1,4 +1,4 @@
-// The closed words and the limits of docs/handlers.md, held to the code that writes and keeps them.
+// The closed words and the limits of docs/reference/events-and-replies.md, held to the code that writes and keeps them.
 import TestBench
 import Testing
 import WakeModel
@@ -9,7 +9,7 @@ import WakeModel
 struct HandlersPageStories {
     private let page: Document
 
-    init() throws { page = try Document("docs/handlers.md") }
+    init() throws { page = try Document("docs/reference/events-and-replies.md") }
 
     @Test("the page explains every code with which a reply is refused, and nothing that is none")
     func codes() {
@@ -38,7 +38,7 @@ struct HandlersPageStories {
     func attentions() throws {
         let row = page.text.split(separator: "\n").first { $0.hasPrefix("| `wakebridge.device.attention` |") } ?? ""
         for kind in Attention.allCases { #expect(row.contains("`\(kind.rawValue)`"), "\(kind.rawValue)") }
-        let traces = try Document("docs/trace-format.md").text.split(separator: "\n")
+        let traces = try Document("docs/reference/trace.md").text.split(separator: "\n")
         let attention = traces.first { $0.hasPrefix("| `attention ") } ?? ""
         #expect(Attention.allCases.allSatisfy { attention.contains($0.rawValue) })
         let gap = traces.first { $0.hasPrefix("| `gap ") } ?? ""
@@ -50,7 +50,7 @@ struct HandlersPageStories {
         let names = HandlerState.allCases.map(\.rawValue)
         let explained = try Document("docs/how-it-works.md").words(below: "## Where a handler can be")
         #expect(explained.sorted() == names.sorted())
-        let rows = try Document("docs/control-api.md").text.split(separator: "\n")
+        let rows = try Document("docs/reference/http-api.md").text.split(separator: "\n")
         let row = rows.first { $0.hasPrefix("| `state` |") } ?? ""
         #expect(Set(row.split(separator: "`").map(String.init)).isSuperset(of: names))
     }
@@ -66,6 +66,6 @@ struct HandlersPageStories {
             "| open tasks | \(BudgetLedger.taskLimit) |",
             "| a value for a characteristic | \(ReplyLine.characteristicLimit) bytes |",
         ]
-        for row in rows { #expect(page.text.contains(row), "docs/handlers.md should say: \(row)") }
+        for row in rows { #expect(page.text.contains(row), "docs/reference/events-and-replies.md should say: \(row)") }
     }
 }

@@ -208,9 +208,9 @@ struct ConfigurationTests {
         #expect(before.changes(to: before).isEmpty)
     }
 
-    @Test("docs/manifest.md explains every key of the closed lists, and no other")
+    @Test("docs/reference/manifest.md explains every key of the closed lists, and no other")
     func documentation() throws {
-        let text = try String(contentsOf: root.appendingPathComponent("docs/manifest.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent("docs/reference/manifest.md"), encoding: .utf8)
         let documented = Set(
             text.split(separator: "\n").filter { $0.hasPrefix("| `") }.compactMap { row in
                 row.split(separator: "`").dropFirst().first.map(String.init)
@@ -226,7 +226,7 @@ struct ConfigurationTests {
         for entry in TimerKeys.all {
             let range = "\(entry.range.lowerBound.text) to \(entry.range.upperBound.text)"
             let row = "| `timers.\(entry.key)` | \(HandlerTimers()[keyPath: entry.timer].text) | \(range) |"
-            #expect(text.contains(row), "docs/manifest.md should say: \(row)")
+            #expect(text.contains(row), "docs/reference/manifest.md should say: \(row)")
         }
     }
 }

@@ -1,4 +1,4 @@
-// A handler's environment in docs/handlers.md, compared with the real one.
+// A handler's environment in docs/reference/events-and-replies.md, compared with the real one.
 import TestBench
 import Testing
 import WakeCore
@@ -21,9 +21,9 @@ struct HandlersPageTests {
         return Dictionary(variables.map { ($0.name, $0.value) }, uniquingKeysWith: { "\($0), \($1)" })
     }
 
-    @Test("docs/handlers.md explains every variable that a handler is started with, and no other")
+    @Test("docs/reference/events-and-replies.md explains every variable that a handler is started with, and no other")
     func page() throws {
-        let words = try Document("docs/handlers.md").words(below: "## What it starts with")
+        let words = try Document("docs/reference/events-and-replies.md").words(below: "## What it starts with")
         let names = try environment("{exec: [\"/bin/cat\"], modes: [], watch: []}").keys
         #expect(Set(words) == Set(names).union(["NOTIFY_SOCKET"]))
     }

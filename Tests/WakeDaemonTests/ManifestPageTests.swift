@@ -1,4 +1,4 @@
-// The defaults and ranges in docs/manifest.md, and the manifests that the pages and the examples show.
+// The defaults and ranges in docs/reference/manifest.md, and the manifests that the pages and the examples show.
 import TestBench
 import Testing
 import WakeCore
@@ -39,7 +39,7 @@ private struct Row {
 struct ManifestPageTests {
     private let rows: [Row]
 
-    init() throws { rows = try Document("docs/manifest.md").text.split(separator: "\n").compactMap(Row.init) }
+    init() throws { rows = try Document("docs/reference/manifest.md").text.split(separator: "\n").compactMap(Row.init) }
 
     private func standard(_ key: String) -> String? { rows.first { $0.key == key }?.standard }
 
@@ -135,9 +135,8 @@ struct ManifestPageTests {
             return ProfileLibrary.Source(name: name, file: file, text: bytes(of: "\(packageFolder)/\(file)"))
         }
         let profiles = ProfileLibrary.load(sources).library
-        let pages =
-            ["README.md"] + names(in: "\(packageFolder)/docs").filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
-        var texts = try pages.flatMap { page in try Document(page).blocks.filter { $0.language == "json5" }.map(\.text)
+        var texts = try Document.pages.flatMap { page in
+            try Document(page).blocks.filter { $0.language == "json5" }.map(\.text)
         }
         for name in names(in: "\(packageFolder)/Examples/handlers") where name.hasSuffix(".json5") {
             texts.append(text(of: "\(packageFolder)/Examples/handlers/\(name)"))

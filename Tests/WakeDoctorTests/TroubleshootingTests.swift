@@ -5,7 +5,7 @@ import Testing
 @testable import WakeDoctor
 
 @Suite("The page on troubleshooting") struct TroubleshootingTests {
-    private let page = lines(of: "\(packageFolder)/docs/troubleshooting.md")
+    private let page = lines(of: "\(packageFolder)/docs/how-to/fix.md")
 
     private static let margin = String(repeating: " ", count: 9)
 

@@ -1,4 +1,4 @@
-// The programs that docs/handlers.md shows, taken from its text and run.
+// The programs that docs/reference/events-and-replies.md shows, taken from its text and run.
 import TestBench
 import Testing
 
@@ -10,7 +10,7 @@ struct HandlersPageTests {
         notice("restored", "{\"reason\":\"event\",\"devices\":[],\"checkpoint\":null}"), event(3), event(4),
     ]
 
-    init() throws { page = try Document("docs/handlers.md") }
+    init() throws { page = try Document("docs/reference/events-and-replies.md") }
 
     @Test("the shortest handler, in shell, answers events and no notice")
     func shell() throws {

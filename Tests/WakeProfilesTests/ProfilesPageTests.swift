@@ -1,4 +1,4 @@
-// The keys, words and defaults of docs/profiles.md, held to what profiles are read with.
+// The keys, words and defaults of docs/reference/profile-keys.md, held to what profiles are read with.
 import TestBench
 import Testing
 import WakeModel
@@ -9,7 +9,7 @@ import WakeModel
 struct ProfilesPageTests {
     private let page: Document
 
-    init() throws { page = try Document("docs/profiles.md") }
+    init() throws { page = try Document("docs/reference/profile-keys.md") }
 
     /// The cells of the row of a key, without backticks.
     private func row(_ key: String) -> [String] {

@@ -1,4 +1,4 @@
-// The trace that docs/trace-format.md shows, read as any other.
+// The trace that docs/reference/trace.md shows, read as any other.
 import TestBench
 import Testing
 import WakeTrace
@@ -7,7 +7,7 @@ import WakeTrace
 struct TracePageTests {
     @Test("the trace that the page shows is read, with each of its operations")
     func shown() throws {
-        let block = try #require(try Document("docs/trace-format.md").block("", with: "wakebridge-trace 1"))
+        let block = try #require(try Document("docs/reference/trace.md").block("", with: "wakebridge-trace 1"))
         var rest = Array((block.text + "\n").utf8)
         var reader = TraceReader(supplyingChunks: {
             defer { rest = [] }

@@ -182,6 +182,7 @@ extension ControlRefusal {
     fileprivate static func unprofiled(_ word: String) -> ControlRefusal {
         ControlRefusal(
             .conflict, code: "conflict", message: "no profile knows '\(word)', so the bridge does not watch it",
-            advice: "write a profile for it (docs/profiles.md); 'wakebridge scan --all --json' tells its properties")
+            advice: "write a profile for it (docs/reference/profile-keys.md); "
+                + "'wakebridge scan --all --json' tells its properties")
     }
 }
