@@ -14,7 +14,7 @@ else
     echo "release.sh: there is no libstdc++.a, so it is linked dynamically, and a start takes longer" >&2
 fi
 
-# What a wake executes lies on half as many pages where its functions stand beside each other (docs/performance.md). The
+# What a wake executes lies on half as many pages where its functions stand beside each other (docs/dev/performance-log.md). The
 # list's name has its sum: what is linked with another is linked again.
 tools=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/../../bin
 if [ -x "$tools/ld.lld" ] || command -v ld.lld >/dev/null; then

@@ -63,7 +63,7 @@ struct PagesTests {
     }
 
     @Test("each defence that the page on security claims names tests that exist")
-    func defences() throws { try expectProofs(in: "docs/security.md", ofRows: "| to ", atLeast: 10) }
+    func defences() throws { try expectProofs(in: "docs/explanation/security-model.md", ofRows: "| to ", atLeast: 10) }
 
     @Test("each of the thirteen invariants in docs/dev/invariants.md names tests that exist")
     func invariants() throws { try expectProofs(in: "docs/dev/invariants.md", ofRows: "| I", atLeast: 13) }
@@ -95,7 +95,7 @@ struct PagesTests {
         }
         let proofs = named.filter { $0.hasPrefix("accessory-") || $0 == "rfcomm" }
         #expect(proofs.count >= 15 && Set(proofs).subtracting(scenarios) == [], "\(proofs)")
-        for part in try Document("docs/lab.md").words(below: "## What is played") {
+        for part in try Document("docs/dev/lab.md").words(below: "## What is played") {
             #expect(File.exists("\(packageFolder)/Tests/Lab/\(part)"), "\(part)")
         }
     }

@@ -50,7 +50,7 @@ struct Options {
     var pictureFile: String? {
         get throws {
             if let picture { return picture }
-            return parts == Part.allCases ? try Places.checkout() + "/docs/performance.svg" : nil
+            return parts == Part.allCases ? try Places.checkout() + "/docs/pictures/performance.svg" : nil
         }
     }
 

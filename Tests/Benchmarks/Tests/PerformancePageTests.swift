@@ -1,4 +1,4 @@
-// What docs/performance.md says that the benchmarks may be asked for, held to what they take.
+// What docs/dev/performance-log.md says that the benchmarks may be asked for, held to what they take.
 import TestBench
 import Testing
 
@@ -10,7 +10,7 @@ struct PerformancePageTests {
         #expect(asked.exit == 1)
         let taken =
             asked.talk.split(separator: " is none of ").last?.split { " ,\n".contains($0) }.map(String.init) ?? []
-        let page = try Document("docs/performance.md")
+        let page = try Document("docs/dev/performance-log.md")
         let options = page.words(below: "# Performance: what is measured, how, and what it is here")
             .compactMap { $0.split(separator: " ").first.map(String.init) }
         #expect(Set(options) == Set(taken.filter { $0.hasPrefix("--") }))
