@@ -1,4 +1,5 @@
 // The package's own files as the rules see them: where they lie, what they say, and what of it is code.
+import TestBench
 import Testing
 import WakeSystem
 
@@ -49,7 +50,7 @@ enum SourceTree {
     /// Everything that is committed as text, in the places where people write.
     static let everything =
         ["Sources", "Tests", "Examples", "Devices", "docs", "Scripts", ".ci"].flatMap { read($0, endings: [""]) }
-        + ["README.md", "Makefile", "Package.swift"].compactMap { try? SourceFile($0) }
+        + (["Makefile", "Package.swift"] + Document.beside).compactMap { try? SourceFile($0) }
 
     private static func read(_ folder: String, endings: [String]) -> [SourceFile] {
         paths(below: folder).filter { path in endings.contains { path.hasSuffix($0) } }.compactMap {

@@ -10,8 +10,10 @@ package struct Document {
         package var lines: [Substring] { text.split(separator: "\n") }
     }
 
-    /// The README and every page below docs, as paths from the package's folder.
-    package static let pages = ["README.md"] + pages(below: "docs")
+    /// The README and the pages that lie beside it.
+    package static let beside = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+    /// These and every page below docs, as paths from the package's folder.
+    package static let pages = beside + pages(below: "docs")
 
     package let path: String
     package let text: String

@@ -48,7 +48,8 @@ struct HandlersPageStories {
     @Test("every state of a handler is explained, by the name that the status gives it")
     func states() throws {
         let names = HandlerState.allCases.map(\.rawValue)
-        let explained = try Document("docs/explanation/freezing-and-sleeping.md").words(below: "## Where a handler can be")
+        let states = try Document("docs/explanation/freezing-and-sleeping.md")
+        let explained = states.words(below: "## Where a handler can be")
         #expect(explained.sorted() == names.sorted())
         let rows = try Document("docs/reference/http-api.md").text.split(separator: "\n")
         let row = rows.first { $0.hasPrefix("| `state` |") } ?? ""
