@@ -11,7 +11,7 @@ struct PerformancePageTests {
         let taken =
             asked.talk.split(separator: " is none of ").last?.split { " ,\n".contains($0) }.map(String.init) ?? []
         let page = try Document("docs/dev/performance-log.md")
-        let options = page.words(below: "# Performance: what is measured, how, and what it is here")
+        let options = page.words(below: "# Performance log: what is measured, how, and what it was here")
             .compactMap { $0.split(separator: " ").first.map(String.init) }
         #expect(Set(options) == Set(taken.filter { $0.hasPrefix("--") }))
         let line = page.text.split(separator: "\n").first { $0.contains("# some: ") } ?? ""
