@@ -182,7 +182,8 @@ private final class PairingRun {
         Console.print(PairedText.sentence(paired, outcome) + "\n")
         if paired.profile == nil {
             Console.say(
-                "no profile knows it, so the daemon does not watch it; write one for it (docs/reference/profile-keys.md)")
+                "no profile knows it, so the daemon does not watch it; write one for it "
+                    + "(docs/how-to/add-a-device-profile.md)")
         } else {
             Console.say("next: wakebridge watch \(paired.peripheral.alias.printable.asShellWord)")
         }

@@ -1,4 +1,4 @@
-// The closed words and the limits of docs/reference/events-and-replies.md, held to the code that writes and keeps them.
+// The closed words of docs/reference/events-and-replies.md and the limits of limits.md, held to the code that keeps them.
 import TestBench
 import Testing
 import WakeModel
@@ -36,13 +36,10 @@ struct HandlersPageStories {
 
     @Test("every attention that a handler can be told of is explained")
     func attentions() throws {
-        let row = page.text.split(separator: "\n").first { $0.hasPrefix("| `wakebridge.device.attention` |") } ?? ""
-        for kind in Attention.allCases { #expect(row.contains("`\(kind.rawValue)`"), "\(kind.rawValue)") }
-        let traces = try Document("docs/reference/trace.md").text.split(separator: "\n")
-        let attention = traces.first { $0.hasPrefix("| `attention ") } ?? ""
-        #expect(Attention.allCases.allSatisfy { attention.contains($0.rawValue) })
-        let gap = traces.first { $0.hasPrefix("| `gap ") } ?? ""
-        #expect(GapCause.allCases.allSatisfy { gap.contains($0.rawValue) })
+        #expect(Set(page.words(below: "### Attentions")) == Set(Attention.allCases.map(\.rawValue)))
+        let trace = try Document("docs/reference/trace.md").text
+        let words = Attention.allCases.map(\.rawValue) + GapCause.allCases.map(\.rawValue)
+        for word in words { #expect(trace.contains("`\(word)`"), "\(word)") }
     }
 
     @Test("every state of a handler is explained, by the name that the status gives it")
@@ -56,8 +53,9 @@ struct HandlersPageStories {
         #expect(Set(row.split(separator: "`").map(String.init)).isSuperset(of: names))
     }
 
-    @Test("the page names the limits that are kept")
-    func limits() {
+    @Test("the page of limits names those that are kept")
+    func limits() throws {
+        let limits = try Document("docs/reference/limits.md").text
         let rows = [
             "| a line on descriptor 3 | \(ReplyLine.lengthLimit >> 10) KiB, its newline not counted |",
             "| `checkpoint` | \(ReplyLine.checkpointLimit >> 10) KiB of text |",
@@ -67,6 +65,6 @@ struct HandlersPageStories {
             "| open tasks | \(BudgetLedger.taskLimit) |",
             "| a value for a characteristic | \(ReplyLine.characteristicLimit) bytes |",
         ]
-        for row in rows { #expect(page.text.contains(row), "docs/reference/events-and-replies.md should say: \(row)") }
+        for row in rows { #expect(limits.contains(row), "docs/reference/limits.md should say: \(row)") }
     }
 }

@@ -23,7 +23,8 @@ struct HandlersPageTests {
 
     @Test("docs/reference/events-and-replies.md explains every variable that a handler is started with, and no other")
     func page() throws {
-        let words = try Document("docs/reference/events-and-replies.md").words(below: "## What it starts with")
+        let page = try Document("docs/reference/events-and-replies.md")
+        let words = page.words(below: "## The environment")
         let names = try environment("{exec: [\"/bin/cat\"], modes: [], watch: []}").keys
         #expect(Set(words) == Set(names).union(["NOTIFY_SOCKET"]))
     }

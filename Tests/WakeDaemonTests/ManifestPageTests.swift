@@ -1,4 +1,4 @@
-// The defaults and ranges in docs/reference/manifest.md, and the manifests that the pages and the examples show.
+// The defaults and ranges in docs/reference/manifest.md and settings.md, and the files that the pages and examples show.
 import TestBench
 import Testing
 import WakeCore
@@ -39,7 +39,10 @@ private struct Row {
 struct ManifestPageTests {
     private let rows: [Row]
 
-    init() throws { rows = try Document("docs/reference/manifest.md").text.split(separator: "\n").compactMap(Row.init) }
+    init() throws {
+        let pages = try ["manifest", "settings"].map { try Document("docs/reference/\($0).md") }
+        rows = pages.flatMap { $0.text.split(separator: "\n") }.compactMap(Row.init)
+    }
 
     private func standard(_ key: String) -> String? { rows.first { $0.key == key }?.standard }
 
@@ -128,21 +131,30 @@ struct ManifestPageTests {
         }
     }
 
-    @Test("the daemon accepts every manifest that a page or an example shows, with the shipped profiles")
+    @Test("the daemon accepts every manifest, profile and settings file that a page or an example shows")
     func shown() throws {
-        let sources = names(in: "\(packageFolder)/Devices").map { name in
+        let blocks = try Document.pages.flatMap { page in
+            try Document(page).blocks.filter { $0.language == "json5" }.map(\.text)
+        }
+        var manifests = blocks.filter { $0.contains("exec:") }
+        let settings = blocks.filter { !$0.contains("exec:") && !$0.contains("match:") }
+        var sources = blocks.filter { $0.contains("match:") }.map { text in
+            let name = text.split(separator: "\"").dropFirst().first.map(String.init) ?? ""
+            return ProfileLibrary.Source(name: name, file: "Devices/\(name)/profile.json5", text: Array(text.utf8))
+        }
+        #expect(sources.count >= 2 && !settings.isEmpty)
+        sources += names(in: "\(packageFolder)/Devices").map { name in
             let file = "Devices/\(name)/profile.json5"
             return ProfileLibrary.Source(name: name, file: file, text: bytes(of: "\(packageFolder)/\(file)"))
         }
-        let profiles = ProfileLibrary.load(sources).library
-        var texts = try Document.pages.flatMap { page in
-            try Document(page).blocks.filter { $0.language == "json5" }.map(\.text)
-        }
+        let (profiles, errors) = ProfileLibrary.load(sources)
+        #expect(errors.isEmpty, "\(errors)")
+        for text in settings { #expect(faults(text) == [], "\(text)") }
         for name in names(in: "\(packageFolder)/Examples/handlers") where name.hasSuffix(".json5") {
-            texts.append(text(of: "\(packageFolder)/Examples/handlers/\(name)"))
+            manifests.append(text(of: "\(packageFolder)/Examples/handlers/\(name)"))
         }
-        #expect(texts.count >= 6)
-        for text in texts {
+        #expect(manifests.count >= 6)
+        for text in manifests {
             let manifest = try HandlerManifest(id: "hr", file: "hr.json5", text: Array(text.utf8), isRoot: true)
             #expect(manifest.faults(against: profiles).isEmpty, "\(text)")
         }

@@ -1,11 +1,12 @@
-// The page on troubleshooting shows what the doctor says, word for word, and nothing that it does not say.
+// The page of fixes shows what the doctor says, word for word, under its code, and nothing that it does not say.
 import TestBench
 import Testing
 
 @testable import WakeDoctor
 
-@Suite("The page on troubleshooting") struct TroubleshootingTests {
+@Suite("The page of fixes") struct TroubleshootingTests {
     private let page = lines(of: "\(packageFolder)/docs/how-to/fix.md")
+    private let beside = lines(of: "\(packageFolder)/docs/how-to/share-an-adapter.md")
 
     private static let margin = String(repeating: " ", count: 9)
 
@@ -22,7 +23,9 @@ import Testing
     }
 
     /// The lines of each finding on the page.
-    private var shown: [[String]] {
+    private var shown: [[String]] { findings(in: page) + findings(in: beside) }
+
+    private func findings(in page: [String]) -> [[String]] {
         let levels = Finding.Level.allCases.map { $0.name + Self.margin.dropFirst($0.name.count) }
         return page.indices.filter { index in levels.contains { page[index].hasPrefix($0) } }.map { index in
             [page[index]] + page[(index + 1)...].prefix { $0.hasPrefix(Self.margin) }
@@ -43,10 +46,8 @@ import Testing
         for block in shown { #expect(said.contains(block), "\(block.joined(separator: "\n"))") }
     }
 
-    @Test("each finding's word for scripts is in the page's table")
+    @Test("each finding's code is a heading of the page, so that a link can lead to it")
     func namesEach() {
-        for code in Finding.Code.allCases {
-            #expect(page.contains { $0.hasPrefix("| `\(code.rawValue)` |") }, "\(code.rawValue)")
-        }
+        for code in Finding.Code.allCases { #expect(page.contains("### `\(code.rawValue)`"), "\(code.rawValue)") }
     }
 }

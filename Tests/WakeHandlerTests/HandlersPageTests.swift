@@ -1,4 +1,4 @@
-// The programs that docs/reference/events-and-replies.md shows, taken from its text and run.
+// The programs that docs/how-to/write-a-handler.md and docs/reference/swift-api.md show, taken from their text and run.
 import TestBench
 import Testing
 
@@ -10,7 +10,7 @@ struct HandlersPageTests {
         notice("restored", "{\"reason\":\"event\",\"devices\":[],\"checkpoint\":null}"), event(3), event(4),
     ]
 
-    init() throws { page = try Document("docs/reference/events-and-replies.md") }
+    init() throws { page = try Document("docs/how-to/write-a-handler.md") }
 
     @Test("the shortest handler, in shell, answers events and no notice")
     func shell() throws {
@@ -46,7 +46,8 @@ struct HandlersPageTests {
 
     @Test("the handler in Swift is the example that is built, line for line, and answers events")
     func swift() throws {
-        let block = try #require(page.block("swift", with: "import WakeHandler"))
+        let library = try Document("docs/reference/swift-api.md")
+        let block = try #require(library.block("swift", with: "import WakeHandler"))
         let example = text(of: "\(packageFolder)/Examples/handlers/BeatPrinter/main.swift")
         #expect(example.split(separator: "\n").dropFirst().elementsEqual(block.lines))
         let output = runProgram(["\(builtPrograms)/ExampleBeatPrinter"], input: lines, in: directory)

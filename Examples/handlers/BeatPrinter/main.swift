@@ -1,4 +1,4 @@
-// The least a handler in Swift is: prints each heart rate. docs/reference/events-and-replies.md shows it word for word.
+// The least a handler in Swift is: prints each heart rate. docs/reference/swift-api.md shows it word for word.
 import WakeHandler
 
 final class BeatPrinter: AccessoryDelegate {

@@ -182,7 +182,7 @@ extension ControlRefusal {
     fileprivate static func unprofiled(_ word: String) -> ControlRefusal {
         ControlRefusal(
             .conflict, code: "conflict", message: "no profile knows '\(word)', so the bridge does not watch it",
-            advice: "write a profile for it (docs/reference/profile-keys.md); "
+            advice: "write a profile for it (docs/how-to/add-a-device-profile.md); "
                 + "'wakebridge scan --all --json' tells its properties")
     }
 }
