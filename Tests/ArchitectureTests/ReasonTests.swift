@@ -1,5 +1,5 @@
-// Words that no closed list holds, gathered from the code that writes them, stand in the handlers' page: why a device is
-// disconnected, and conditions of the bridge; the control API's codes in its own.
+// Words that no closed list holds, gathered from the code that writes them, stand in the reference: why a device is
+// disconnected, conditions of the bridge, why a handler does not wake, and the codes of the HTTP API.
 import TestBench
 import Testing
 
@@ -40,6 +40,20 @@ struct ReasonTests {
         let cells = rows.filter { $0.hasPrefix("| 4") || $0.hasPrefix("| 5") }
             .compactMap { $0.split(separator: "|").dropFirst().first }
         #expect(Set(cells.flatMap { $0.split { " ,`".contains($0) } }.map(String.init)) == codes)
+    }
+
+    @Test("every reason for which a wake does not happen is in the page of wakes, and no other")
+    func sleeps() throws {
+        let reasons = lines(of: "Sources/WakeCore/Decision.swift").drop { !$0.contains("enum NotWoken") }
+            .prefix { $0 != "}" }
+        let said = reasons.compactMap { line -> String? in
+            guard let start = line.firstIndex(of: "\""), let end = line.lastIndex(of: "\""), start < end else {
+                return nil
+            }
+            return String(line[line.index(after: start)..<end]).replacing("\\\"", with: "\"")
+        }
+        let words = try Document("docs/reference/what-wakes-when.md").words(below: "## What `wakebridge why` lists")
+        #expect(said.count >= 14 && Set(words) == Set(said))
     }
 
     @Test("every condition of the bridge that handlers are told of is explained")
