@@ -9,10 +9,7 @@ import Testing
 
     private static var page: String {
         let list = Verb.all.map { "- [`\($0.name)`](#\($0.name)): \($0.summary)" }
-        let verbs = Verb.all.map { verb in
-            let help = Manual.page(of: verb).split(separator: "\n", omittingEmptySubsequences: false)
-            return "## `\(verb.name)`\n\n```text\n" + help.joined(separator: "\n") + "```\n"
-        }
+        let verbs = Verb.all.map { "## `\($0.name)`\n\n```text\n\(Manual.page(of: $0))```\n" }
         return """
             # Command line
 
@@ -38,5 +35,15 @@ import Testing
         guard text(of: "\(packageFolder)/\(Self.path)") != wanted else { return }
         put(wanted, at: "\(packageFolder)/.build/cli.md")
         Issue.record("\(Self.path) is not what the verbs say; to make it again, run: cp .build/cli.md \(Self.path)")
+    }
+
+    @Test("the page of exit codes has each status that the tool's overview names, and no other")
+    func exitCodes() throws {
+        let overview = Manual.overview.split(separator: "\n").drop { !$0.hasPrefix("Exit status: ") }
+        let named = overview.flatMap { $0.split { " ,.".contains($0) } }.filter { $0.allSatisfy(\.isNumber) }
+        let rows = try Document("docs/reference/exit-codes.md").text.split(separator: "\n")
+            .drop { $0 != "## `wakebridge`" }.prefix { $0 != "## `wakebridged`" }.filter { $0.hasPrefix("| ") }
+        let listed = rows.compactMap { $0.split { "| ".contains($0) }.first }.filter { $0.allSatisfy(\.isNumber) }
+        #expect(named.count >= 3 && listed == named)
     }
 }
