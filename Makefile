@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -81,6 +81,9 @@ install: build ## to PREFIX (/usr/local), below DESTDIR
 
 uninstall: ## take away what install put there
 	@Scripts/install.sh --remove "$(DESTDIR)" "$(PREFIX)" "$(UNITDIR)"
+
+deb: prepare ## the Debian package, .build/deb/wakebridge_VERSION_ARCH.deb; ARCH=arm64 builds it for that
+	@Scripts/deb.sh $(ARCH)
 
 clean: ## forget everything that was built
 	rm -rf .build

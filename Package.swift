@@ -57,7 +57,7 @@ let package = Package(
                 "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
-        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
+        .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(
             name: "wakebridge",
             dependencies: [

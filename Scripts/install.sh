@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts what was built where PREFIX says, or with --remove takes it away. Called by `make install`.
+# Puts what was built where PREFIX says, or with --remove takes it away. Called by `make install` and by Scripts/deb.sh.
 # usage: install.sh BINARIES|--remove DESTDIR PREFIX UNITDIR
 set -eu
 cd "$(dirname "$0")/.."
@@ -7,15 +7,23 @@ cd "$(dirname "$0")/.."
 from=$1 root=$2 prefix=$3 units=$4
 bin=$root$prefix/bin
 share=$root$prefix/share
-devices=$share/wakebridge/Devices
+lib=$root$prefix/lib
+rules=$lib/udev/rules.d
 completion=$share/bash-completion/completions/wakebridge
-rules=$root$prefix/lib/udev/rules.d
 
 if [ "$from" = --remove ]; then
+    # A unit that stays enabled would be looked for at every boot.
+    if [ -z "$root" ] && [ -d /run/systemd/system ]; then
+        systemctl disable --now wakebridged.service 2>/dev/null || true
+    fi
     rm -f "$bin/wakebridge" "$bin/wakebridged" "$completion" "$root$units/wakebridged.service" \
+        "$lib/systemd/user/wakebridged.service" "$lib/sysusers.d/wakebridge.conf" "$lib/tmpfiles.d/wakebridge.conf" \
         "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8" \
         "$rules/70-wakebridge.rules" "$rules/91-wakebridge-braille.rules"
-    rm -rf "$share/wakebridge"
+    rm -rf "$share/wakebridge" "$share/doc/wakebridge"
+    if [ -z "$root" ]; then
+        echo "Kept: events and state in /var/lib/wakebridge, your handlers and settings in /etc/wakebridge."
+    fi
     exit 0
 fi
 
@@ -24,26 +32,39 @@ put() { # MODE FILE DESTINATION
     echo "  $3"
 }
 
+put_tree() { # FOLDER DESTINATION FIND-TEST...: its files, but those that the test leaves out
+    folder=$1 destination=$2
+    shift 2
+    find "$folder" -type f "$@" | LC_ALL=C sort | while IFS= read -r file; do
+        [ -x "$file" ] && mode=755 || mode=644
+        put "$mode" "$file" "$destination/${file#"$folder"/}"
+    done
+}
+
+# A unit is told where its daemon lies.
+put_unit() { # UNIT DESTINATION
+    install -d "$(dirname "$2")"
+    sed "s|/usr/bin/wakebridged|$prefix/bin/wakebridged|g" "$1" >"$2"
+    chmod 644 "$2"
+    echo "  $2"
+}
+
 put 755 "$from/wakebridge" "$bin/wakebridge"
 put 755 "$from/wakebridged" "$bin/wakebridged"
 put 644 docs/man/wakebridge.1 "$share/man/man1/wakebridge.1"
+put 644 docs/man/wakebridged.8 "$share/man/man8/wakebridged.8"
 put 644 docs/wakebridge.bash "$completion"
 for file in udev/*.rules; do put 644 "$file" "$rules/${file#udev/}"; done
-[ ! -f docs/man/wakebridged.8 ] || put 644 docs/man/wakebridged.8 "$share/man/man8/wakebridged.8"
+put 644 Packages/systemd/sysusers.conf "$lib/sysusers.d/wakebridge.conf"
+put 644 Packages/systemd/tmpfiles.conf "$lib/tmpfiles.d/wakebridge.conf"
+put_unit Packages/systemd/wakebridged.service "$root$units/wakebridged.service"
+put_unit Packages/systemd/wakebridged.user.service "$lib/systemd/user/wakebridged.service"
 
 # Profiles and recordings; not the scripts they were made with.
-find Devices -type f ! -name '*.py' | while IFS= read -r file; do
-    put 644 "$file" "$devices/${file#Devices/}"
-done
-
-# The unit is told where its daemon lies.
-unit=$(find Sources/wakebridged docs -name wakebridged.service 2>/dev/null | head -n 1)
-if [ -n "$unit" ]; then
-    install -d "$root$units"
-    sed "s|/usr/bin/wakebridged|$prefix/bin/wakebridged|g" "$unit" >"$root$units/wakebridged.service"
-    chmod 644 "$root$units/wakebridged.service"
-    echo "  $root$units/wakebridged.service"
-fi
+put_tree Devices "$share/wakebridge/Devices" ! -name '*.py'
+put_tree Examples/handlers "$share/doc/wakebridge/examples"
+put_tree docs "$share/doc/wakebridge" ! -path 'docs/man/*' ! -path 'docs/dev/*' ! -name '*.bash'
+for file in README.md CHANGELOG.md SECURITY.md LICENSE; do put 644 "$file" "$share/doc/wakebridge/$file"; done
 
 # A root that is filled for another machine has no udev to tell.
 if [ -z "$root" ]; then

@@ -98,6 +98,11 @@ public final class EventLoop {
         try Deferred(on: self, priority: priority, body)
     }
 
+    /// Tells the service manager at intervals that the loop runs, if it asked for that (WATCHDOG_USEC); otherwise does nothing.
+    public func proveAlive() throws(SystemError) {
+        try check(sd_event_set_watchdog(handle, 1), "watch", "the event loop for the service manager")
+    }
+
     public func requestTurn() {
         if !isTurnRequested { requestedAt = lastBegin }
         isTurnRequested = true

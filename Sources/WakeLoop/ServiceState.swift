@@ -1,7 +1,11 @@
 // Notifies the service manager; does nothing where there is none.
 import CSystemd
+import WakeSystem
 
 public enum ServiceState {
+    /// Whether a service manager listens.
+    public static var isHeard: Bool { Environment.value(of: "NOTIFY_SOCKET") != nil }
+
     public static func ready() { notify("READY=1") }
     public static func stopping() { notify("STOPPING=1") }
 

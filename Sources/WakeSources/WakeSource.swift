@@ -65,5 +65,5 @@ public struct SourceResources {
 
 public enum SourceRegistry {
     /// Those that watch real devices, in the order in which they start.
-    public static let all: [any RegisteredSource.Type] = [BluetoothSource.self, AccessorySource.self]
+    public static var all: [any RegisteredSource.Type] { [BluetoothSource.self, AccessorySource.self] }
 }

@@ -67,11 +67,16 @@ public enum File {
     }
 
     /// When the file was last written; nil where there is none.
-    public static func modificationTime(of path: String) -> WallTime? {
+    public static func modificationTime(of path: String) -> WallTime? { time(of: path) { $0.st_mtim } }
+
+    /// When the file's content, owner or mode last changed; nil where there is none.
+    public static func changeTime(of path: String) -> WallTime? { time(of: path) { $0.st_ctim } }
+
+    private static func time(of path: String, _ pick: (stat) -> timespec) -> WallTime? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        let seconds = Int64(status.st_mtim.tv_sec)
-        return WallTime(microseconds: seconds * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000)
+        let time = pick(status)
+        return WallTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
     /// The whole file. Files of /proc and /sys report no size, so they are read to their end.

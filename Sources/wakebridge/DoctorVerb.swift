@@ -36,7 +36,7 @@ extension Verb {
 
 extension Facts {
     /// Asks every part of the system, each with a deadline.
-    fileprivate init(_ words: ParsedWords) {
+    init(_ words: ParsedWords) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
         toolVersion = Tool.version

@@ -12,7 +12,7 @@ struct InstallTests {
 
     @Test("the unit ends what a dead daemon left, has cgroups of its own, and comes back after a failure")
     func unit() throws {
-        let unit = lines(of: "\(packageFolder)/Sources/wakebridged/wakebridged.service")
+        let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
         defer { Directory.removeTree(folder) }
         for line in [
             "Type=notify", "Delegate=yes", "KillMode=mixed", "TimeoutStopSec=15", "Restart=on-failure",
@@ -27,7 +27,7 @@ struct InstallTests {
 
     @Test("the unit takes no capability from the daemon that it has a use for")
     func capabilities() {
-        let unit = lines(of: "\(packageFolder)/Sources/wakebridged/wakebridged.service")
+        let unit = lines(of: "\(packageFolder)/Packages/systemd/wakebridged.service")
         for key in ["CapabilityBoundingSet=", "AmbientCapabilities="] {
             for line in unit where line.hasPrefix(key) {
                 for name in ["CAP_NET_RAW", "CAP_NET_ADMIN"] { #expect(line.contains(name) != line.contains("~")) }

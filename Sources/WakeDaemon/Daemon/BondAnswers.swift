@@ -7,7 +7,8 @@ extension ControlAnswers {
     /// Those that a bond would bring to it; none of a handler that waits for an operator, or for a penalty to end, first.
     func unbonded(of standing: HandlerStatus) -> [Device] { unproved(to: standing).filter(canBond) }
 
-    func why(_ standing: HandlerStatus) -> String {
+    /// Why it is not woken for some of its devices; nil where nothing is in the way.
+    func bondClause(of standing: HandlerStatus) -> String? {
         let devices = unproved(to: standing)
         let clauses = [
             Self.clause(devices.filter(canBond)) { alias in
@@ -17,8 +18,8 @@ extension ControlAnswers {
                 !sources.areReal ? "not bonded, as nothing in a trace is" : "without Bluetooth, so without a bond"
             },
         ].compactMap { $0 }
-        guard !clauses.isEmpty else { return standing.why }
-        return "\(standing.why); its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
+        guard !clauses.isEmpty else { return nil }
+        return "its manifest requires bonded devices, and \(clauses.joined(separator: "; "))"
     }
 
     private func canBond(_ device: Device) -> Bool { sources.areReal && Device.bluetoothAddress(in: device.uri) != nil }

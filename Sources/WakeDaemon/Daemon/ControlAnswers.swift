@@ -14,6 +14,7 @@ final class ControlAnswers {
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
+    var logBook: HandlerLogBook { daemon.logBook }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -156,9 +157,9 @@ final class ControlAnswers {
         .stream(contentType: "application/x-ndjson") { [self] stream in
             leases.append((handler, stream))
             bridge.turn.ingest(.operated(handler, .attach))
-            daemon.logBook.follow(handler, stream)
+            logBook.follow(handler, stream)
             stream.onClose = { [self] stream in
-                daemon.logBook.forget(stream)
+                logBook.forget(stream)
                 leases.removeAll { $0.stream === stream }
                 if !leases.contains(where: { $0.handler == handler }) {
                     bridge.turn.ingest(.operated(handler, .detach))
@@ -184,7 +185,7 @@ final class ControlAnswers {
         guard !held.isEmpty else { return }
         leases.removeAll { $0.handler == handler }
         for lease in held {
-            daemon.logBook.forget(lease.stream)
+            logBook.forget(lease.stream)
             lease.stream.close()
         }
         bridge.turn.ingest(.operated(handler, .detach))
@@ -214,8 +215,8 @@ final class ControlAnswers {
     private func logs(_ question: LogQuestion) throws(ControlRefusal) -> ControlResponse {
         let handler = try question.handler.map { name throws(ControlRefusal) in try self.handler(name) }
         return .stream(contentType: "application/x-ndjson") { [self] stream in
-            stream.onClose = { [self] stream in daemon.logBook.forget(stream) }
-            daemon.logBook.send(handler, count: question.lines, follows: question.follows, to: stream)
+            stream.onClose = { [self] stream in logBook.forget(stream) }
+            logBook.send(handler, count: question.lines, follows: question.follows, to: stream)
         }
     }
 

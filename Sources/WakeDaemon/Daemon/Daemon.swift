@@ -12,7 +12,7 @@ import WakeTrace
 
 /// Owns everything for the life of the process. Everything runs on the loop's one thread.
 public final class Daemon {
-    public static let version = "0.1.0"
+    public static let version = "0.24.0"
 
     package let bridge: Bridge
     let settings: BridgeSettings
@@ -24,6 +24,7 @@ public final class Daemon {
     private let lock: LockFile
     private let stateLock: LockFile
     private let monitors: MachineMonitors
+    private let statusLine: StatusLine
     let bus: SystemBus
     let sources: LiveSources
     /// Where a trace is played in place of devices, what reads its file.
@@ -66,6 +67,10 @@ public final class Daemon {
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         bridge.turn.listeners.add(history)
         bridge.turn.listeners.add(logBook)
+        statusLine = try StatusLine(catalog: catalog, loop: bridge.loop)
+        bridge.turn.listeners.add(statusLine as any DecisionListener)
+        bridge.turn.listeners.add(statusLine as any EventSink)
+        bridge.turn.listeners.add(try ProgramWatch(turn: bridge.turn, catalog: catalog, loop: bridge.loop))
         monitors.listen()
     }
 
@@ -78,7 +83,9 @@ public final class Daemon {
             bridge.close()
             throw error
         }
+        try bridge.loop.proveAlive()
         ServiceState.ready()
+        statusLine.updateSoon()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
@@ -183,6 +190,7 @@ public final class Daemon {
             log.notice("handler \(name) is removed")
         }
         updateWarnings()
+        statusLine.updateSoon()
     }
 
     /// Each is logged when it comes up, and not again while it stands.

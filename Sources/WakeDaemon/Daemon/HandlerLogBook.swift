@@ -17,6 +17,8 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
     private struct Page {
         var lines: [Line] = []
         var limit: RateLimiter
+        /// What it wrote last on standard error: most programs say there why they end.
+        var lastError: String?
     }
 
     private let catalog: Catalog
@@ -76,10 +78,13 @@ final class HandlerLogBook: HandlerLog, DecisionListener {
         let written = Self.write(line, of: catalog.name(of: id), voice, at: stamp.wall)
         var page = pages[id] ?? newPage(stamp)
         page.lines.append(Line(number: lineCount, bytes: written))
+        if voice == .handler(.errors), !line.isEmpty { page.lastError = line }
         if page.lines.count > Self.linesKept { page.lines.removeFirst() }
         pages[id] = page
         for follower in followers where follower.handler.map({ $0 == id }) ?? true { follower.stream.send(written) }
     }
+
+    func lastError(of id: HandlerID) -> String? { pages[id]?.lastError }
 
     /// Sends the latest `count` lines of one handler or of all, in their order, and goes on with new ones where asked.
     func send(_ handler: HandlerID?, count: Int, follows: Bool, to stream: ControlStream) {

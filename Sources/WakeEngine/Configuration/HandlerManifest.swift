@@ -101,6 +101,11 @@ public struct HandlerManifest: Hashable, Sendable {
 }
 
 extension HandlerManifest {
+    /// The files that a person would edit to mend it: the program, and the script that an interpreter is given.
+    package var programFiles: [String] {
+        Array(exec.prefix(1) + exec.dropFirst().filter { $0.hasPrefix("/") }.prefix(1))
+    }
+
     /// `exec` with the program's path made absolute; `folder` is the absolute one that holds the manifest.
     public func command(in folder: String) -> [String] {
         guard let program = exec.first, !program.hasPrefix("/") else { return exec }

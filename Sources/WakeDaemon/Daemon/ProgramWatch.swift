@@ -1,0 +1,124 @@
+// What a handler in trouble runs: when that program changes on disk, the handler need not wait for an operator.
+import WakeCore
+import WakeEngine
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Watches the programs of handlers that are held or in quarantine, and only until they run again.
+final class ProgramWatch: DecisionListener {
+    private unowned let turn: Turn
+    private let catalog: Catalog
+    private let loop: EventLoop
+    private var watched: [HandlerID: WatchedProgram] = [:]
+    private var settle: Timer?
+    private let log = Log("handler")
+    /// An editor, or a copy over a slow line, writes in several steps.
+    private static let settleTime = TimeSpan.milliseconds(200)
+
+    init(turn: Turn, catalog: Catalog, loop: EventLoop) throws(SystemError) {
+        self.turn = turn
+        self.catalog = catalog
+        self.loop = loop
+        settle = try loop.timer(on: .monotonic, of: self) { $0.look() }
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        switch decision {
+        case .held, .moved(_, to: .quarantined, _): watch(handler)
+        case .moved(_, to: .launching, _), .moved(_, to: .active, _), .moved(_, to: .stopped, _): watched[handler] = nil
+        case .moved, .delivered, .acknowledged, .refused, .charged, .deadLettered, .lost, .struck, .began, .ended,
+            .faulted, .throttled, .notWoken:
+            break
+        }
+    }
+
+    private func watch(_ handler: HandlerID) {
+        guard watched[handler] == nil, let manifest = catalog.handlers[handler] else { return }
+        let program = WatchedProgram(manifest.programFiles)
+        watched[handler] = program
+        watchFolders(of: program, manifest.id)
+        // What changed while the watch was being made is seen too.
+        lookSoon()
+    }
+
+    private func watchFolders(of program: WatchedProgram, _ name: String) {
+        do throws(SystemError) {
+            program.folders = []
+            for path in program.nearestFolders {
+                program.folders.append(try WatchedFolder(path, on: loop, of: self) { $0.lookSoon() })
+            }
+        } catch {
+            log.warning("\(name): \(error.description); once its program is mended, run: wakebridge start \(name)")
+        }
+    }
+
+    private func lookSoon() {
+        for program in watched.values { for folder in program.folders { folder.drain() } }
+        settle?.arm(at: SystemClock.monotonic() + Self.settleTime)
+    }
+
+    private func look() {
+        for (handler, program) in watched {
+            let name = catalog.name(of: handler)
+            if let file = program.changedFile {
+                watched[handler] = nil
+                log.notice("\(name): \(file) has changed, so it may start again")
+                turn.ingest(.operated(handler, .start))
+            } else if program.folders.map(\.path) != program.nearestFolders {
+                // A folder on the way to it has come or gone.
+                watchFolders(of: program, name)
+                lookSoon()
+            }
+        }
+    }
+}
+
+/// The files of one program as they were when its handler failed, and the folders in which they would change.
+private final class WatchedProgram {
+    private let files: [String]
+    private let before: [WallTime?]
+    var folders: [WatchedFolder] = []
+
+    init(_ files: [String]) {
+        self.files = files
+        before = files.map { File.changeTime(of: $0) }
+    }
+
+    /// Of a file in a folder that is not there yet, the nearest one above it that is.
+    var nearestFolders: [String] {
+        let folders = files.map { file in
+            var folder = File.parent(of: file)
+            while !File.exists(folder), folder != "/" { folder = File.parent(of: folder) }
+            return folder
+        }
+        return Set(folders).sorted()
+    }
+
+    /// Nil while each is as it was. One that is only gone would not help the handler.
+    var changedFile: String? {
+        zip(files, before).first { file, time in
+            let now = File.changeTime(of: file)
+            return now != nil && now != time
+        }?.0
+    }
+}
+
+private final class WatchedFolder {
+    let path: String
+    private let directory: DirectoryWatch
+    private var watch: Watch?
+
+    init<Owner: AnyObject>(
+        _ path: String, on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
+    ) throws(SystemError) {
+        self.path = path
+        directory = try DirectoryWatch(path, seesNew: true)
+        watch = try loop.watch(directory.raw, for: .readable, of: owner, body)
+    }
+
+    /// Before what it watches is closed.
+    deinit { watch?.cancel() }
+
+    func drain() { _ = try? directory.drain() }
+}

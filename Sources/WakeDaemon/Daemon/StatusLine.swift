@@ -1,0 +1,66 @@
+// The line that `systemctl status` shows: how many devices are connected, and which handlers do not run.
+import WakeCore
+import WakeEngine
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+/// Tells the service manager when something that an operator looks for has changed, and at most once a second. A wake changes none of it.
+final class StatusLine: DecisionListener, EventSink {
+    private let catalog: Catalog
+    private var timer: Timer?
+    private var connected: Set<EventOrigin> = []
+    private var barred: [HandlerID: HandlerState] = [:]
+    private var told = ""
+    private static let pause = TimeSpan.seconds(1)
+
+    init(catalog: Catalog, loop: EventLoop) throws(SystemError) {
+        self.catalog = catalog
+        // Without a service manager there is nothing to wake up for.
+        if ServiceState.isHeard { timer = try loop.timer(on: .monotonic, of: self) { $0.update() } }
+    }
+
+    func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
+        guard case .moved(let from, let to, _) = decision else { return }
+        switch (from, to) {
+        case (_, .stopped), (_, .quarantined):
+            barred[handler] = to
+            updateSoon()
+        case (.stopped, _), (.quarantined, _):
+            barred[handler] = nil
+            updateSoon()
+        case (_, _): break
+        }
+    }
+
+    func saw(_ event: DeviceEvent, as sequence: Sequence?) {
+        switch event.kind {
+        case .connected: if connected.insert(event.origin).inserted { updateSoon() }
+        case .disconnected: if connected.remove(event.origin) != nil { updateSoon() }
+        case .data, .gap, .attention: break
+        }
+    }
+
+    func updateSoon() {
+        if let timer, timer.armedAt == nil { timer.arm(at: SystemClock.monotonic() + Self.pause) }
+    }
+
+    private func update() {
+        let line = text
+        guard line != told else { return }
+        told = line
+        ServiceState.status(line)
+    }
+
+    var text: String {
+        let devices = catalog.devices.lazy.compactMap { $0 }.count
+        let names = { [barred, catalog] (state: HandlerState) in
+            barred.filter { $0.value == state && catalog.handlers[$0.key] != nil }
+                .map { catalog.name(of: $0.key) }.sorted()
+        }
+        let clauses = [HandlerState.quarantined, .stopped].map { (state: $0, names: names($0)) }
+            .filter { !$0.names.isEmpty }.map { "; \($0.state.rawValue): \($0.names.joined(separator: ", "))" }
+        return "\(connected.count) of \(devices.counted("device")) connected, "
+            + catalog.handlers.count.counted("handler") + clauses.joined()
+    }
+}

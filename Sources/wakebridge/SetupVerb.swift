@@ -1,0 +1,252 @@
+// wakebridge setup: finds what this machine lacks, asks, does it, and ends with the first value of a device.
+import Glibc
+import WakeDaemon
+import WakeDoctor
+import WakeEngine
+import WakeModel
+import WakeProfiles
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var setup: Verb {
+        Verb(
+            name: "setup", summary: "find what this machine lacks, fix it, and pair the first device",
+            synopsis: ["[--yes] [--user NAME] [--no-device] [--for SECONDS]"],
+            detail: """
+                Looks for what 'doctor' looks for, and asks before each command that it runs. Lets your user use the tool
+                without sudo. Then pairs a device that a profile knows, unless you have one, and waits for its first value.
+                Ends with that value, or with the one thing that is in the way. Exit status 0 or 1. Needs root.
+                """,
+            flags: [
+                Flag("yes", short: "y", "ask nothing: run each command, and pair the only device in pairing mode"),
+                Flag(
+                    "user", value: "NAME",
+                    "the user who may use the tool without sudo; the one who ran sudo if not given"),
+                Flag("no-device", "pair no device, and wait for none"),
+                Flag("for", value: "SECONDS", "how long to wait for the first value; 60 if not given"),
+            ] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            guard geteuid() == 0 else {
+                throw .failure("setting up changes the system, which needs root: run 'sudo wakebridge setup'")
+            }
+            return try MachineSetup(words).run()
+        }
+    }
+}
+
+/// One run of the verb.
+private final class MachineSetup {
+    private let words: ParsedWords
+    private let turns: ToolLoop
+    private let patience: TimeSpan
+    /// How long a service or an adapter may take to come.
+    private static let settleTime = TimeSpan.seconds(15)
+
+    init(_ words: ParsedWords) throws(Complaint) {
+        self.words = words
+        patience = .seconds(Int64(try words.number("for", in: 1...3_600) ?? 60))
+        turns = try ToolLoop()
+    }
+
+    func run() throws(Complaint) -> Int32 {
+        try admitUser()
+        let blockingFinding = try fixMachine()
+        if words.has("no-device") {
+            guard let blockingFinding else {
+                return finish("this machine is ready: pair a device with 'wakebridge pair'")
+            }
+            return block(blockingFinding)
+        }
+        if try !hasDevice() {
+            if let blockingFinding { return block(blockingFinding) }
+            try pairDevice()
+        }
+        return try awaitValue()
+    }
+
+    // MARK: The machine
+
+    /// Returns what only a person can fix.
+    private func fixMachine() throws(Complaint) -> Finding? {
+        var plan = SetupPlan()
+        while true {
+            switch plan.step(after: Findings(Facts(words))) {
+            case .ready: return nil
+            case .blocked(let finding): return finding
+            case .fix(let finding, let command):
+                plan.markTried(finding.code)
+                Console.say(Console.styled(finding.what.printable, .yellow))
+                guard try consents(to: command) else { continue }
+                run(command)
+                try turns.turn(until: SystemClock.monotonic() + Self.settleTime) {
+                    !Findings(Facts(words)).all.contains { $0.code == finding.code }
+                }
+                guard !turns.isInterrupted else { throw .failure("interrupted; run 'sudo wakebridge setup' again") }
+            }
+        }
+    }
+
+    private func consents(to command: String) throws(Complaint) -> Bool {
+        Console.say("  \(words.has("yes") ? "run" : "run this?")  \(Console.styled(command.printable, .bold))")
+        if words.has("yes") { return true }
+        return try confirm()
+    }
+
+    private func confirm() throws(Complaint) -> Bool {
+        guard Keyboard.isThere else {
+            throw .failure("there is no terminal to ask at; to agree to every step, run 'sudo wakebridge setup --yes'")
+        }
+        Console.draw("  [Y/n] ")
+        guard let answer = readLine() else { throw .failure("nothing was answered; run 'sudo wakebridge setup' again") }
+        return ["", "y", "yes"].contains(answer.lowercased())
+    }
+
+    private func run(_ command: String) {
+        let status = system(command)
+        if status != 0 { Console.say("  the command failed; what it printed is above") }
+    }
+
+    // MARK: The user
+
+    /// The daemon answers root and one group.
+    private func admitUser() throws(Complaint) {
+        guard let user = words.value("user") ?? Environment.value(of: "SUDO_USER"), user != "root" else { return }
+        let places = BridgePlaces.machine
+        let file = places.configuration + "/wakebridge.json5"
+        let settings = try SettingsFile(at: file)
+        let group = settings.controlGroup ?? "wakebridge"
+        if settings.controlGroup != nil, Self.isMember(user, of: group) { return }
+        let name = group.asShellWord
+        let command =
+            "getent group \(name) >/dev/null || groupadd --system \(name); usermod --append --groups \(name) \(user.asShellWord)"
+        Console.say(Console.styled("\(user) cannot use wakebridge without sudo yet".printable, .yellow))
+        guard try consents(to: command) else { return }
+        run(command)
+        try settings.add(group)
+        Console.say("  \(file) says control_group: \"\(group)\"; \(user) is in the group from the next login on")
+        if Self.isServiceActive { run("systemctl restart wakebridged") }
+    }
+
+    private static var isServiceActive: Bool { system("systemctl --quiet is-active wakebridged 2>/dev/null") == 0 }
+
+    private static func isMember(_ user: String, of group: String) -> Bool {
+        system("id -nG -- \(user.asShellWord) 2>/dev/null | tr ' ' '\\n' | grep -qxF -- \(group.asShellWord)") == 0
+    }
+
+    // MARK: The device
+
+    /// Whether the daemon knows one that a profile knows.
+    private func hasDevice() throws(Complaint) -> Bool {
+        try words.client.ask(.get, "/v1/devices").json.list("devices").contains { $0["profile"]?.string != nil }
+    }
+
+    private func pairDevice() throws(Complaint) {
+        Console.say("looking for a device that a profile knows: put it into its pairing mode, or wear it")
+        let options = words.has("yes") ? ["--yes"] : []
+        let pairing = try ParsedWords(options, options: Verb.pair.allOptions)
+        _ = try Verb.pair.perform(pairing)
+    }
+
+    private func awaitValue() throws(Complaint) -> Int32 {
+        let deadline = SystemClock.monotonic() + patience
+        Console.say("waiting for the first value, for \(patience.spoken) at most …")
+        var first: String?
+        let end = try words.client.follow(
+            .get, "/v1/events",
+            pace: {
+                let left = deadline - SystemClock.monotonic()
+                return first == nil && left > .zero ? min(left, .seconds(1)) : nil
+            }
+        ) { line in
+            if first == nil, Self.isData(line) { first = EventText(line: line).text }
+        }
+        if let first {
+            Console.print(first)
+            return finish("it works; next: wakebridge new handler NAME")
+        }
+        if case .interrupted = end { throw .failure("interrupted; run 'sudo wakebridge setup' again") }
+        return try explainSilence()
+    }
+
+    private static func isData(_ line: ArraySlice<UInt8>) -> Bool {
+        (try? JSONValue(parsing: line))?["type"]?.string == "wakebridge.device.data"
+    }
+
+    private func explainSilence() throws(Complaint) -> Int32 {
+        let devices = try words.client.ask(.get, "/v1/status").json.list("devices")
+        for device in devices {
+            let alias = device.text("alias")
+            if let why = device["why"]?.string { return block("\(alias): \(why.printable)") }
+            if device.text("link") != "connected" {
+                return block(
+                    "\(alias) is not near, or asleep: wake it, bring it nearer, and run 'wakebridge setup' again")
+            }
+        }
+        return block("the device is connected and says nothing: wear it or use it, and see 'wakebridge watch'")
+    }
+
+    // MARK: The end
+
+    private func finish(_ sentence: String) -> Int32 {
+        Console.print(Console.styled(sentence, .green) + "\n")
+        return 0
+    }
+
+    private func block(_ finding: Finding) -> Int32 {
+        switch finding.remedy {
+        case .run(let command): block("\(finding.what); fix: \(command)")
+        case .act(let advice): block("\(finding.what); fix: \(advice)")
+        case nil: block(finding.what)
+        }
+    }
+
+    private func block(_ sentence: String) -> Int32 {
+        Console.say("in the way: \(sentence.printable)")
+        return 1
+    }
+}
+
+/// `wakebridge.json5`, as far as setting up reads and writes it.
+private struct SettingsFile {
+    let path: String
+    let controlGroup: String?
+    private let text: String?
+
+    init(at path: String) throws(Complaint) {
+        self.path = path
+        guard File.exists(path) else {
+            (controlGroup, text) = (nil, nil)
+            return
+        }
+        do {
+            let text = try File.text(at: path)
+            controlGroup = try BridgeSettings(text: Array(text.utf8), file: path).controlGroup
+            self.text = text
+        } catch let errors as ConfigurationErrors {
+            throw .failure(errors.all.map(\.description).joined(separator: "; "))
+        } catch {
+            throw .failure("\(error)")
+        }
+    }
+
+    /// Keeps everything else that the file says, its comments too.
+    func add(_ group: String) throws(Complaint) {
+        guard controlGroup == nil else { return }
+        var new = "{\n  control_group: \"\(group)\",\n}\n"
+        if let text, let brace = text.firstIndex(of: "{") {
+            new = text[...brace] + "\n  control_group: \"\(group)\"," + text[text.index(after: brace)...]
+        }
+        guard (try? BridgeSettings(text: Array(new.utf8), file: path))?.controlGroup == group else {
+            throw .failure(
+                "cannot add control_group to \(path), whose form is unusual; write control_group: \"\(group)\" there")
+        }
+        do throws(SystemError) {
+            try Directory.create(File.parent(of: path), mode: 0o755)
+            try File.replace(path, with: Array(new.utf8), mode: 0o644)
+        } catch {
+            throw .failure(error.description)
+        }
+    }
+}
