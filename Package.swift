@@ -168,7 +168,10 @@ let package = Package(
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(
             name: "WakeHandlerTests",
-            dependencies: ["TestBench", "WakeHandler", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler"]),
+            dependencies: [
+                "TestBench", "WakeHandler", "WakeCore", "WakeModel", "ExampleHeartRate", "ExampleBeatPrinter",
+                "FixtureHandler",
+            ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
         .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),

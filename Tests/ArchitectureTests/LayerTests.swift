@@ -10,7 +10,8 @@ private let layers: [(module: String, imports: Set<String>)] = [
     ("WakeTrace", ["WakeModel"]),
     ("WakeHCI", ["WakeModel"]),
     ("WakeCapture", ["WakeModel", "WakeTrace", "WakeHCI"]),
-    ("WakeHandler", ["WakeModel", "Glibc"]),
+    // For systems beside Linux too.
+    ("WakeHandler", ["WakeModel", "Darwin", "Glibc", "Musl"]),
     ("WakeWords", ["WakeModel", "CWords", "Glibc"]),
     ("WakeJournal", ["WakeModel", "CSQLite", "Glibc"]),
     ("WakeSystem", ["WakeModel", "CLinux", "CBluetooth", "CUdev", "Glibc", "Synchronization"]),
