@@ -6,6 +6,7 @@ let package = Package(
     name: "wakebridge",
     products: [
         .library(name: "WakeHandler", targets: ["WakeHandler"]),
+        .library(name: "WakeHandlerTesting", targets: ["WakeHandlerTesting"]),
         .executable(name: "wakebridged", targets: ["wakebridged"]),
         .executable(name: "wakebridge", targets: ["wakebridge"]),
     ],
@@ -57,6 +58,7 @@ let package = Package(
                 "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
+        .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"], exclude: ["wakebridged.service"]),
         .executableTarget(
             name: "wakebridge",
@@ -169,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "WakeHandlerTests",
             dependencies: [
-                "TestBench", "WakeHandler", "WakeCore", "WakeModel", "ExampleHeartRate", "ExampleBeatPrinter",
-                "FixtureHandler",
+                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeEngine", "WakeModel", "WakeProfiles",
+                "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler",
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
