@@ -118,6 +118,8 @@ let package = Package(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
         .executableTarget(
             name: "ExampleBeatPrinter", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatPrinter"),
+        .executableTarget(
+            name: "ExampleBeatSequence", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatSequence"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -172,7 +174,8 @@ let package = Package(
             name: "WakeHandlerTests",
             dependencies: [
                 "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeEngine", "WakeModel", "WakeProfiles",
-                "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler",
+                "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter", "ExampleBeatSequence",
+                "FixtureHandler",
             ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),

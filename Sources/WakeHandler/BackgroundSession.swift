@@ -151,6 +151,7 @@ public final class BackgroundSession {
 
     /// Writes to a characteristic (up to 512 bytes), or to the device's stream where none is named.
     /// - Parameters:
+    ///   - bytes: what the device gets.
     ///   - device: a name as in ``AccessoryEvent/device``, or an identity as in ``AccessoryEvent/source``.
     ///   - characteristic: a UUID such as `2a39`.
     ///   - completion: called on the main actor; fails where the device, the daemon or the manifest refuses.

@@ -8,6 +8,7 @@ public struct Timestamp: Comparable, Hashable, Sendable, CustomStringConvertible
     /// Microseconds since 1970-01-01T00:00:00Z; negative before that.
     public let microsecondsSince1970: Int64
 
+    /// A time so many microseconds after 1970-01-01T00:00:00Z.
     public init(microsecondsSince1970: Int64) { self.microsecondsSince1970 = microsecondsSince1970 }
 
     /// Reads RFC 3339 in UTC, such as `2026-11-21T07:42:46.727125Z`. Nil for anything else.

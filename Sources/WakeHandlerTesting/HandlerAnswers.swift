@@ -15,10 +15,12 @@ public struct HandlerAnswers: Hashable, Sendable {
 
     /// One refusal: the event came again, after that long in the time of the recording.
     public struct Retry: Hashable, Sendable {
+        /// The event that came again.
         public let sequence: UInt64
         /// Nil where the handler leaves the wait to the daemon.
         public let after: Duration?
 
+        /// What a test expects.
         public init(sequence: UInt64, after: Duration?) { (self.sequence, self.after) = (sequence, after) }
     }
 
@@ -31,16 +33,21 @@ public struct HandlerAnswers: Hashable, Sendable {
         /// Empty for a read.
         public let bytes: [UInt8]
 
+        /// What a test expects.
         public init(device: String, channel: String?, bytes: [UInt8]) {
             (self.device, self.channel, self.bytes) = (device, channel, bytes)
         }
     }
 
-    /// In the order in which they were written.
+    /// What the handler finished, in the order of its lines.
     public internal(set) var acknowledgements: [Acknowledgement] = []
+    /// What the handler refused for then, in the order of its lines.
     public internal(set) var retries: [Retry] = []
+    /// All texts of ``BackgroundSession/checkpoint(_:)``; the last one is kept.
     public internal(set) var checkpoints: [String] = []
+    /// What the handler asked to be written, also where that was refused.
     public internal(set) var writes: [Request] = []
+    /// What the handler asked to be read, also where that was refused.
     public internal(set) var reads: [Request] = []
     /// The names of all tasks that were begun.
     public internal(set) var tasks: [String] = []
