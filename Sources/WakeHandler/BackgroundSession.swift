@@ -81,14 +81,17 @@ public final class BackgroundSession {
     }
 
     /// Calls the delegate for each event until stdin ends. Blocks the main thread: work that awaits needs ``events``.
-    /// While it waits here with nothing open, the daemon may freeze the process.
+    /// While it waits here with nothing open, the daemon may freeze the process. Needs a delegate: returns at once without.
     public func run() {
-        guard let input else { return }
+        guard let input, delegate != nil else { return }
         while case .bytes(let bytes) = readInput(input) { receive(bytes) }
         endInput()
     }
 
-    /// The events of a session without a delegate.
+    /// The events of a session without a delegate. While you wait here with nothing open, the daemon may freeze the process.
+    ///
+    /// With a delegate the sequence is empty until it ends: it calls the delegate as ``run()`` does, and leaves the main
+    /// actor free for what the delegate awaits.
     public var events: AccessoryEvents { AccessoryEvents(session: self) }
 
     /// An estimate that follows the daemon's latest line; nil while nothing is known. Never base logic on it: use the

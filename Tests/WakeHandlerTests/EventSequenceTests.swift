@@ -132,6 +132,28 @@ struct EventSequenceTests {
         await loop.value
     }
 
+    /// Finishes each event in a task of its own.
+    private final class Patient: AccessoryDelegate {
+        func accessory(
+            _ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession
+        ) -> WorkResult {
+            Task { session.finish(event, .useful) }
+            return .pending
+        }
+    }
+
+    @Test("a delegate whose events are waited for is called as by run, and its tasks run meanwhile")
+    func servesDelegate() async {
+        let session = BackgroundSession(collectingWith: Patient())
+        let loop = Task { for await _ in session.events { Issue.record("the delegate has it") } }
+        await settle()
+        session.receive(Array("\(event(1))\n".utf8))
+        await settle()
+        #expect(textLines(session.drainLines().replies) == ["{\"ack\":1,\"result\":\"useful\"}"])
+        session.endInput()
+        await loop.value
+    }
+
     @Test("a real session reads its descriptor while the main actor is free for other work")
     func readsApart() async {
         var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
