@@ -150,9 +150,9 @@ struct RecordingTests {
 
     @Test("a trace or a profile that cannot be used is told with its file and line")
     func faults() throws {
-        let missing = #expect(throws: Recording.Fault.self) { try Recording(trace: "/nowhere/x.trace", devices: "/x") }
+        let missing = thrown(Recording.Fault.self) { try Recording(trace: "/nowhere/x.trace", devices: "/x") }
         #expect(missing?.description.contains("The file /nowhere/x.trace cannot be read: No such file") == true)
-        let broken = #expect(throws: Recording.Fault.self) { try written("+0 1 dance") }
+        let broken = thrown(Recording.Fault.self) { try written("+0 1 dance") }
         #expect(broken?.description.contains("line 5, column 6") == true)
     }
 }

@@ -44,7 +44,7 @@ struct ValueTests {
             ("{\"rr_s\":[]}", "bpm"), ("{\"bpm\":\"x\",\"rr_s\":[]}", "Int"), ("[1]", "Dictionary"),
             ("{\"bpm\":1,\"rr_s\":[],\"pairs\":[{\"id\":300}]}", "UInt8"),
         ] {
-            let error = #expect(throws: DecodingError.self) { try value(text).decode(as: HeartRate.self) }
+            let error = thrown(DecodingError.self) { try value(text).decode(as: HeartRate.self) }
             #expect("\(try #require(error))".contains(part), "\(text)")
         }
     }
