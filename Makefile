@@ -9,10 +9,10 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 # Where toolchains lie that did not put themselves on PATH, or that sudo took off it.
 export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/share/swiftly/bin
 
-SOURCES = Package.swift Sources Tests Examples
+SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help deb demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build wakehandler install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -75,6 +75,9 @@ lab-recording: prepare-tests prepare-lab ## record the shipped devices again: th
 build: prepare ## daemon and tool for this machine, one file each
 	$(RELEASE) --product wakebridged
 	$(RELEASE) --product wakebridge
+
+wakehandler: ## lay out the Swift library of handler authors as a package of its own, below DESTINATION (.build/packages)
+	@Scripts/wakehandler.sh "$(or $(DESTINATION),.build/packages)"
 
 install: build ## to PREFIX (/usr/local), below DESTDIR
 	@Scripts/install.sh "$$($(RELEASE) --show-bin-path)" "$(DESTDIR)" "$(PREFIX)" "$(UNITDIR)"

@@ -6,6 +6,7 @@ let package = Package(
     name: "wakebridge",
     products: [
         .library(name: "WakeHandler", targets: ["WakeHandler"]),
+        .library(name: "WakeHandlerTesting", targets: ["WakeHandlerTesting"]),
         .executable(name: "wakebridged", targets: ["wakebridged"]),
         .executable(name: "wakebridge", targets: ["wakebridge"]),
     ],
@@ -57,6 +58,7 @@ let package = Package(
                 "WakeSources", "WakeEngine", "WakeControl", "WakeWords",
             ]),
         .target(name: "WakeHandler", dependencies: ["WakeModel"]),
+        .target(name: "WakeHandlerTesting", dependencies: ["WakeModel", "WakeProfiles", "WakeTrace", "WakeHandler"]),
         .executableTarget(name: "wakebridged", dependencies: ["WakeDaemon"]),
         .executableTarget(
             name: "wakebridge",
@@ -116,6 +118,8 @@ let package = Package(
             name: "ExampleHeartRate", dependencies: ["WakeHandler"], path: "Examples/handlers/HeartRateLogger"),
         .executableTarget(
             name: "ExampleBeatPrinter", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatPrinter"),
+        .executableTarget(
+            name: "ExampleBeatSequence", dependencies: ["WakeHandler"], path: "Examples/handlers/BeatSequence"),
 
         // What the tests run.
         .target(name: "BenchmarkProbe", path: "Tests/Benchmarks/Probe"),
@@ -168,7 +172,11 @@ let package = Package(
         .testTarget(name: "WakeModelTests", dependencies: ["WakeModel"]),
         .testTarget(
             name: "WakeHandlerTests",
-            dependencies: ["TestBench", "WakeHandler", "ExampleHeartRate", "ExampleBeatPrinter", "FixtureHandler"]),
+            dependencies: [
+                "TestBench", "WakeHandler", "WakeHandlerTesting", "WakeCore", "WakeEngine", "WakeModel", "WakeProfiles",
+                "WakeSystem", "WakeTrace", "ExampleHeartRate", "ExampleBeatPrinter", "ExampleBeatSequence",
+                "FixtureHandler",
+            ]),
         .testTarget(name: "WakeJournalTests", dependencies: ["WakeJournal", "JournalCrasher", "TestBench"]),
         .executableTarget(name: "JournalCrasher", dependencies: ["WakeJournal"], path: "Tests/JournalCrasher"),
         .executableTarget(name: "JournalBenchmark", dependencies: ["WakeJournal"], path: "Tests/JournalBenchmark"),

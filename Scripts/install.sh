@@ -62,6 +62,11 @@ put_unit Packages/systemd/wakebridged.user.service "$lib/systemd/user/wakebridge
 
 # Profiles and recordings; not the scripts they were made with.
 put_tree Devices "$share/wakebridge/Devices" ! -name '*.py'
+# The Swift library's sources, for handlers that are built on this machine, and the Python module.
+Scripts/wakehandler.sh "$share/wakebridge" >/dev/null
+rm -f "$share"/wakebridge/wakehandler-*.tar.gz
+echo "  $share/wakebridge/wakehandler"
+put 644 Packages/python/wakehandler.py "$share/wakebridge/python/wakehandler.py"
 put_tree Examples/handlers "$share/doc/wakebridge/examples"
 put_tree docs "$share/doc/wakebridge" ! -path 'docs/man/*' ! -path 'docs/dev/*' ! -name '*.bash'
 for file in README.md CHANGELOG.md SECURITY.md LICENSE; do put 644 "$file" "$share/doc/wakebridge/$file"; done

@@ -1,45 +1,59 @@
 // The callbacks that a handler's author writes: for events of accessories, and for launch, thaw and expiry.
 
-/// The result of an event. Return it from a callback, or pass it later to ``BackgroundSession/finish(_:_:)``.
+/// The result of an event. Return it from a callback, or pass it to ``BackgroundSession/finish(_:_:)``.
 public enum WorkResult: Hashable, Sendable {
-    /// Done; the bridge deletes the event.
+    /// Done; the daemon deletes the event.
     case useful
     /// Done; there was nothing to do.
     case nothing
     /// Failed for good: the event does not come again.
     case failed
-    /// Not now: it comes again, with its device's later events, after that time (0 to 86,400 s) or the bridge's back-off.
+    /// Not now: it comes again, with its device's later events, after that time (0 to 86,400 s) or the daemon's back-off.
     case retry(after: Duration?)
     /// Not yet: call ``BackgroundSession/finish(_:_:)`` later. The event's budget runs on.
     case pending
 }
 
-/// All callbacks run on the thread that called ``BackgroundSession/run()``, one at a time. All have a default.
+/// What a handler is told. All callbacks run on the main actor, one at a time. All have a default.
+@MainActor
 public protocol AccessoryDelegate: AnyObject {
+    /// The device is ready for use.
     func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult
-    func accessoryDidDisconnect(_ event: AccessoryEvent, reason: String, in session: BackgroundSession) -> WorkResult
+    /// The device is gone.
+    func accessoryDidDisconnect(
+        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
+    ) -> WorkResult
+    /// The device sent bytes.
     func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult
+    /// Events of the device were lost.
     func accessory(_ event: AccessoryEvent, didLose gap: AccessoryGap, in session: BackgroundSession) -> WorkResult
+    /// The device needs an operator; `detail` is a sentence or a command.
     func accessory(
-        _ event: AccessoryEvent, needsAttention kind: String, detail: String?, in session: BackgroundSession
+        _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
     ) -> WorkResult
 
     /// Called first, after a launch.
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration)
     /// The process was frozen for that long: connections may be dead, and timers are late.
-    func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: String)
+    func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason)
     /// The last chance before the freeze or the end; the expiration closures of open tasks were called before this.
-    func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: String)
-    func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: String)
-    func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: String)
-    /// The bridge refused a line for which no completion closure waits.
+    func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: ExpirationReason)
+    /// The process is ended after that long, unless it exits by itself.
+    func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: TerminationReason)
+    /// Memory is short: free what you can make again.
+    func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: MemoryLevel)
+    /// The wall clock jumped; forward is positive.
+    func session(_ session: BackgroundSession, clockDidJumpBy step: Duration)
+    /// The daemon itself changed: an adapter went or came, or events are kept otherwise.
+    func session(_ session: BackgroundSession, didChange condition: BridgeCondition, detail: String?)
+    /// The daemon refused a line for which no completion closure waits.
     func session(_ session: BackgroundSession, didFailWith error: BridgeError)
 }
 
 extension AccessoryDelegate {
     public func accessoryDidConnect(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult { .nothing }
     public func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: String, in session: BackgroundSession
+        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
     ) -> WorkResult { .nothing }
     public func accessory(
         _ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession
@@ -48,12 +62,40 @@ extension AccessoryDelegate {
         _ event: AccessoryEvent, didLose gap: AccessoryGap, in session: BackgroundSession
     ) -> WorkResult { .nothing }
     public func accessory(
-        _ event: AccessoryEvent, needsAttention kind: String, detail: String?, in session: BackgroundSession
+        _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
     ) -> WorkResult { .nothing }
     public func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {}
-    public func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: String) {}
-    public func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: String) {}
-    public func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: String) {}
-    public func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: String) {}
+    public func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {}
+    public func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: ExpirationReason) {}
+    public func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: TerminationReason) {}
+    public func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: MemoryLevel) {}
+    public func session(_ session: BackgroundSession, clockDidJumpBy step: Duration) {}
+    public func session(_ session: BackgroundSession, didChange condition: BridgeCondition, detail: String?) {}
     public func session(_ session: BackgroundSession, didFailWith error: BridgeError) {}
+
+    func call(_ event: AccessoryEvent, in session: BackgroundSession) -> WorkResult {
+        switch event.kind {
+        case .connected: accessoryDidConnect(event, in: session)
+        case .disconnected(let reason, _): accessoryDidDisconnect(event, reason: reason, in: session)
+        case .data(let data): accessory(event, didSend: data, in: session)
+        case .gap(let gap): accessory(event, didLose: gap, in: session)
+        case .attention(let kind, let detail):
+            accessory(event, needsAttention: kind, detail: detail, in: session)
+        case .unknown: .nothing
+        }
+    }
+
+    func call(_ notice: SessionNotice, in session: BackgroundSession) {
+        switch notice {
+        case .restored(let restoration): self.session(session, wasRestored: restoration)
+        case .resumed(let frozen, let reason): self.session(session, didResumeAfter: frozen, reason: reason)
+        case .expiring(let remaining, let reason): self.session(session, willExpireIn: remaining, reason: reason)
+        case .terminating(let remaining, let reason): self.session(session, willTerminateIn: remaining, reason: reason)
+        case .memoryWarning(let level): sessionDidReceiveMemoryWarning(session, level: level)
+        case .clockJumped(let step): self.session(session, clockDidJumpBy: step)
+        case .conditionChanged(let condition, let detail):
+            self.session(session, didChange: condition, detail: detail)
+        case .failed(let error): self.session(session, didFailWith: error)
+        }
+    }
 }

@@ -1,63 +1,119 @@
-// The session of a handler: reads events, calls the delegate, writes the answers, and keeps tasks and requests.
-import Glibc
+// The session of a handler: takes events, hands them to the delegate or to `events`, and writes the answers.
 internal import WakeModel
 
-/// Runs a handler. One thread, no global state; works with no bridge: `handler 3>/dev/null <expected.ndjson`.
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Runs a handler. Works with no daemon: `handler 3>/dev/null <expected.ndjson`.
+///
+/// All of a session belongs to the main actor. With a delegate, ``run()`` calls it on the main thread:
 ///
 /// ```swift
-/// let session = BackgroundSession(delegate: logger)
-/// session.run()
+/// BackgroundSession(delegate: logger).run()
 /// ```
+///
+/// Without one, take the events as a sequence and finish each; the main actor is free while you wait:
+///
+/// ```swift
+/// let session = BackgroundSession()
+/// for await event in session.events {
+///     await store(event)
+///     session.finish(event, .useful)
+/// }
+/// ```
+@MainActor
 public final class BackgroundSession {
-    private let delegate: any AccessoryDelegate
-    private let input: Int32
-    private var replies: OutputDescriptor
-    private var output = OutputDescriptor(1)
+    private let delegate: (any AccessoryDelegate)?
+    private let input: Int32?
+    private var replies: LineOutput
+    private var output: LineOutput
+    // A line from the daemon holds a device's bytes in hexadecimal, so it may be longer than a reply.
+    private var splitter = LineSplitter(limit: 4 << 20)
     private var open = OpenEvents()
     private var tasks = OpenTasks()
-    private var requests: [Int64: (Result<[UInt8], BridgeError>) -> Void] = [:]
-    private var questions: [Int64: (Duration) -> Void] = [:]
+    private var arrived = ArrivedEvents()
+    private var answers: [Int64: (Answer) -> Void] = [:]
     private var lastReference: Int64 = 0
     private var deadline: Duration?
+    private var isReading = false
+    private let noticeSupply: AsyncStream<SessionNotice>.Continuation
 
-    /// Reads stdin and answers on descriptor 3, or on the one that `WAKEBRIDGE_FD` names.
-    public convenience init(delegate: any AccessoryDelegate) {
+    /// What the process was told at its start; nil before that. It is there before the first event.
+    public private(set) var restoration: Restoration?
+
+    /// What a session without a delegate is told beside its events; the last 64 are kept until you take them.
+    ///
+    /// Take them in a task of its own: `Task { for await notice in session.notices { … } }`.
+    public let notices: AsyncStream<SessionNotice>
+
+    /// Reads stdin, calls the delegate, and answers on descriptor 3, or on the one that `WAKEBRIDGE_FD` names.
+    public convenience init(delegate: any AccessoryDelegate) { self.init(serving: delegate) }
+
+    /// Reads stdin, supplies ``events``, and answers on descriptor 3, or on the one that `WAKEBRIDGE_FD` names.
+    public convenience init() { self.init(serving: nil) }
+
+    private convenience init(serving delegate: (any AccessoryDelegate)?) {
         let named = getenv("WAKEBRIDGE_FD").flatMap { Int32(String(cString: $0)) }
         self.init(delegate: delegate, input: 0, replies: named ?? 3)
     }
 
-    init(delegate: any AccessoryDelegate, input: Int32, replies: Int32) {
+    convenience init(delegate: (any AccessoryDelegate)?, input: Int32, replies: Int32) {
+        self.init(
+            delegate, input, .descriptor(OutputDescriptor(replies)), .descriptor(OutputDescriptor(1)))
+    }
+
+    /// A session that is fed by ``receive(_:)`` and whose lines stay in memory: for test harnesses.
+    package convenience init(collectingWith delegate: (any AccessoryDelegate)?) {
+        self.init(delegate, nil, .memory([]), .memory([]))
+    }
+
+    private init(_ delegate: (any AccessoryDelegate)?, _ input: Int32?, _ replies: LineOutput, _ output: LineOutput) {
         self.delegate = delegate
         self.input = input
-        self.replies = OutputDescriptor(replies)
+        self.replies = replies
+        self.output = output
+        (notices, noticeSupply) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     }
 
-    /// Handles events until stdin ends. While it waits here with nothing open, the bridge may freeze the process.
+    /// Calls the delegate for each event until stdin ends. Blocks the main thread: work that awaits needs ``events``.
+    /// While it waits here with nothing open, the daemon may freeze the process. Needs a delegate: returns at once without.
     public func run() {
-        // A line from the bridge holds a device's bytes in hexadecimal, so it may be longer than a reply.
-        var splitter = LineSplitter(limit: 4 << 20)
-        while case .bytes(let bytes) = readInput(input) {
-            splitter.append(bytes)
-            while let line = splitter.next() { handle(line) }
-        }
-        if let line = splitter.finish() { handle(line) }
+        guard let input, delegate != nil else { return }
+        while case .bytes(let bytes) = readInput(input) { receive(bytes) }
+        endInput()
     }
 
-    /// An estimate that follows the bridge's latest line; nil while nothing is known. Never base logic on it: use the
+    /// The events of a session without a delegate. While you wait here with nothing open, the daemon may freeze the process.
+    ///
+    /// With a delegate the sequence is empty until it ends: it calls the delegate as ``run()`` does, and leaves the main
+    /// actor free for what the delegate awaits.
+    public var events: AccessoryEvents { AccessoryEvents(session: self) }
+
+    /// An estimate that follows the daemon's latest line; nil while nothing is known. Never base logic on it: use the
     /// expiration closure.
     public var backgroundTimeRemaining: Duration? { deadline.map { max(.zero, $0 - monotonicNow()) } }
 
-    /// Asks the bridge how long is left. The closure is called from ``run()``.
+    /// Asks the daemon how long is left. The closure is called on the main actor; with zero where it cannot be known.
     public func requestTimeRemaining(_ completion: @escaping (Duration) -> Void) {
-        let number = nextReference()
-        questions[number] = completion
-        send(.remaining, number)
+        ask(.remaining) { answer in
+            if case .remaining(let remaining) = answer { completion(remaining) } else { completion(.zero) }
+        }
+    }
+
+    /// Asks the daemon how long is left; zero where it cannot be known.
+    public func timeRemaining() async -> Duration {
+        await withCheckedContinuation { waiting in requestTimeRemaining { waiting.resume(returning: $0) } }
     }
 
     /// Keeps the process awake past its budget, from a pool that all tasks share. Begin it before the work.
     /// - Parameters:
     ///   - name: 1 to 120 bytes, shown to operators.
-    ///   - expirationHandler: called once when the time is nearly over, or the bridge refuses; clean up and end the task in it.
+    ///   - expirationHandler: called once when the time is nearly over, or the daemon refuses; clean up and end the task in it.
     public func beginBackgroundTask(named name: String, expirationHandler: (() -> Void)? = nil) -> BackgroundTask {
         let task = BackgroundTask(name: tasks.uniqueName(name), number: nextReference(), session: self)
         tasks.add(task.number, task.name, expirationHandler)
@@ -65,7 +121,26 @@ public final class BackgroundSession {
         return task
     }
 
-    /// Finishes an event for which a callback returned ``WorkResult/pending``. Ignores unknown and finished events.
+    /// Does work in a background task. When the time is nearly over, or the daemon refuses the task, the work is cancelled.
+    /// - Parameters:
+    ///   - name: 1 to 120 bytes, shown to operators.
+    ///   - work: must end soon after it is cancelled.
+    /// - Throws: what the work throws, such as a `CancellationError`.
+    public func withBackgroundTask<Value: Sendable>(
+        named name: String, _ work: @escaping @MainActor @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let running = Task { try await work() }
+        let task = beginBackgroundTask(named: name) { running.cancel() }
+        defer { task.end() }
+        return try await withTaskCancellationHandler {
+            try await running.value
+        } onCancel: {
+            running.cancel()
+        }
+    }
+
+    /// Finishes an event of ``events``, or one for which a callback returned ``WorkResult/pending``. Ignores unknown and
+    /// finished events.
     public func finish(_ event: AccessoryEvent, _ result: WorkResult) { settle(event.sequence, result) }
 
     /// Stores up to 16 KiB of text, no later than the next acknowledgement; ``Restoration/checkpoint`` returns it.
@@ -77,7 +152,12 @@ public final class BackgroundSession {
     /// For manifests that say `ready: "explicit"`: events come after this.
     public func declareReady() { send(.ready, nil) }
 
-    /// Writes to a characteristic, or to the device's stream where none is named. The closure is called from ``run()``.
+    /// Writes to a characteristic (up to 512 bytes), or to the device's stream where none is named.
+    /// - Parameters:
+    ///   - bytes: what the device gets.
+    ///   - device: a name as in ``AccessoryEvent/device``, or an identity as in ``AccessoryEvent/source``.
+    ///   - characteristic: a UUID such as `2a39`.
+    ///   - completion: called on the main actor; fails where the device, the daemon or the manifest refuses.
     public func write(
         _ bytes: [UInt8], to device: String, characteristic: String? = nil,
         completion: @escaping (Result<Void, BridgeError>) -> Void = { _ in }
@@ -85,15 +165,50 @@ public final class BackgroundSession {
         request(device, characteristic, { .write($0, bytes: bytes) }, { completion($0.map { _ in }) })
     }
 
-    /// Reads a characteristic, or the device's stream where none is named. The closure is called from ``run()``.
+    /// Writes to a characteristic (up to 512 bytes), or to the device's stream where none is named.
+    /// - Throws: where the device, the daemon or the manifest refuses.
+    public func write(_ bytes: [UInt8], to device: String, characteristic: String? = nil) async throws(BridgeError) {
+        let result = await withCheckedContinuation { waiting in
+            write(bytes, to: device, characteristic: characteristic) { waiting.resume(returning: $0) }
+        }
+        try result.get()
+    }
+
+    /// Reads a characteristic, or the device's stream where none is named. The closure is called on the main actor.
     public func read(
         from device: String, characteristic: String? = nil, completion: @escaping (Result<[UInt8], BridgeError>) -> Void
     ) {
         request(device, characteristic, { .read($0) }, completion)
     }
 
+    /// Reads a characteristic, or the device's stream where none is named.
+    /// - Throws: where the device, the daemon or the manifest refuses.
+    public func read(from device: String, characteristic: String? = nil) async throws(BridgeError) -> [UInt8] {
+        let result = await withCheckedContinuation { waiting in
+            read(from: device, characteristic: characteristic) { waiting.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
     func end(_ task: BackgroundTask) {
         if tasks.remove(task.number) { send(.end(task.name), nil) }
+    }
+}
+
+// Requests, and the lines that carry them.
+extension BackgroundSession {
+    private enum Answer {
+        case bytes([UInt8])
+        case remaining(Duration)
+        case refused(BridgeError)
+
+        var result: Result<[UInt8], BridgeError> {
+            switch self {
+            case .bytes(let bytes): .success(bytes)
+            case .remaining: .success([])
+            case .refused(let error): .failure(error)
+            }
+        }
     }
 
     private func request(
@@ -101,16 +216,19 @@ public final class BackgroundSession {
         _ completion: @escaping (Result<[UInt8], BridgeError>) -> Void
     ) {
         let uuid = characteristic.flatMap { BluetoothUUID($0) }
-        if let characteristic, uuid == nil {
-            let sentence = "\"\(characteristic)\" is no Bluetooth UUID."
-            return completion(
-                .failure(
-                    BridgeError(
-                        code: "malformed", sentence: sentence, advice: "Write it as events do, such as \"2a39\".")))
-        }
+        if let characteristic, uuid == nil { return completion(.failure(.noUUID(characteristic))) }
+        ask(verb(DeviceAddress(device: device, channel: uuid.map(Channel.characteristic)))) { completion($0.result) }
+    }
+
+    private func ask(_ question: Reply, _ completion: @escaping (Answer) -> Void) {
+        guard !arrived.isEnded else { return completion(.refused(.inputEnded)) }
         let number = nextReference()
-        requests[number] = completion
-        send(verb(DeviceAddress(device: device, channel: uuid.map(Channel.characteristic))), number)
+        answers[number] = completion
+        send(question, number)
+    }
+
+    private func answer(_ number: Int64?, _ answer: Answer) {
+        if let number { answers.removeValue(forKey: number)?(answer) }
     }
 
     private func nextReference() -> Int64 {
@@ -125,49 +243,98 @@ public final class BackgroundSession {
     }
 }
 
+// What comes in.
 extension BackgroundSession {
-    private func handle(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
-        guard case .success(let text) = line, let inbound = InboundLine(text) else {
-            let sentence = "A line on stdin is no event of the protocol; it was passed over."
-            return delegate.session(
-                self,
-                didFailWith: BridgeError(code: "malformed", sentence: sentence, advice: "Send one JSON object a line."))
+    /// Handles the lines in these bytes; the rest of an unfinished line is kept.
+    package func receive(_ bytes: [UInt8]) {
+        splitter.append(bytes)
+        while let line = splitter.next() { handle(line) }
+    }
+
+    /// Handles an unended line, and tells all who wait that nothing more will come.
+    package func endInput() {
+        if let line = splitter.finish() { handle(line) }
+        arrived.end()
+        noticeSupply.finish()
+        let unanswered = answers.sorted { $0.key < $1.key }.map(\.value)
+        answers = [:]
+        for completion in unanswered { completion(.refused(.inputEnded)) }
+    }
+
+    /// True while the consumer of ``events`` waits for the next.
+    package var isWaitingForEvents: Bool { arrived.hasIdleConsumer }
+
+    /// The lines written since the last call, to descriptor 3 and to the log, of a session that keeps them in memory.
+    package func drainLines() -> (replies: [UInt8], log: [UInt8]) { (replies.drain(), output.drain()) }
+
+    /// Opens events as they are taken: one behind a retry that its device got meanwhile comes again.
+    func nextEvent() async -> AccessoryEvent? {
+        startReading()
+        while true {
+            while let event = arrived.removeFirst() { if open.open(event) { return event } }
+            if arrived.isEnded || Task.isCancelled { return nil }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { arrived.wait($0) }
+            } onCancel: {
+                Task { @MainActor in self.arrived.wakeConsumers() }
+            }
         }
+    }
+
+    /// Reading blocks, so a thread of its own does it, and the main actor is free.
+    private func startReading() {
+        guard !isReading, let input else { return }
+        isReading = true
+        let (chunks, supply) = AsyncStream<[UInt8]>.makeStream()
+        startThread {
+            while case .bytes(let bytes) = readInput(input) { supply.yield(bytes) }
+            supply.finish()
+        }
+        Task {
+            for await bytes in chunks { receive(bytes) }
+            endInput()
+        }
+    }
+
+    private func handle(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) {
+        guard case .success(let text) = line, let inbound = InboundLine(text) else { return report(.failed(.noEvent)) }
         switch inbound {
         case .event(let event, let budget): deliver(event, budget)
-        case .restored(let restoration): delegate.session(self, wasRestored: restoration)
         case .resumed(let frozenFor, let reason, let owed):
             deadline = nil
             open.keep(only: owed)
+            arrived.keep(only: owed)
             acknowledge(open.acknowledgeable())
-            delegate.session(self, didResumeAfter: frozenFor, reason: reason)
-        case .expiring(let reason, let remaining): expire(reason, remaining)
+            report(.resumed(after: frozenFor, reason: reason))
         case .remaining(let remaining, let number):
             deadline = monotonicNow() + remaining
-            if let number { questions.removeValue(forKey: number)?(remaining) }
-        case .reply(let bytes, let number): if let number { requests.removeValue(forKey: number)?(.success(bytes)) }
+            answer(number, .remaining(remaining))
+        case .reply(let bytes, let number): answer(number, .bytes(bytes))
         case .error(let error, let number): fail(error, number)
-        case .terminating(let reason, let within): delegate.session(self, willTerminateIn: within, reason: reason)
-        case .memory(let level): delegate.sessionDidReceiveMemoryWarning(self, level: level)
+        case .notice(let notice): apply(notice)
         case .other: break
         }
     }
 
-    private func deliver(_ event: AccessoryEvent, _ budget: Duration) {
-        deadline = monotonicNow() + budget
-        if open.open(event) { settle(event.sequence, call(event)) }
+    private func apply(_ notice: SessionNotice) {
+        switch notice {
+        case .restored(let restoration): self.restoration = restoration
+        case .expiring(let remaining, _):
+            deadline = monotonicNow() + remaining
+            for expiration in tasks.removeExpirations() { expiration() }
+        case .resumed, .terminating, .memoryWarning, .clockJumped, .conditionChanged, .failed: break
+        }
+        report(notice)
     }
 
-    private func call(_ event: AccessoryEvent) -> WorkResult {
-        switch event.kind {
-        case .connected: delegate.accessoryDidConnect(event, in: self)
-        case .disconnected(let reason, _): delegate.accessoryDidDisconnect(event, reason: reason, in: self)
-        case .data(let data): delegate.accessory(event, didSend: data, in: self)
-        case .gap(let gap): delegate.accessory(event, didLose: gap, in: self)
-        case .attention(let kind, let detail):
-            delegate.accessory(event, needsAttention: kind, detail: detail, in: self)
-        case .unknown: .nothing
-        }
+    private func report(_ notice: SessionNotice) {
+        if let delegate { delegate.call(notice, in: self) } else { noticeSupply.yield(notice) }
+    }
+
+    private func deliver(_ event: AccessoryEvent, _ budget: Duration) {
+        deadline = monotonicNow() + budget
+        guard let delegate else { return arrived.append(event) }
+        if open.open(event) { settle(event.sequence, delegate.call(event, in: self)) }
     }
 
     private func settle(_ sequence: UInt64, _ result: WorkResult) {
@@ -185,21 +352,14 @@ extension BackgroundSession {
         if let due { send(.ack(Sequence(due.sequence), result: due.result.reply), nil) }
     }
 
-    private func expire(_ reason: String, _ remaining: Duration) {
-        deadline = monotonicNow() + remaining
-        for expiration in tasks.removeExpirations() { expiration() }
-        delegate.session(self, willExpireIn: remaining, reason: reason)
-    }
-
     /// A refused task counts as ended before its closure runs, so that `end()` in it writes nothing.
     private func fail(_ error: BridgeError, _ number: Int64?) {
-        guard let number else { return delegate.session(self, didFailWith: error) }
-        if let completion = requests.removeValue(forKey: number) { return completion(.failure(error)) }
+        guard let number else { return report(.failed(error)) }
+        if let completion = answers.removeValue(forKey: number) { return completion(.refused(error)) }
         let expirations = tasks.removeExpirations(of: number)
         let wasTask = tasks.remove(number)
         for expiration in expirations { expiration() }
-        if !wasTask || expirations.isEmpty { delegate.session(self, didFailWith: error) }
-        questions[number] = nil
+        if !wasTask || expirations.isEmpty { report(.failed(error)) }
     }
 }
 

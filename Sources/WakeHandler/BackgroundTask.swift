@@ -4,13 +4,14 @@
 ///
 /// Releasing the token does not end the task, as on iOS: Swift may release a value right after its last use, which would
 /// end the task while its work goes on.
-public struct BackgroundTask {
+public struct BackgroundTask: Sendable {
     /// Unique among the open tasks; a name that is already open gets a number.
     public let name: String
     let number: Int64
     let session: BackgroundSession
 
-    /// Ends the task. Does nothing the second time, or after the bridge refused the task.
+    /// Ends the task. Does nothing the second time, or after the daemon refused the task.
+    @MainActor
     public func end() { session.end(self) }
 }
 
@@ -36,7 +37,7 @@ struct OpenTasks {
         return tasks.count < before
     }
 
-    /// Removes and returns the closures, so that each is called once, however often the bridge warns.
+    /// Removes and returns the closures, so that each is called once, however often the daemon warns.
     mutating func removeExpirations(of number: Int64? = nil) -> [() -> Void] {
         var taken: [() -> Void] = []
         for index in tasks.indices where number == nil || tasks[index].number == number {

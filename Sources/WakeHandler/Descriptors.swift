@@ -1,13 +1,19 @@
-// The descriptors of a handler: events in, replies out. A signal, a freeze or a missing bridge breaks no read or write.
-import Glibc
+// The descriptors of a handler: events in, replies out. A signal, a freeze or a missing daemon breaks no read or write.
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
-enum ReadResult {
+package enum ReadResult {
     case bytes([UInt8])
     case end
 }
 
 /// Reads what is available, at most 64 KiB. A thaw interrupts a read with EINTR, which is not the end.
-func readInput(_ descriptor: Int32) -> ReadResult {
+package func readInput(_ descriptor: Int32) -> ReadResult {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
         var result = read(descriptor, buffer.baseAddress, buffer.count)
@@ -19,6 +25,29 @@ func readInput(_ descriptor: Int32) -> ReadResult {
         count = max(0, result)
     }
     return failure != 0 || bytes.isEmpty ? .end : .bytes(bytes)
+}
+
+/// Where lines go.
+enum LineOutput {
+    case descriptor(OutputDescriptor)
+    /// Kept for a test harness.
+    case memory([UInt8])
+
+    mutating func write(_ bytes: [UInt8]) {
+        switch self {
+        case .descriptor(var descriptor):
+            descriptor.write(bytes)
+            self = .descriptor(descriptor)
+        case .memory(let kept): self = .memory(kept + bytes)
+        }
+    }
+
+    /// What is kept, once.
+    mutating func drain() -> [UInt8] {
+        guard case .memory(let kept) = self else { return [] }
+        self = .memory([])
+        return kept
+    }
 }
 
 /// The destination of replies and log lines; none where the program was started without the descriptor.
@@ -46,24 +75,32 @@ struct OutputDescriptor {
     }
 }
 
-/// A pipe without a reader raises SIGPIPE, which ends a program that does not ignore it. So the signal is blocked during
-/// the call, and one that this call raised is dropped.
-private func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    var brokenPipe = sigset_t()
-    var before = sigset_t()
-    sigemptyset(&brokenPipe)
-    sigaddset(&brokenPipe, SIGPIPE)
-    pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
-    let written = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    let failure = errno
-    if written < 0, failure == EPIPE, sigismember(&before, SIGPIPE) == 0 {
-        var atOnce = timespec()
-        sigtimedwait(&brokenPipe, nil, &atOnce)
+/// A pipe without a reader raises SIGPIPE, which ends a program that does not ignore it.
+#if canImport(Darwin)
+    /// The descriptor is told to raise none.
+    private func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        _ = fcntl(descriptor, F_SETNOSIGPIPE, 1)
+        return write(descriptor, bytes.baseAddress, bytes.count)
     }
-    pthread_sigmask(SIG_SETMASK, &before, nil)
-    errno = failure
-    return written
-}
+#else
+    /// The signal is blocked during the call, and one that this call raised is dropped.
+    private func writeQuietly(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        var brokenPipe = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&brokenPipe)
+        sigaddset(&brokenPipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
+        let written = write(descriptor, bytes.baseAddress, bytes.count)
+        let failure = errno
+        if written < 0, failure == EPIPE, sigismember(&before, SIGPIPE) == 0 {
+            var atOnce = timespec()
+            sigtimedwait(&brokenPipe, nil, &atOnce)
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nil)
+        errno = failure
+        return written
+    }
+#endif
 
 private func waitUntil(_ descriptor: Int32, _ events: Int32) {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
@@ -76,3 +113,39 @@ func monotonicNow() -> Duration {
     clock_gettime(CLOCK_MONOTONIC, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
+
+/// The work of a thread, kept until the thread begins it.
+private final class ThreadWork: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+/// Runs work that blocks. The cooperative threads are too few for it: on one core there is one.
+func startThread(_ body: @escaping @Sendable () -> Void) {
+    let work = Unmanaged.passRetained(ThreadWork(body)).toOpaque()
+    #if canImport(Glibc)
+        var thread = pthread_t()
+    #else
+        var thread: pthread_t?
+    #endif
+    let status = pthread_create(&thread, nil, beginThread, work)
+    // Where the machine has no thread left, the work is done here.
+    guard status == 0 else { return Unmanaged<ThreadWork>.fromOpaque(work).takeRetainedValue().body() }
+    #if canImport(Glibc)
+        pthread_detach(thread)
+    #else
+        if let thread { pthread_detach(thread) }
+    #endif
+}
+
+#if canImport(Darwin)
+    private func beginThread(_ work: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        Unmanaged<ThreadWork>.fromOpaque(work).takeRetainedValue().body()
+        return nil
+    }
+#else
+    private func beginThread(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        if let work { Unmanaged<ThreadWork>.fromOpaque(work).takeRetainedValue().body() }
+        return nil
+    }
+#endif

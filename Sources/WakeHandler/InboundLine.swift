@@ -3,15 +3,13 @@ internal import WakeModel
 
 enum InboundLine {
     case event(AccessoryEvent, budget: Duration)
-    case restored(Restoration)
-    case resumed(frozenFor: Duration, reason: String, open: [UInt64])
-    case expiring(reason: String, remaining: Duration)
+    case resumed(frozenFor: Duration, reason: WakeReason, open: [UInt64])
     case remaining(Duration, reference: Int64?)
     case reply(bytes: [UInt8], reference: Int64?)
     case error(BridgeError, reference: Int64?)
-    case terminating(reason: String, within: Duration)
-    case memory(level: String)
-    /// A notice of a later version, or one that needs no action.
+    /// A notice that changes nothing in the session's books but its deadline.
+    case notice(SessionNotice)
+    /// A notice of a later version.
     case other
 
     /// Nil where the line is no JSON object of the protocol.
@@ -29,21 +27,32 @@ enum InboundLine {
     private init(notice type: String, _ data: JSONValue) {
         let reference = data["ref"]?.integer
         switch type {
-        case "wakebridge.restored": self = .restored(Restoration(data))
         case "wakebridge.resumed":
             self = .resumed(
-                frozenFor: data.milliseconds("frozen_for_ms"), reason: data.text("reason"), open: data.sequences("open")
+                frozenFor: data.milliseconds("frozen_for_ms"), reason: data.word("reason"), open: data.sequences("open")
             )
-        case "wakebridge.expiring":
-            self = .expiring(reason: data.text("reason"), remaining: data.milliseconds("remaining_ms"))
         case "wakebridge.remaining": self = .remaining(data.milliseconds("remaining_ms"), reference: reference)
         case "wakebridge.reply":
             self = .reply(bytes: data["hex"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? [], reference: reference)
         case "wakebridge.error": self = .error(BridgeError(data), reference: reference)
-        case "wakebridge.terminating":
-            self = .terminating(reason: data.text("reason"), within: data.milliseconds("in_ms"))
-        case "wakebridge.memory": self = .memory(level: data.text("level"))
-        default: self = .other
+        default: self = SessionNotice(type: type, data).map(InboundLine.notice) ?? .other
+        }
+    }
+}
+
+extension SessionNotice {
+    /// Nil for a type that this version does not know.
+    fileprivate init?(type: String, _ data: JSONValue) {
+        switch type {
+        case "wakebridge.restored": self = .restored(Restoration(data))
+        case "wakebridge.expiring":
+            self = .expiring(in: data.milliseconds("remaining_ms"), reason: data.word("reason"))
+        case "wakebridge.terminating": self = .terminating(in: data.milliseconds("in_ms"), reason: data.word("reason"))
+        case "wakebridge.memory": self = .memoryWarning(data.word("level"))
+        case "wakebridge.time": self = .clockJumped(by: data.milliseconds("step_ms"))
+        case "wakebridge.bridge":
+            self = .conditionChanged(data.word("condition"), detail: data["detail"]?.string)
+        default: return nil
         }
     }
 }
@@ -61,7 +70,7 @@ extension AccessoryEvent {
         device = json.text("subject")
         source = json.text("source")
         isAuthenticated = json["authenticated"]?.boolean ?? false
-        time = json.text("time")
+        time = json.time("time")
         isClockSynchronized = data["clock_synced"]?.boolean ?? true
         profile = data["profile"]?.string
     }
@@ -72,11 +81,11 @@ extension AccessoryEvent.Kind {
         let folded = data["folded"]?.integer.map(Int.init) ?? 0
         switch type {
         case "wakebridge.device.connected": self = .connected(folded: folded)
-        case "wakebridge.device.disconnected": self = .disconnected(reason: data.text("reason"), folded: folded)
+        case "wakebridge.device.disconnected": self = .disconnected(reason: data.word("reason"), folded: folded)
         case "wakebridge.device.data": self = .data(AccessoryData(data))
         case "wakebridge.device.gap": self = .gap(AccessoryGap(data))
         case "wakebridge.device.attention":
-            self = .attention(kind: data.text("kind"), detail: data["detail"]?.string)
+            self = .attention(kind: data.word("kind"), detail: data["detail"]?.string)
         default: self = .unknown(type: type)
         }
     }
@@ -88,23 +97,23 @@ extension AccessoryData {
         stream = data["stream"]?.string
         bytes = data["raw"]?.string.flatMap { [UInt8](hexadecimal: $0) } ?? []
         undecodable = data["undecodable"]?.string
-        fragment = data["fragment"]?.string
+        fragment = data["fragment"]?.string.map(Fragment.init(word:))
         value = data["value"].map(DecodedValue.init)
     }
 }
 
 extension AccessoryGap {
     fileprivate init(_ data: JSONValue) {
-        cause = data.text("cause")
+        cause = data.word("cause")
         count = data["count"]?.integer.map(Int.init)
-        from = data.text("from")
-        to = data.text("to")
+        from = data.time("from")
+        to = data.time("to")
     }
 }
 
 extension BridgeError {
     fileprivate init(_ data: JSONValue) {
-        code = data.text("code")
+        code = data.word("code")
         sentence = data.text("sentence")
         advice = data.text("advice")
     }
@@ -112,7 +121,7 @@ extension BridgeError {
 
 extension Restoration {
     fileprivate init(_ data: JSONValue) {
-        reason = data.text("reason")
+        reason = data.word("reason")
         devices = (data["devices"]?.array ?? []).map(Device.init)
         checkpoint = data["checkpoint"]?.string
     }
@@ -129,6 +138,8 @@ extension Restoration.Device {
 
 extension JSONValue {
     fileprivate func text(_ name: String) -> String { self[name]?.string ?? "" }
+    fileprivate func word<Word: BridgeWord>(_ name: String) -> Word { Word(word: text(name)) }
+    fileprivate func time(_ name: String) -> Timestamp { Timestamp(text(name)) ?? Timestamp(microsecondsSince1970: 0) }
     fileprivate func milliseconds(_ name: String) -> Duration { .milliseconds(self[name]?.integer ?? 0) }
     fileprivate func sequences(_ name: String) -> [UInt64] {
         (self[name]?.array ?? []).compactMap { $0.integer.flatMap { UInt64(exactly: $0) } }

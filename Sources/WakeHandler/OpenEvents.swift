@@ -33,7 +33,7 @@ struct OpenEvents {
         return acknowledgeable()
     }
 
-    /// Returns one event to the bridge, with the later events of its device. False if it is not open.
+    /// Returns one event to the daemon, with the later events of its device. False if it is not open.
     mutating func giveBack(_ sequence: UInt64) -> Bool {
         guard let index = entries.firstIndex(where: { $0.sequence == sequence }) else { return false }
         let device = entries[index].device
@@ -42,7 +42,7 @@ struct OpenEvents {
         return true
     }
 
-    /// After a thaw, removes the events that the bridge has taken back.
+    /// After a thaw, removes the events that the daemon has taken back.
     mutating func keep(only owed: [UInt64]) { entries.removeAll { !owed.contains($0.sequence) } }
 
     /// The closed entries that no open one precedes: these can be acknowledged now.
@@ -67,7 +67,7 @@ extension AccessoryEvent {
     /// A `link-down` of a device that a nack holds back comes at once, and does not end the wait.
     fileprivate var passesNacks: Bool {
         switch kind {
-        case .attention(let kind, _): kind == "link-down"
+        case .attention(let kind, _): kind == .linkDown
         case .connected, .disconnected, .data, .gap, .unknown: false
         }
     }

@@ -143,6 +143,17 @@ public struct ProfileLibrary: Sendable {
         }
     }
 
+    /// A device of a recording as event lines show it; one without an alias is called by its profile and the end of its address.
+    public func device(
+        _ kind: SourceKind, uri: String, address: String, alias: String?, services: [BluetoothUUID], name: String?,
+        properties: [(String, String)]
+    ) -> Device {
+        let match = match(kind: kind, services: services, name: name, properties: properties)
+        let profile = match.map { self.name($0) }
+        let tail = address.filter { $0 != ":" }.suffix(4).lowercased()
+        return Device(uri: uri, alias: alias ?? "\(profile ?? "device")-\(tail)", profile: profile, kind: kind)
+    }
+
     /// The decoder of the profile, for callers that decode every event.
     public func decoder(_ index: ProfileIndex) -> ProfileDecoder { decoders[index.rawValue] }
 }

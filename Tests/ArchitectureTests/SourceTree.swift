@@ -49,7 +49,9 @@ enum SourceTree {
     static let c = read("Sources", endings: [".c", ".h"])
     /// Everything that is committed as text, in the places where people write.
     static let everything =
-        ["Sources", "Tests", "Examples", "Devices", "docs", "Scripts", ".ci"].flatMap { read($0, endings: [""]) }
+        ["Sources", "Tests", "Examples", "Devices", "Packages", "docs", "Scripts", ".ci"].flatMap {
+            read($0, endings: [""])
+        }
         + (["Makefile", "Package.swift"] + Document.beside).compactMap { try? SourceFile($0) }
 
     private static func read(_ folder: String, endings: [String]) -> [SourceFile] {

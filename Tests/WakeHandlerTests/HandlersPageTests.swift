@@ -44,13 +44,14 @@ struct HandlersPageTests {
         #expect(output.standardOutput.count == 2 && output.standardOutput.allSatisfy { $0.contains("73") })
     }
 
-    @Test("the handler in Swift is the example that is built, line for line, and answers events")
-    func swift() throws {
+    @Test(
+        "the handlers in Swift are the examples that are built, line for line, and answer events",
+        arguments: ["BeatPrinter", "BeatSequence"])
+    func swift(example name: String) throws {
+        let example = text(of: "\(packageFolder)/Examples/handlers/\(name)/main.swift").split(separator: "\n")
         let library = try Document("docs/reference/swift-api.md")
-        let block = try #require(library.block("swift", with: "import WakeHandler"))
-        let example = text(of: "\(packageFolder)/Examples/handlers/BeatPrinter/main.swift")
-        #expect(example.split(separator: "\n").dropFirst().elementsEqual(block.lines))
-        let output = runProgram(["\(builtPrograms)/ExampleBeatPrinter"], input: lines, in: directory)
+        #expect(library.blocks.contains { $0.language == "swift" && example.dropFirst().elementsEqual($0.lines) })
+        let output = runProgram(["\(builtPrograms)/Example\(name)"], input: lines, in: directory)
         #expect(output.status == 0)
         #expect(output.replies.filter { $0.contains("ack") } == [3, 4].map { "{\"ack\":\($0),\"result\":\"useful\"}" })
         #expect(output.standardOutput == ["73 bpm", "73 bpm"])

@@ -4,6 +4,7 @@ import Glibc
 @testable import WakeHandler
 
 /// Runs a session over the given lines and gives back its replies. The lines must fit into a pipe.
+@MainActor
 func replies(
     of delegate: any AccessoryDelegate, to lines: [String], session use: (BackgroundSession) -> Void = { _ in }
 )

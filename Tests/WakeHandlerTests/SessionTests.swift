@@ -33,7 +33,7 @@ private final class Recorder: AccessoryDelegate {
         note("connect", event, session)
     }
     func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: String, in session: BackgroundSession
+        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
     ) -> WorkResult { note("disconnect(\(reason))", event, session) }
     func accessory(_ event: AccessoryEvent, didSend data: AccessoryData, in session: BackgroundSession) -> WorkResult {
         note("data(\(data.value?["bpm"]?.integer ?? -1),\(data.bytes))", event, session)
@@ -42,26 +42,29 @@ private final class Recorder: AccessoryDelegate {
         note("gap(\(gap.cause),\(gap.count ?? -1))", event, session)
     }
     func accessory(
-        _ event: AccessoryEvent, needsAttention kind: String, detail: String?, in session: BackgroundSession
+        _ event: AccessoryEvent, needsAttention kind: AttentionKind, detail: String?, in session: BackgroundSession
     ) -> WorkResult { note("attention(\(kind))", event, session) }
     func session(_ session: BackgroundSession, wasRestored restoration: Restoration) {
         told.append(
             "restored(\(restoration.reason),\(restoration.checkpoint ?? "-"),\(restoration.devices.map(\.name)))")
     }
-    func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: String) {
+    func session(_ session: BackgroundSession, didResumeAfter frozen: Duration, reason: WakeReason) {
         told.append("resumed(\(frozen))")
     }
-    func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: String) {
+    func session(_ session: BackgroundSession, willExpireIn remaining: Duration, reason: ExpirationReason) {
         told.append("expire(\(reason))")
     }
-    func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: String) {
+    func session(_ session: BackgroundSession, willTerminateIn remaining: Duration, reason: TerminationReason) {
         told.append("terminate(\(remaining))")
     }
-    func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: String) { told.append("memory(\(level))") }
+    func sessionDidReceiveMemoryWarning(_ session: BackgroundSession, level: MemoryLevel) {
+        told.append("memory(\(level))")
+    }
     func session(_ session: BackgroundSession, didFailWith error: BridgeError) { told.append("error(\(error.code))") }
 }
 
 @Suite("A handler's session")
+@MainActor
 struct SessionTests {
     private let recorder = Recorder()
 
@@ -252,10 +255,10 @@ struct SessionTests {
         let answers = replies(of: recorder, to: lines) { session in
             session.write([1], to: "strap", characteristic: "2A39") { results.append("\($0.map { "written" })") }
             session.read(from: "strap") { results.append("\($0)") }
-            session.read(from: "strap") { if case .failure(let error) = $0 { results.append(error.code) } }
+            session.read(from: "strap") { if case .failure(let error) = $0 { results.append(error.code.word) } }
             session.requestTimeRemaining { results.append("\($0)") }
             session.read(from: "strap", characteristic: "nonsense") {
-                if case .failure(let e) = $0 { results.append(e.code) }
+                if case .failure(let e) = $0 { results.append(e.code.word) }
             }
         }
         #expect(results == ["malformed", "success(\"written\")", "success([255])", "replayed", "0.5 seconds"])

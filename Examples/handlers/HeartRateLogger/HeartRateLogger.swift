@@ -17,7 +17,7 @@ final class HeartRateLogger: AccessoryDelegate {
     }
 
     func accessoryDidDisconnect(
-        _ event: AccessoryEvent, reason: String, in session: BackgroundSession
+        _ event: AccessoryEvent, reason: DisconnectReason, in session: BackgroundSession
     ) -> WorkResult {
         session.log("\(event.device) is gone: \(reason)")
         return .useful

@@ -130,12 +130,10 @@ extension ReplaySource: WakeSource {
 }
 
 extension TraceDevice {
-    /// The device as event lines show it; one without an alias is called by its profile and the end of its address.
+    /// The device as event lines show it.
     public func device(_ profiles: ProfileLibrary) -> Device {
-        let match = profiles.match(
-            kind: kind, services: services, name: name, properties: properties.map { ($0.key, $0.value) })
-        let profile = match.map { profiles.name($0) }
-        let tail = address.filter { $0 != ":" }.suffix(4).lowercased()
-        return Device(uri: uri, alias: alias ?? "\(profile ?? "device")-\(tail)", profile: profile, kind: kind)
+        profiles.device(
+            kind, uri: uri, address: address, alias: alias, services: services, name: name,
+            properties: properties.map { ($0.key, $0.value) })
     }
 }

@@ -1,0 +1,448 @@
+"""Write WakeBridge handlers in Python: events come in on stdin, answers go out on descriptor 3.
+
+    import wakehandler
+
+    session = wakehandler.Session()
+    for event in session.events():
+        session.log(f"{event.device}: {event.value}")
+        event.done()
+
+An event stays yours until you call done() or retry(). One that you never finish comes again, and holds back the
+acknowledgement of those after it. A session belongs to one thread.
+"""
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import os
+import sys
+import time
+from collections import deque
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
+
+__all__ = ["BridgeError", "Event", "Expired", "Notice", "Restoration", "Session", "Task"]
+
+_EVENTS = "wakebridge.device."
+_LONGEST_WAIT_S = 86_400
+
+
+class BridgeError(Exception):
+    """The daemon's answer to a line that it could not use, or to a request that failed."""
+
+    def __init__(self, code: str, sentence: str, advice: str) -> None:
+        super().__init__(f"{sentence} {advice}")
+        self.code = code
+        """A word such as `not-connected`; `closed` where the input ended before the answer."""
+        self.sentence = sentence
+        self.advice = advice
+
+
+class Expired(Exception):
+    """Raised by Task.check() when the time of a task is nearly over, or the daemon refused the task."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Restoration:
+    """What a new process is told."""
+
+    reason: str
+    """Why the process was launched: a word such as `data`."""
+    devices: List[Dict[str, Any]]
+    """Each with `device` (its name), `source`, `connected`, and `profile` where one matched."""
+    checkpoint: Optional[str]
+    """The latest text of Session.checkpoint(); None where there is none."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Notice:
+    """What a handler is told about itself and the daemon. It needs no answer."""
+
+    kind: str
+    """`restored`, `resumed`, `expiring`, `terminating`, `memory`, `time`, `bridge` or `error`."""
+    data: Dict[str, Any]
+    """The members of the line's `data`, such as `reason` and `remaining_ms`."""
+
+
+class Event:
+    """One event of one device. The same event may come more than once; its id stays the same."""
+
+    def __init__(self, line: Dict[str, Any], session: Session) -> None:
+        self._session = session
+        self.kind: str = line["type"][len(_EVENTS):] if line["type"].startswith(_EVENTS) else line["type"]
+        """`connected`, `disconnected`, `data`, `gap` or `attention`."""
+        self.id: str = line.get("id", "")
+        """Journal and sequence, such as `j7-42`; store it with your data to recognise a repeated delivery."""
+        self.sequence: int = line["seq"]
+        self.attempt: int = line.get("attempt", 1)
+        """Counts deliveries, from 1."""
+        self.is_redelivered: bool = line.get("redelivered", False)
+        """True for an event that was in flight when the daemon ended."""
+        self.device: str = line.get("subject", "")
+        """The name that you gave the device."""
+        self.source: str = line.get("source", "")
+        """The device's stable identity, such as `/bluetooth/C0:F1:F2:F3:F4:01`."""
+        self.is_authenticated: bool = line.get("authenticated", False)
+        """True where a bond proved the device's identity when the event arose."""
+        self.time: datetime.datetime = _time(line.get("time"))
+        """When it arrived, in UTC; 1970 where the line names no time."""
+        self.data: Dict[str, Any] = line.get("data") or {}
+        """The members of the line's `data`, as docs/handlers.md lists them."""
+
+    @property
+    def profile(self) -> Optional[str]:
+        """The profile that matched the device."""
+        return self.data.get("profile")
+
+    @property
+    def characteristic(self) -> Optional[str]:
+        """The Bluetooth UUID in its shortest form, such as `2a37`; None for streams and broadcasts."""
+        return self.data.get("characteristic")
+
+    @property
+    def stream(self) -> Optional[str]:
+        """`serial`, `input` or `report-N`; `advertisement` for a broadcast without a link."""
+        return self.data.get("stream")
+
+    @property
+    def bytes(self) -> bytes:
+        """Exactly what the device sent."""
+        return bytes.fromhex(self.data.get("raw", ""))
+
+    @property
+    def value(self) -> Dict[str, Any]:
+        """What the profile decoded; empty where no profile knows the data, or it could not be decoded."""
+        return self.data.get("value") or {}
+
+    @property
+    def reason(self) -> Optional[str]:
+        """Why the device is disconnected: a word such as `remote-user`."""
+        return self.data.get("reason")
+
+    @property
+    def cause(self) -> Optional[str]:
+        """Why events were lost: a word such as `link`."""
+        return self.data.get("cause")
+
+    def done(self, result: str = "useful") -> None:
+        """Finishes the event: the daemon deletes it. `result` is `useful`, `nothing` or `failed`, for statistics."""
+        self._session._close(self, result)
+
+    def retry(self, after_s: Optional[float] = None) -> None:
+        """Gives the event back. It comes again, with its device's later events, after 0 to 86,400 s.
+
+        None leaves the wait to the daemon.
+        """
+        self._session._give_back(self, after_s)
+
+    def __repr__(self) -> str:
+        return f"Event({self.kind} {self.id} of {self.device}, attempt {self.attempt})"
+
+
+class Task:
+    """Keeps the process awake past its budget, from a pool that all tasks share. End every task that you begin."""
+
+    def __init__(self, name: str, reference: int, session: Session, on_expiration: Optional[Callable[[], None]]) -> None:
+        self.name = name
+        self._reference = reference
+        self._session = session
+        self._on_expiration = on_expiration
+        self.is_expired = False
+        """True once the time is nearly over, or the daemon refused the task."""
+
+    def end(self) -> None:
+        """Ends the task. Does nothing the second time, or after the daemon refused the task."""
+        self._session._end(self)
+
+    def check(self) -> None:
+        """Reads what the daemon has written meanwhile. Call it between steps of long work.
+
+        Raises Expired when the time is nearly over: clean up and end the task.
+        """
+        self._session._read_available()
+        if self.is_expired:
+            raise Expired(f"The time of task {self.name} is nearly over: keep what is done, and end the task.")
+
+    def _expire(self) -> None:
+        if not self.is_expired:
+            self.is_expired = True
+            if self._on_expiration:
+                self._on_expiration()
+
+
+class Session:
+    """Reads events from `input`, and writes answers to `replies`; both are numbers of descriptors.
+
+    `on_notice` is called with each Notice, while the session waits for a line.
+    """
+
+    def __init__(self, *, on_notice: Optional[Callable[[Notice], None]] = None, input: int = 0,
+                 replies: Optional[int] = None) -> None:
+        number = int(os.environ.get("WAKEBRIDGE_FD", "3")) if replies is None else replies
+        self._replies: Optional[int] = number if _is_open(number) else None
+        self._input = input
+        self._on_notice = on_notice
+        self._rest = b""
+        self._is_ended = False
+        self._arrived: Deque[Event] = deque()
+        self._open: List[Tuple[Event, Optional[str]]] = []
+        self._refused: Dict[str, int] = {}
+        self._tasks: Dict[int, Task] = {}
+        self._waiting: Dict[int, Any] = {}
+        self._last_reference = 0
+        self._deadline: Optional[float] = None
+        self.restoration: Optional[Restoration] = None
+        """What the process was told at its start. It is there before the first event."""
+
+    def events(self) -> Iterator[Event]:
+        """The events in the order of delivery, until the daemon ends the input.
+
+        While it waits here with nothing open, the daemon may freeze the process.
+        """
+        while True:
+            while self._arrived:
+                event = self._arrived.popleft()
+                if self._opens(event):
+                    yield event
+            if self._is_ended:
+                return
+            self._read()
+
+    @property
+    def time_remaining_estimate(self) -> Optional[float]:
+        """Seconds, after the daemon's latest line; None while nothing is known. Never base logic on it: use a task."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def time_remaining(self) -> float:
+        """Asks the daemon how many seconds are left. Raises BridgeError where it cannot say."""
+        return self._ask({"remaining": True})["remaining_ms"] / 1000
+
+    @contextlib.contextmanager
+    def task(self, name: str, on_expiration: Optional[Callable[[], None]] = None) -> Iterator[Task]:
+        """Keeps the process awake for the work in a `with` block, and ends the task after it."""
+        task = self.begin(name, on_expiration)
+        try:
+            yield task
+        finally:
+            task.end()
+
+    def begin(self, name: str, on_expiration: Optional[Callable[[], None]] = None) -> Task:
+        """Begins a task; begin it before the work.
+
+        `name` is 1 to 120 bytes, shown to operators. `on_expiration` is called once, when the time is nearly over.
+        """
+        names = {task.name for task in self._tasks.values()}
+        unique, count = name, 2
+        while unique in names:
+            unique, count = f"{name}#{count}", count + 1
+        reference = self._next_reference()
+        self._tasks[reference] = Task(unique, reference, self, on_expiration)
+        self._send({"begin": unique, "ref": reference})
+        return self._tasks[reference]
+
+    def checkpoint(self, text: str) -> None:
+        """Stores up to 16 KiB of text, no later than the next done(); Restoration.checkpoint returns it."""
+        self._send({"checkpoint": text})
+
+    def log(self, text: str) -> None:
+        """Writes a line to stdout, and so to the log, at once."""
+        print(text, flush=True)
+
+    def declare_ready(self) -> None:
+        """For manifests that say `ready: "explicit"`: events come after this."""
+        self._send({"ready": True})
+
+    def write(self, device: str, data: bytes, characteristic: Optional[str] = None) -> None:
+        """Writes to a characteristic (up to 512 bytes), or to the device's stream where none is named.
+
+        Waits for the answer. Raises BridgeError where the device, the daemon or the manifest refuses.
+        """
+        self._ask({"write": {**_address(device, characteristic), "hex": data.hex()}})
+
+    def read(self, device: str, characteristic: Optional[str] = None) -> bytes:
+        """Reads a characteristic, or the device's stream where none is named.
+
+        Waits for the answer. Raises BridgeError where the device, the daemon or the manifest refuses.
+        """
+        return bytes.fromhex(self._ask({"read": _address(device, characteristic)}).get("hex", ""))
+
+    # What goes out.
+
+    def _send(self, members: Dict[str, Any]) -> None:
+        if self._replies is None:
+            return
+        rest = (json.dumps(members, separators=(",", ":")) + "\n").encode()
+        try:
+            while rest:
+                rest = rest[os.write(self._replies, rest):]
+        except OSError:
+            # The reader has closed its end, and nothing that follows can be told either.
+            self._replies = None
+
+    def _next_reference(self) -> int:
+        self._last_reference += 1
+        return self._last_reference
+
+    def _ask(self, members: Dict[str, Any]) -> Dict[str, Any]:
+        reference = self._next_reference()
+        self._waiting[reference] = None
+        self._send({**members, "ref": reference})
+        while self._waiting[reference] is None and not self._is_ended:
+            self._read()
+        answer = self._waiting.pop(reference)
+        if answer is None:
+            raise BridgeError("closed", "The daemon closed the handler's input before it answered this request.",
+                              "Ask again in the next process.")
+        if isinstance(answer, BridgeError):
+            raise answer
+        return answer
+
+    def _end(self, task: Task) -> None:
+        if self._tasks.pop(task._reference, None):
+            self._send({"end": task.name})
+
+    # The events that are not answered yet, so that an acknowledgement never covers unfinished work.
+
+    def _opens(self, event: Event) -> bool:
+        """False for an event behind a retry of its device: it comes again, in order."""
+        if not (event.kind == "attention" and event.data.get("kind") == "link-down"):
+            awaited = self._refused.get(event.source)
+            if awaited is not None and awaited != event.sequence and event.kind != "gap":
+                return False
+            # A gap ends the wait too: the awaited event may have been lost.
+            self._refused.pop(event.source, None)
+        self._open = [entry for entry in self._open if entry[0].sequence != event.sequence]
+        self._open.append((event, None))
+        return True
+
+    def _place(self, event: Event) -> Optional[int]:
+        for place, (candidate, _) in enumerate(self._open):
+            if candidate.sequence == event.sequence:
+                return place
+        return None
+
+    def _close(self, event: Event, result: str) -> None:
+        if result not in ("useful", "nothing", "failed"):
+            raise ValueError(f"{result!r} is no result: write useful, nothing or failed.")
+        place = self._place(event)
+        if place is not None:
+            self._open[place] = (self._open[place][0], result)
+            self._acknowledge()
+
+    def _give_back(self, event: Event, after_s: Optional[float]) -> None:
+        place = self._place(event)
+        if place is None:
+            return
+        self._refused[event.source] = event.sequence
+        self._open = [entry for number, entry in enumerate(self._open)
+                      if number < place or entry[0].source != event.source]
+        wait = {} if after_s is None else {"after_s": min(max(after_s, 0), _LONGEST_WAIT_S)}
+        self._send({"nack": event.sequence, **wait})
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        due = None
+        while self._open and self._open[0][1] is not None:
+            due = self._open.pop(0)
+        if due:
+            self._send({"ack": due[0].sequence, "result": due[1]})
+
+    # What comes in.
+
+    def _read(self) -> None:
+        """Waits for bytes, and handles the lines in them."""
+        chunk = os.read(self._input, 65_536)
+        self._is_ended = not chunk
+        lines = (self._rest + chunk).split(b"\n")
+        self._rest = b"" if self._is_ended else lines.pop()
+        for line in lines:
+            if line.strip():
+                self._handle(line)
+
+    def _read_available(self) -> None:
+        import select
+        while not self._is_ended and select.select([self._input], [], [], 0)[0]:
+            self._read()
+
+    def _handle(self, text: bytes) -> None:
+        try:
+            line = json.loads(text)
+            kind, data = line["type"], line.get("data") or {}
+        except (ValueError, KeyError, TypeError):
+            self._tell(Notice("error", {
+                "code": "malformed", "sentence": "A line on stdin is no event of the protocol; it was passed over.",
+                "advice": "Send one JSON object a line."}))
+            return
+        if isinstance(line.get("seq"), int):
+            self._deadline = time.monotonic() + line.get("budgetms", 0) / 1000
+            # A later delivery of an event takes the place of an earlier one that was not taken.
+            self._arrived = deque(event for event in self._arrived if event.sequence != line["seq"])
+            self._arrived.append(Event(line, self))
+        else:
+            self._handle_notice(kind.replace("wakebridge.", "", 1), data)
+
+    def _handle_notice(self, kind: str, data: Dict[str, Any]) -> None:
+        reference = data.get("ref")
+        if kind in ("reply", "remaining"):
+            if kind == "remaining":
+                self._deadline = time.monotonic() + data.get("remaining_ms", 0) / 1000
+            if reference in self._waiting:
+                self._waiting[reference] = data
+            return
+        if kind == "error" and self._refuse(reference, data):
+            return
+        if kind == "restored":
+            self.restoration = Restoration(data.get("reason", ""), data.get("devices", []), data.get("checkpoint"))
+        elif kind == "resumed":
+            self._resume(data.get("open", []))
+        elif kind == "expiring":
+            self._deadline = time.monotonic() + data.get("remaining_ms", 0) / 1000
+            for task in list(self._tasks.values()):
+                task._expire()
+        self._tell(Notice(kind, data))
+
+    def _resume(self, owed: List[int]) -> None:
+        """Forgets the events that the daemon has taken back."""
+        self._deadline = None
+        self._open = [entry for entry in self._open if entry[0].sequence in owed]
+        self._arrived = deque(event for event in self._arrived if event.sequence in owed)
+        self._acknowledge()
+
+    def _refuse(self, reference: Any, data: Dict[str, Any]) -> bool:
+        """True where a request or a task waits for this error."""
+        if reference in self._waiting:
+            self._waiting[reference] = BridgeError(
+                data.get("code", ""), data.get("sentence", ""), data.get("advice", ""))
+            return True
+        # A refused task counts as ended before its callback runs, so that end() in it writes nothing.
+        task = self._tasks.pop(reference, None) if isinstance(reference, int) else None
+        if task:
+            task._expire()
+        return task is not None
+
+    def _tell(self, notice: Notice) -> None:
+        if self._on_notice:
+            self._on_notice(notice)
+        elif notice.kind == "error":
+            print(f"wakehandler: {notice.data.get('sentence')} {notice.data.get('advice')}", file=sys.stderr, flush=True)
+
+
+def _address(device: str, characteristic: Optional[str]) -> Dict[str, str]:
+    return {"device": device, **({"characteristic": characteristic.lower()} if characteristic else {})}
+
+
+def _is_open(descriptor: int) -> bool:
+    """Checked once, at the start: the next file that the handler opens would get a closed descriptor 3."""
+    try:
+        os.fstat(descriptor)
+        return True
+    except OSError:
+        return False
+
+
+def _time(text: Any) -> datetime.datetime:
+    try:
+        return datetime.datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError:
+        return datetime.datetime.fromtimestamp(0, datetime.timezone.utc)

@@ -1,0 +1,4 @@
+// Handles events until the daemon closes the input.
+import WakeHandler
+
+await handle(BackgroundSession())

@@ -1,0 +1,66 @@
+// What a handler did with a recording: everything that it answered, asked for and logged.
+import WakeHandler
+
+/// What a handler did with a recording.
+public struct HandlerAnswers: Hashable, Sendable {
+    /// One acknowledgement.
+    public struct Acknowledgement: Hashable, Sendable {
+        /// The event that it names.
+        public let sequence: UInt64
+        /// ``WorkResult/useful``, ``WorkResult/nothing`` or ``WorkResult/failed``; nil where the handler names none.
+        public let result: WorkResult?
+        /// All events that it settles, in the order of delivery: the named one comes last.
+        public let settled: [UInt64]
+    }
+
+    /// One refusal: the event came again, after that long in the time of the recording.
+    public struct Retry: Hashable, Sendable {
+        /// The event that came again.
+        public let sequence: UInt64
+        /// Nil where the handler leaves the wait to the daemon.
+        public let after: Duration?
+
+        /// What a test expects.
+        public init(sequence: UInt64, after: Duration?) { (self.sequence, self.after) = (sequence, after) }
+    }
+
+    /// One `write` or `read`.
+    public struct Request: Hashable, Sendable {
+        /// As the handler wrote it.
+        public let device: String
+        /// The characteristic or stream; nil where the handler names none.
+        public let channel: String?
+        /// Empty for a read.
+        public let bytes: [UInt8]
+
+        /// What a test expects.
+        public init(device: String, channel: String?, bytes: [UInt8]) {
+            (self.device, self.channel, self.bytes) = (device, channel, bytes)
+        }
+    }
+
+    /// What the handler finished, in the order of its lines.
+    public internal(set) var acknowledgements: [Acknowledgement] = []
+    /// What the handler refused for then, in the order of its lines.
+    public internal(set) var retries: [Retry] = []
+    /// All texts of ``BackgroundSession/checkpoint(_:)``; the last one is kept.
+    public internal(set) var checkpoints: [String] = []
+    /// What the handler asked to be written, also where that was refused.
+    public internal(set) var writes: [Request] = []
+    /// What the handler asked to be read, also where that was refused.
+    public internal(set) var reads: [Request] = []
+    /// The names of all tasks that were begun.
+    public internal(set) var tasks: [String] = []
+    /// The tasks that were never ended: the daemon would end the process for them.
+    public internal(set) var openTasks: [String] = []
+    /// The lines that ``BackgroundSession/log(_:)`` wrote.
+    public internal(set) var log: [String] = []
+    /// What the daemon would have refused, as its sentences.
+    public internal(set) var refusals: [String] = []
+    /// The events that came and were not settled: the daemon would deliver them again.
+    public internal(set) var unanswered: [UInt64] = []
+    /// The lines that the handler was given.
+    public internal(set) var deliveredLines: [String] = []
+    /// The lines that the handler wrote to descriptor 3.
+    public internal(set) var replyLines: [String] = []
+}

@@ -1,0 +1,245 @@
+// The daemon's part in a recording: says which line comes next, and keeps book of what the handler answers.
+import WakeHandler
+internal import WakeModel
+internal import WakeTrace
+
+/// Pure: the caller carries the lines between it and the session.
+struct PlayedDaemon {
+    static let budget = TimeSpan.seconds(10)
+    private static let firstBackOff = TimeSpan.seconds(1)
+
+    /// An event of the recording, from its first delivery to its end.
+    private struct Owed {
+        let sequence: Sequence
+        let operation: TraceOperation
+        var attempts: UInt32 = 0
+    }
+
+    /// The events of one device that wait for the end of a retry's time.
+    private struct Hold {
+        /// Nil where its first event is given up: later ones may not overtake it.
+        var until: TimeSpan?
+        var events: [Owed]
+    }
+
+    private let recording: Recording
+    private let lineStart = EventLineStart(idPrefix: "replay-")
+    private var played = 0
+    private var noticeCount: UInt64 = 0
+    private var now = TimeSpan.zero
+    private var hasExpired = false
+    /// Delivered and not settled, in the order of delivery.
+    private var owed: [Owed] = []
+    /// To be delivered before the recording goes on.
+    private var due: [Owed] = []
+    private var holds: [Int: Hold] = [:]
+    private var replies = LineSplitter()
+    private var logLines = LineSplitter(limit: 1 << 20)
+    private var answers = HandlerAnswers()
+
+    init(_ recording: Recording) { self.recording = recording }
+
+    /// The next line for the handler; nil when the recording has ended and nothing is due any more.
+    mutating func nextLine() -> [UInt8]? {
+        let line = noticeCount == 0 ? notice(.restored(restoration)) : expiration() ?? nextDelivery()
+        if let line { answers.deliveredLines.append(String(decoding: line.dropLast(), as: UTF8.self)) }
+        return line
+    }
+
+    /// Reads what the handler wrote, and returns the lines that answer it.
+    mutating func hear(_ lines: (replies: [UInt8], log: [UInt8])) -> [UInt8] {
+        logLines.append(lines.log)
+        while case .success(let line)? = logLines.next() { answers.log.append(String(decoding: line, as: UTF8.self)) }
+        replies.append(lines.replies)
+        var written: [UInt8] = []
+        while let line = replies.next() { written += hear(line) }
+        return written
+    }
+
+    /// The handler has ended.
+    mutating func finish() -> HandlerAnswers {
+        let left = owed + due + holds.values.flatMap(\.events)
+        answers.unanswered = left.map(\.sequence.rawValue).sorted()
+        return answers
+    }
+}
+
+// What is delivered.
+extension PlayedDaemon {
+    private mutating func nextDelivery() -> [UInt8]? {
+        while true {
+            if !due.isEmpty { return deliver(due.removeFirst()) }
+            let operations = recording.operations
+            let upcoming = played < operations.count ? operations[played] : nil
+            if releaseHold(before: upcoming?.offset) { continue }
+            guard let upcoming else { return nil }
+            played += 1
+            now = max(now, upcoming.offset)
+            let event = Owed(sequence: Sequence(UInt64(played)), operation: upcoming)
+            if holds[upcoming.device] == nil || upcoming.kind.passesRetries { return deliver(event) }
+            holds[upcoming.device]?.events.append(event)
+        }
+    }
+
+    /// True where the events of a device are due again, the earliest first.
+    private mutating func releaseHold(before offset: TimeSpan?) -> Bool {
+        let ends = holds.compactMap { device, hold in hold.until.map { (until: $0, device: device) } }
+        guard let (until, device) = ends.min(by: { $0 < $1 }), offset.map({ until <= $0 }) ?? true else { return false }
+        now = max(now, until)
+        due += holds.removeValue(forKey: device)?.events ?? []
+        return true
+    }
+
+    private mutating func deliver(_ event: Owed) -> [UInt8] {
+        var event = event
+        event.attempts += 1
+        owed.append(event)
+        let operation = event.operation
+        // As in a replay, only the wall clock is the recording's.
+        let stamp = Stamp(
+            moment: Moment(monotonic: .zero, boottime: .zero), wall: recording.start + operation.offset)
+        let origin = EventOrigin(rawValue: UInt32(operation.device))
+        return recording.devices[operation.device].line(
+            DeviceEvent(origin: origin, kind: operation.kind, stamp: stamp), event.sequence, attempt: event.attempts,
+            start: lineStart)
+    }
+
+    private mutating func expiration() -> [UInt8]? {
+        guard !hasExpired, let count = recording.expiresAfter, played >= count else { return nil }
+        hasExpired = true
+        let reason = answers.openTasks.isEmpty ? "budget" : "extension"
+        return notice(
+            .expiring(
+                reason: reason, remaining: .seconds(2), tasks: answers.openTasks, open: owed.map(\.sequence)))
+    }
+
+    private mutating func notice(_ notice: Notice) -> [UInt8] {
+        noticeCount += 1
+        var writer = JSONWriter()
+        notice.write(into: &writer, idPrefix: "replay-n", number: noticeCount, time: recording.start + now)
+        return writer.bytes
+    }
+
+    private var restoration: WakeModel.Restoration {
+        var restoration = WakeModel.Restoration(reason: WakeReason.data.word)
+        restoration.links = recording.devices.map { .init(device: $0.device, isConnected: false) }
+        restoration.checkpoint = recording.checkpoint
+        return restoration
+    }
+}
+
+// What is answered.
+extension PlayedDaemon {
+    private mutating func hear(_ line: Result<ArraySlice<UInt8>, ProtocolFault>) -> [UInt8] {
+        do throws(ProtocolFault) {
+            let text = try line.get()
+            answers.replyLines.append(String(decoding: text, as: UTF8.self))
+            let parsed = try ReplyLine.parse(text)
+            do throws(ProtocolFault) {
+                return try apply(parsed).map { notice($0) } ?? []
+            } catch {
+                var fault = error
+                fault.reference = parsed.reference
+                throw fault
+            }
+        } catch {
+            answers.refusals.append(error.description)
+            return notice(.error(error))
+        }
+    }
+
+    private mutating func apply(_ line: ReplyLine) throws(ProtocolFault) -> Notice? {
+        switch line.reply {
+        case .ack(let sequence, let result): try settle(sequence, result)
+        case .nack(let sequence, let after): try giveBack(sequence, after)
+        case .ready: break
+        case .checkpoint(let text): answers.checkpoints.append(text)
+        case .begin(let name):
+            if answers.openTasks.contains(name) { throw .alreadyOpen(task: name) }
+            answers.tasks.append(name)
+            answers.openTasks.append(name)
+        case .end(let name):
+            guard let place = answers.openTasks.firstIndex(of: name) else { throw .notOpen(task: name) }
+            answers.openTasks.remove(at: place)
+        case .remaining: return .remaining(Self.budget, extensionLeft: .seconds(30), reference: line.reference)
+        case .write(let address, let bytes):
+            answers.writes.append(request(address, bytes))
+            return try answer(address, verb: "write", line.reference)
+        case .read(let address):
+            answers.reads.append(request(address, []))
+            return try answer(address, verb: "read", line.reference)
+        }
+        return nil
+    }
+
+    private mutating func settle(_ sequence: Sequence, _ result: Reply.Result?) throws(ProtocolFault) {
+        guard let place = owed.firstIndex(where: { $0.sequence == sequence }) else {
+            throw fault(of: sequence, verb: "ack")
+        }
+        let settled = owed[...place].map(\.sequence.rawValue)
+        owed.removeFirst(place + 1)
+        answers.acknowledgements.append(
+            .init(sequence: sequence.rawValue, result: result.map(WorkResult.init), settled: settled))
+    }
+
+    private mutating func giveBack(_ sequence: Sequence, _ after: TimeSpan?) throws(ProtocolFault) {
+        guard let place = owed.firstIndex(where: { $0.sequence == sequence }) else {
+            throw fault(of: sequence, verb: "nack")
+        }
+        answers.retries.append(
+            .init(sequence: sequence.rawValue, after: after.map { .nanoseconds($0.nanoseconds) }))
+        let device = owed[place].operation.device
+        var returned = owed[place...].filter { $0.operation.device == device }
+        owed = owed[..<place] + owed[place...].filter { $0.operation.device != device }
+        returned += due.filter { $0.operation.device == device }
+        due.removeAll { $0.operation.device == device }
+        let isGivenUp = (returned.first?.attempts ?? 0) >= recording.mostAttempts
+        holds[device] = Hold(until: isGivenUp ? nil : now + (after ?? Self.firstBackOff), events: Array(returned))
+    }
+
+    private func fault(of sequence: Sequence, verb: String) -> ProtocolFault {
+        sequence.rawValue <= UInt64(played)
+            ? .staleLease(sequence, verb: verb) : .notDelivered(sequence, verb: verb)
+    }
+
+    private func request(_ address: DeviceAddress, _ bytes: [UInt8]) -> HandlerAnswers.Request {
+        .init(device: address.device, channel: address.channel?.wireName.text, bytes: bytes)
+    }
+
+    private func answer(
+        _ address: DeviceAddress, verb: String, _ reference: Reference?
+    ) throws(ProtocolFault) -> Notice {
+        let device = recording.devices.map(\.device).first {
+            $0.alias == address.device || $0.uri == address.device
+        }
+        guard let device else { throw .noSuchDevice(address.device, verb: verb) }
+        guard case .answered(let values) = recording.requestAnswers else {
+            throw .replayed(verb: verb, device: address.device)
+        }
+        if verb == "write" { return .reply(.written(device: device.alias), reference: reference) }
+        guard let bytes = values[address.channel?.wireName.text ?? ""] else {
+            throw .deviceFailed(address.device, verb: verb, why: "the test names no value for it")
+        }
+        return .reply(.read(device: device.alias, bytes: bytes), reference: reference)
+    }
+}
+
+extension DeviceEvent.Kind {
+    /// A `link-down` is told at once, and a gap may report the loss of what is waited for.
+    fileprivate var passesRetries: Bool {
+        switch self {
+        case .attention(let kind, _): kind == .linkDown
+        case .connected, .disconnected, .data, .gap: false
+        }
+    }
+}
+
+extension WorkResult {
+    fileprivate init(_ result: Reply.Result) {
+        switch result {
+        case .useful: self = .useful
+        case .nothing: self = .nothing
+        case .failed: self = .failed
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// A device of a recording, with its profile's decoder: makes the lines that the daemon would write for its events.
+import WakeHandler
+internal import WakeModel
+internal import WakeProfiles
+internal import WakeTrace
+
+struct PlayedDevice: Sendable {
+    let device: Device
+    private let decoder: ProfileDecoder?
+
+    init(_ recorded: TraceDevice, _ profiles: ProfileLibrary) {
+        device = profiles.device(
+            recorded.kind, uri: recorded.uri, address: recorded.address, alias: recorded.alias,
+            services: recorded.services, name: recorded.name, properties: recorded.properties.map { ($0.key, $0.value) }
+        )
+        decoder = device.profile.flatMap { profiles.index(named: $0) }.map { profiles.decoder($0) }
+    }
+
+    func line(_ event: DeviceEvent, _ sequence: Sequence, attempt: UInt32, start: EventLineStart) -> [UInt8] {
+        let (value, fault) = decode(event.kind)
+        var writer = JSONWriter()
+        EventLine(
+            event, of: DeviceText(of: device, in: event.kind.wireName), sequence: sequence, attempt: attempt,
+            budget: PlayedDaemon.budget, start: start, value: value, undecodable: fault
+        ).write(into: &writer)
+        return writer.bytes
+    }
+
+    private func decode(_ kind: DeviceEvent.Kind) -> (value: [UInt8]?, fault: String?) {
+        guard case .data(let channel, let bytes) = kind, let decoder else { return (nil, nil) }
+        var value = JSONWriter()
+        do {
+            return (try decoder.decode(bytes, from: channel, into: &value) ? value.bytes : nil, nil)
+        } catch {
+            return (nil, error.description)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// A recorded trace that a test plays into a handler's session, without a daemon and without a device.
+import WakeHandler
+internal import WakeModel
+internal import WakeProfiles
+internal import WakeTrace
+
+/// A recorded trace that a test plays into a handler's session.
+///
+/// ```swift
+/// let recording = try Recording(trace: "recording.trace", devices: "Devices")
+/// let answers = recording.play(to: BeatPrinter())
+/// #expect(answers.unanswered.isEmpty)
+/// ```
+///
+/// Each operation of the trace becomes one event, with the line that the daemon writes for it. Waiting takes no time: a
+/// retry comes again when the recording has gone on for that long, or at its end.
+public struct Recording: Sendable {
+    /// Why a recording cannot be played, as one sentence.
+    public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// What the handler's writes and reads are answered with.
+    public enum RequestAnswers: Hashable, Sendable {
+        /// The error `replayed`, as in `wakebridge replay`.
+        case refused
+        /// Writes succeed. A read brings the bytes under its characteristic or stream, and fails where there are none.
+        case answered(values: [String: [UInt8]])
+    }
+
+    /// ``RequestAnswers/refused`` unless you set it.
+    public var requestAnswers = RequestAnswers.refused
+    /// The text that the handler gets back in ``Restoration/checkpoint``; nil for a first start.
+    public var checkpoint: String?
+    /// After so many events the handler is told that its time ends in 2 s; nil for never.
+    public var expiresAfter: Int?
+    /// An event that was refused so often comes no more. It and its device's later events are then among
+    /// ``HandlerAnswers/unanswered``.
+    public var mostAttempts = 5
+
+    let start: WallTime
+    let operations: [TraceOperation]
+    let devices: [PlayedDevice]
+
+    /// Reads a trace and the profiles of its devices.
+    /// - Parameters:
+    ///   - path: a file that `wakebridge record` or `wakebridge import` wrote.
+    ///   - folder: holds a folder for each profile, each with its `profile.json5`, as `Devices` does.
+    /// - Throws: a sentence that names the file, and the line where one is wrong.
+    public init(trace path: String, devices folder: String) throws(Fault) {
+        let text = try Self.read(path)
+        var sources: [ProfileLibrary.Source] = []
+        for file in paths(matching: "/*/profile.json5", below: folder) {
+            let name = file.split(separator: "/").dropLast().last.map(String.init) ?? file
+            sources.append(ProfileLibrary.Source(name: name, file: file, text: try Self.read(file)))
+        }
+        try self.init(text, named: path, sources)
+    }
+
+    /// Plays a trace that a test writes down itself; its events are delivered raw, since it has no profiles.
+    /// - Throws: a sentence that names the line which is wrong.
+    public init(text: String) throws(Fault) { try self.init(Array(text.utf8), named: "the text", []) }
+
+    private init(_ text: [UInt8], named name: String, _ sources: [ProfileLibrary.Source]) throws(Fault) {
+        let (library, errors) = ProfileLibrary.load(sources)
+        if let error = errors.first { throw Fault(description: "A profile cannot be used: \(error). Fix the file.") }
+        var reader = TraceReader(bytes: text)
+        do {
+            let header = try reader.header()
+            start = header.start
+            devices = header.devices.map { PlayedDevice($0, library) }
+            var operations: [TraceOperation] = []
+            while let operation = try reader.next() { operations.append(operation) }
+            self.operations = operations
+        } catch {
+            throw Fault(description: "The trace \(name) cannot be played: \(error). Fix that line, or record it again.")
+        }
+    }
+
+    private static func read(_ path: String) throws(Fault) -> [UInt8] {
+        do {
+            return try readFile(path)
+        } catch {
+            throw Fault(description: "The file \(path) cannot be read: \(error.reason). Name one that is there.")
+        }
+    }
+}
+
+// Playing.
+extension Recording {
+    /// Plays everything to a delegate, and returns what it answered.
+    @MainActor
+    public func play(to delegate: any AccessoryDelegate) -> HandlerAnswers {
+        let session = BackgroundSession(collectingWith: delegate)
+        var daemon = PlayedDaemon(self)
+        while let bytes = daemon.nextLine() {
+            session.receive(bytes)
+            exchange(session, &daemon)
+        }
+        session.endInput()
+        exchange(session, &daemon)
+        return daemon.finish()
+    }
+
+    /// Plays everything to a handler that takes the events of its session as a sequence, and returns what it answered.
+    ///
+    /// The next event comes when the handler waits for it, so its own `await`s take the time that they take.
+    /// - Throws: what the handler throws.
+    @MainActor
+    public func play(
+        _ handler: @escaping @MainActor @Sendable (BackgroundSession) async throws -> Void
+    ) async throws -> HandlerAnswers {
+        let session = BackgroundSession(collectingWith: nil)
+        let progress = Progress()
+        let running = Task {
+            defer { progress.isFinished = true }
+            try await handler(session)
+        }
+        var daemon = PlayedDaemon(self)
+        while !progress.isFinished, let bytes = daemon.nextLine() {
+            session.receive(bytes)
+            await exchange(session, &daemon, progress)
+        }
+        session.endInput()
+        let result = await running.result
+        exchange(session, &daemon)
+        try result.get()
+        return daemon.finish()
+    }
+
+    @MainActor
+    private final class Progress {
+        var isFinished = false
+    }
+
+    @MainActor
+    private func exchange(_ session: BackgroundSession, _ daemon: inout PlayedDaemon) {
+        while true {
+            let answer = daemon.hear(session.drainLines())
+            if answer.isEmpty { return }
+            session.receive(answer)
+        }
+    }
+
+    /// Until the handler waits for the next event.
+    @MainActor
+    private func exchange(_ session: BackgroundSession, _ daemon: inout PlayedDaemon, _ progress: Progress) async {
+        var looks = 0
+        repeat {
+            await Task.yield()
+            // A handler that waits for something real is not looked at all the time.
+            looks += 1
+            if looks > 100 { try? await Task.sleep(for: .milliseconds(1)) }
+            exchange(session, &daemon)
+        } while !session.isWaitingForEvents && !progress.isFinished
+    }
+}
