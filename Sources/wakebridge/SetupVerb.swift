@@ -153,13 +153,11 @@ private final class MachineSetup {
         let deadline = SystemClock.monotonic() + patience
         Console.say("waiting for the first value, for \(patience.spoken) at most …")
         var first: String?
-        let end = try words.client.follow(
-            .get, "/v1/events",
-            pace: {
-                let left = deadline - SystemClock.monotonic()
-                return first == nil && left > .zero ? min(left, .seconds(1)) : nil
-            }
-        ) { line in
+        let pace = { () -> TimeSpan? in
+            let left = deadline - SystemClock.monotonic()
+            return first == nil && left > .zero ? min(left, .seconds(1)) : nil
+        }
+        let end = try words.client.follow(.get, "/v1/events", pace: pace) { line in
             if first == nil, Self.isData(line) { first = EventText(line: line).text }
         }
         if let first {

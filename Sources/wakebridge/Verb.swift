@@ -28,7 +28,8 @@ struct Verb {
 
     static var all: [Verb] {
         [
-            .setup, .scan, .pair, .forget, .devices, .replay, .import, .export, .record, .run, .watch, .status, .handlers,
+            .setup, .scan, .pair, .forget, .devices, .replay, .import, .export, .record, .run, .watch, .status,
+            .handlers,
             .start, .stop, .session, .reload, .attach, .simulate, .deadLetters, .why, .logs, .doctor,
             .udevRules,
         ]

@@ -11,7 +11,7 @@ func layOutPackage(in folder: String) throws -> (exit: Int32, output: String, ta
 @Suite("The package of handler authors")
 struct PackageTests {
     private let folder = makeDirectory("/tmp/wakebridge-package-XXXXXX")
-    private var version: String { lines(of: "\(packageFolder)/VERSION").first ?? "" }
+    private var version: String { releaseVersion() ?? "" }
 
     @Test("it is laid out with all that it needs, and its archive is the same file each time")
     func layout() throws {

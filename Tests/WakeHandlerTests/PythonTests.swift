@@ -21,7 +21,7 @@ struct PythonTests {
     @Test("it has the version of this package, and its manifest names no dependency")
     func version() throws {
         let manifest = lines(of: "\(folder)/pyproject.toml")
-        let version = try #require(lines(of: "\(packageFolder)/VERSION").first)
+        let version = try #require(releaseVersion())
         #expect(manifest.contains("version = \"\(version)\""))
         #expect(!manifest.contains { $0.hasPrefix("dependencies") })
     }
@@ -36,4 +36,10 @@ struct PythonTests {
             """
         #expect(try python("-c", program).output == "[]\n")
     }
+}
+
+/// As the scripts read it.
+func releaseVersion() -> String? {
+    let outcome = try? Child(["\(packageFolder)/Scripts/version.sh"]).finish()
+    return outcome?.output.split(separator: "\n").first.map(String.init)
 }

@@ -80,7 +80,7 @@ struct ValueTests {
 
     @Test("every word that the page on handlers explains is a case, and the other way round")
     func wordsOfPage() throws {
-        let page = try Document("docs/handlers.md")
+        let page = try Document("docs/reference/events-and-replies.md")
         let reasons = Set(page.words(below: "### Why a device is disconnected"))
         #expect(words(DisconnectReason.self) == reasons.subtracting(["0x2a"]))
         #expect(words(TerminationReason.self) == Set(page.words(below: "### Why you end")))

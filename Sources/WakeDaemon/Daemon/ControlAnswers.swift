@@ -14,7 +14,7 @@ final class ControlAnswers {
     private var leases: [(handler: HandlerID, stream: ControlStream)] = []
     var bridge: Bridge { daemon.bridge }
     var sources: LiveSources { daemon.sources }
-    var logBook: HandlerLogBook { daemon.logBook }
+    var logBook: HandlerLogBook { daemon.observers.logBook }
 
     init(daemon: Daemon) {
         self.daemon = daemon
@@ -88,7 +88,7 @@ final class ControlAnswers {
         status.strikes = standing.strikes
         status.heldFor = standing.heldFor ?? .zero
         status.wakes = standing.wakes
-        status.events = daemon.history.deliveryCount(standing.handler)
+        status.events = daemon.observers.history.deliveryCount(standing.handler)
         status.awake = standing.awake
         status.work = work(standing)
         status.status = bridge.executor.status(of: standing.handler)
@@ -133,7 +133,7 @@ final class ControlAnswers {
                 writer.field("status", bridge.executor.status(of: standing.handler))
                 writer.key("missed")
                 writer.beginArray()
-                for entry in daemon.history.latest(standing.handler) {
+                for entry in daemon.observers.history.latest(standing.handler) {
                     writer.object { writer in
                         writer.key("time")
                         writer.time(entry.time)

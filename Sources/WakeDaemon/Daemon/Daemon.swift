@@ -17,14 +17,12 @@ public final class Daemon {
     package let bridge: Bridge
     let settings: BridgeSettings
     let manifests: ManifestFolder
-    let logBook: HandlerLogBook
-    let history: WakeHistory
+    let observers: HandlerObservers
     let startedAt: Instant
     private let options: DaemonOptions
     private let lock: LockFile
     private let stateLock: LockFile
     private let monitors: MachineMonitors
-    private let statusLine: StatusLine
     let bus: SystemBus
     let sources: LiveSources
     /// Where a trace is played in place of devices, what reads its file.
@@ -54,10 +52,10 @@ public final class Daemon {
         for error in errors { Log("profiles").error("\(error.description); this profile is left out") }
         profileFaults = errors.map(\.description)
         let (catalog, clock) = (Catalog(profiles: profiles), RealClock())
-        logBook = HandlerLogBook(catalog: catalog, clock: clock, settings: settings.log)
+        let logBook = HandlerLogBook(catalog: catalog, clock: clock, settings: settings.log)
         bridge = try Bridge(
             Self.bridgeOptions(options, settings), catalog: catalog, clock: clock, handlerLog: logBook)
-        history = WakeHistory(clock: clock)
+        observers = try HandlerObservers(logBook, of: bridge, clock: clock)
         bus = SystemBus(on: bridge.loop)
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
@@ -65,12 +63,7 @@ public final class Daemon {
             try sources.watch(options.sources, bus: bus, stateDirectory: options.stateDirectory)
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
-        bridge.turn.listeners.add(history)
-        bridge.turn.listeners.add(logBook)
-        statusLine = try StatusLine(catalog: catalog, loop: bridge.loop)
-        bridge.turn.listeners.add(statusLine as any DecisionListener)
-        bridge.turn.listeners.add(statusLine as any EventSink)
-        bridge.turn.listeners.add(try ProgramWatch(turn: bridge.turn, catalog: catalog, loop: bridge.loop))
+        observers.listen(to: bridge.turn)
         monitors.listen()
     }
 
@@ -85,7 +78,7 @@ public final class Daemon {
         }
         try bridge.loop.proveAlive()
         ServiceState.ready()
-        statusLine.updateSoon()
+        observers.statusLine.updateSoon()
         let means = bridge.strength == .strong ? "by the cgroup freezer" : "by stop signals"
         log.notice("ready: manifests are read from \(options.manifestDirectory), handlers are suspended \(means)")
         // On a thread: /tmp may be long, and a process that a dead replay left may take its time to end.
@@ -103,6 +96,7 @@ public final class Daemon {
         try prepareReplay()
         bridge.engine.reportLosses { readManifests() }
         try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
+        try observers.programs.listen(of: self) { $0.restartMended() }
         try serve()
         try bus.open()
         sources.start()
@@ -141,6 +135,14 @@ public final class Daemon {
         let before = Set(faults)
         applyConfiguration()
         for fault in faults where !before.contains(fault) { log.error(fault) }
+    }
+
+    /// A person who has just mended a program expects it to run.
+    private func restartMended() {
+        for handler in observers.programs.removeMended() {
+            bridge.turn.ingest(.operated(handler, .start))
+            sources.handlerDidStart(handler)
+        }
     }
 
     /// Everything that is wrong with profiles and manifests as they were read last. A manifest stays taken when a profile that
@@ -190,7 +192,7 @@ public final class Daemon {
             log.notice("handler \(name) is removed")
         }
         updateWarnings()
-        statusLine.updateSoon()
+        observers.statusLine.updateSoon()
     }
 
     /// Each is logged when it comes up, and not again while it stands.

@@ -7,7 +7,6 @@ import WakeSystem
 
 /// Watches the programs of handlers that are held or in quarantine, and only until they run again.
 final class ProgramWatch: DecisionListener {
-    private unowned let turn: Turn
     private let catalog: Catalog
     private let loop: EventLoop
     private var watched: [HandlerID: WatchedProgram] = [:]
@@ -16,11 +15,14 @@ final class ProgramWatch: DecisionListener {
     /// An editor, or a copy over a slow line, writes in several steps.
     private static let settleTime = TimeSpan.milliseconds(200)
 
-    init(turn: Turn, catalog: Catalog, loop: EventLoop) throws(SystemError) {
-        self.turn = turn
+    init(catalog: Catalog, loop: EventLoop) {
         self.catalog = catalog
         self.loop = loop
-        settle = try loop.timer(on: .monotonic, of: self) { $0.look() }
+    }
+
+    /// Calls `body` when something has changed and come to rest: ``removeMended()`` then says what.
+    func listen<Owner: AnyObject>(of owner: Owner, _ body: @escaping (Owner) -> Void) throws(SystemError) {
+        settle = try loop.timer(on: .monotonic, of: owner, body)
     }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
@@ -58,19 +60,22 @@ final class ProgramWatch: DecisionListener {
         settle?.arm(at: SystemClock.monotonic() + Self.settleTime)
     }
 
-    private func look() {
+    /// The handlers whose programs have changed; they are not watched any more.
+    func removeMended() -> [HandlerID] {
+        var mended: [HandlerID] = []
         for (handler, program) in watched {
             let name = catalog.name(of: handler)
             if let file = program.changedFile {
-                watched[handler] = nil
                 log.notice("\(name): \(file) has changed, so it may start again")
-                turn.ingest(.operated(handler, .start))
+                mended.append(handler)
             } else if program.folders.map(\.path) != program.nearestFolders {
                 // A folder on the way to it has come or gone.
                 watchFolders(of: program, name)
                 lookSoon()
             }
         }
+        for handler in mended { watched[handler] = nil }
+        return mended
     }
 }
 

@@ -1,0 +1,28 @@
+// What of the daemon follows the core's decisions about handlers: the log book, the history, the status line, mended programs.
+import WakeEngine
+import WakeLoop
+import WakeModel
+import WakeSystem
+
+final class HandlerObservers {
+    let logBook: HandlerLogBook
+    let history: WakeHistory
+    let statusLine: StatusLine
+    let programs: ProgramWatch
+
+    init(_ logBook: HandlerLogBook, of bridge: Bridge, clock: any WakeClock) throws(SystemError) {
+        self.logBook = logBook
+        history = WakeHistory(clock: clock)
+        statusLine = try StatusLine(catalog: bridge.catalog, loop: bridge.loop)
+        programs = ProgramWatch(catalog: bridge.catalog, loop: bridge.loop)
+    }
+
+    /// From now on they see every decision; the status line sees links too.
+    func listen(to turn: Turn) {
+        turn.listeners.add(history)
+        turn.listeners.add(logBook)
+        turn.listeners.add(programs)
+        turn.listeners.add(statusLine as any DecisionListener)
+        turn.listeners.add(statusLine as any EventSink)
+    }
+}
