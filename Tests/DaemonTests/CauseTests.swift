@@ -48,7 +48,7 @@ import WakeSystem
         try daemon.drop(
             "typo", #"{ exec: ["/bin/cat"], user: "\#(me)", modes: ["bluetooth-central"], \#(watch) }"#)
         try play()
-        #expect(try daemon.wait { try !daemon.json("devices")["devices"]!.array!.isEmpty })
+        #expect(try daemon.wait { try !daemon.json("status")["devices"]!.array!.isEmpty })
         let alias = try #require(try daemon.json("status")["devices"]?.array?.first?["alias"]?.string)
         let why = try why("typo")
         #expect(why.hasSuffix("; no device is called my-strap; known: \(alias)"), "\(why)")

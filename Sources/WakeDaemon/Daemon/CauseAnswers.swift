@@ -9,12 +9,15 @@ extension ControlAnswers {
 
     private func causes(of standing: HandlerStatus) -> [String] {
         switch standing.state {
-        case .stopped, .launching, .active, .expiring, .suspending, .terminating: []
+        case .stopped: []
         case .held, .quarantined:
             [failedLaunch(of: standing), missingProgram(of: standing), lastError(of: standing)].compactMap { $0 }
-        case .idle, .suspended: [bondClause(of: standing)].compactMap { $0 } + absentDevices(of: standing)
+        case .launching, .active, .expiring, .suspending, .terminating: bonds(of: standing)
+        case .idle, .suspended: bonds(of: standing) + absentDevices(of: standing)
         }
     }
+
+    private func bonds(of standing: HandlerStatus) -> [String] { [bondClause(of: standing)].compactMap { $0 } }
 
     // MARK: A program that fails
 
