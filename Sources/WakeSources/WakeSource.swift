@@ -57,9 +57,11 @@ public struct SourceResources {
     public let bluez: BluezClient?
     /// Where a source keeps what must outlive the daemon.
     public let stateDirectory: String
+    public let adapterPins: AdapterPins
 
-    public init(bus: SystemBus, bluez: BluezClient?, stateDirectory: String) {
+    public init(bus: SystemBus, bluez: BluezClient?, stateDirectory: String, adapterPins: AdapterPins = AdapterPins()) {
         (self.bus, self.bluez, self.stateDirectory) = (bus, bluez, stateDirectory)
+        self.adapterPins = adapterPins
     }
 }
 

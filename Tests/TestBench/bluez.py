@@ -403,8 +403,8 @@ class Root(dbus.service.Object):
 class Commands:
     """What stdin may say. Each returns what follows its "ok"."""
 
-    def adapter(self, name):
-        adapter = Thing("/org/bluez/" + name, ADAPTER, Address="00:AA:00:00:00:01", Powered=True, Discovering=False)
+    def adapter(self, name, address="00:AA:00:00:00:01"):
+        adapter = Thing("/org/bluez/" + name, ADAPTER, Address=address, Powered=True, Discovering=False)
         adapter.offer()
         adapters[name] = adapter
 

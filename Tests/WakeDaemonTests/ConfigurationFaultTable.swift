@@ -198,6 +198,11 @@ let brokenSettings: [ConfigurationFault] = [
     settings(
         "{storm: {events_per_secnd: 10}}",
         "unknown key \"events_per_secnd\" in storm; did you mean \"events_per_second\"?"),
+    settings(
+        "{adapter: \"hci0\"}", "adapter is \"hci0\", expected an adapter's address such as \"00:1A:7D:DA:71:13\""),
+    settings(
+        "{devices: {strap: {adaptor: \"00:1A:7D:DA:71:13\"}}}",
+        "unknown key \"adaptor\" in devices.strap; did you mean \"adapter\"?"),
     settings("{suspend: \"cgroups\"}", "suspend is \"cgroups\"; did you mean \"cgroup\"?"),
     settings(
         "{flips: {within: \"10\"}}",

@@ -44,6 +44,27 @@ struct AdoptionTests {
         try air.expect(2)
     }
 
+    @Test("a bridge that is pinned to one adapter leaves the peripherals of the other alone")
+    func pinnedBridge() throws {
+        var pins = AdapterPins()
+        pins.ofBridge = "00:AA:00:00:00:01"
+        let air = try Air(pins: pins)
+        try air.tell("adapter hci0", "adapter hci1 00:AA:00:00:00:02", "peripheral 1 hci1", "peripheral 2 hci0", "live")
+        try air.expect(1)
+        #expect(air.connected == ["/bluetooth/C0:DE:00:00:00:02"])
+    }
+
+    @Test("a device that is pinned to an adapter is watched there alone, whatever the bridge is pinned to")
+    func pinnedDevice() {
+        var pins = AdapterPins()
+        let names = ["chest-strap", "C0:DE:00:00:00:01", strap]
+        #expect(pins.allow("00:AA:00:00:00:02", for: names) && pins.allow(nil, for: names))
+        pins.ofBridge = "00:AA:00:00:00:01"
+        #expect(!pins.allow("00:AA:00:00:00:02", for: names) && pins.allow("00:aa:00:00:00:01", for: names))
+        pins.ofDevices["chest-strap"] = "00:AA:00:00:00:02"
+        #expect(pins.allow("00:AA:00:00:00:02", for: names) && !pins.allow("00:AA:00:00:00:01", for: names))
+    }
+
     @Test("a peripheral that is not trusted any more is let go on the air, dialled once when it is again, its gap told")
     func letsGo() throws {
         let air = try Air()

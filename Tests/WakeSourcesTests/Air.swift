@@ -40,9 +40,11 @@ final class Air {
     var read: [BluetoothUUID] = []
 
     private let patience: LinkTimeouts
+    private let pins: AdapterPins
 
-    init(patience: LinkTimeouts = LinkTimeouts()) throws {
+    init(patience: LinkTimeouts = LinkTimeouts(), pins: AdapterPins = AdapterPins()) throws {
         self.patience = patience
+        self.pins = pins
         directory = try Directory.makeTemporary(prefix: "wakeair")
         loop = try EventLoop()
         let address = "unix:path=\(directory)/socket"
@@ -63,7 +65,7 @@ final class Air {
 
     private func begin() throws {
         source = try BluetoothSource(
-            for: self, BluezClient(line), planner: planner, patience: patience, air: monitor, kernel: kernel)
+            for: self, BluezClient(line), planner: planner, pins: pins, patience: patience, air: monitor, kernel: kernel)
         try line.open()
     }
 

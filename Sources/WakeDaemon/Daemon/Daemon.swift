@@ -60,7 +60,8 @@ public final class Daemon {
         monitors = try MachineMonitors(of: bridge, bus: bus, settings)
         sources = try LiveSources(bridge, stateDirectory: options.stateDirectory)
         if Self.replay(options, settings) == nil {
-            try sources.watch(options.sources, bus: bus, stateDirectory: options.stateDirectory)
+            try sources.watch(
+                options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins)
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         observers.listen(to: bridge.turn)

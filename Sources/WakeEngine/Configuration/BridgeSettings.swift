@@ -65,6 +65,8 @@ public struct BridgeSettings: Hashable, Sendable {
     /// Members of this group may use the control socket, beside root and the daemon's own user.
     public var controlGroup: String?
     public var suspension: Suspension = .auto
+    /// On which adapter peripherals are watched.
+    public var adapterPins = AdapterPins()
     public var storm = StormLimit()
     public var flips = FlipLimit()
     public var log = LogLimit()
@@ -81,8 +83,10 @@ public struct BridgeSettings: Hashable, Sendable {
 
 extension BridgeSettings {
     static let keys = [
-        "control_group", "suspend", "storm", "flips", "log", "journal", "memory", "thermal", "replay", "timers",
+        "control_group", "suspend", "adapter", "devices", "storm", "flips", "log", "journal", "memory", "thermal",
+        "replay", "timers",
     ]
+    static let deviceKeys = ["adapter"]
     static let stormKeys = ["enabled", "events_per_second", "burst"]
     static let flipKeys = ["count", "within"]
     static let logKeys = ["lines_per_second", "burst", "longest_line"]
@@ -98,6 +102,7 @@ extension BridgeSettings {
         if let object = ConfigurationObject(document: text, keys: Self.keys, report: report) {
             controlGroup = object.text("control_group")
             suspension = object.word("suspend") ?? suspension
+            readAdapters(object)
             readStorms(object)
             readLog(object)
             readJournal(object)
@@ -109,6 +114,14 @@ extension BridgeSettings {
             TimerKeys.checkOrder(of: timers, report: report)
         }
         try report.conclude()
+    }
+
+    private mutating func readAdapters(_ object: ConfigurationObject) {
+        adapterPins.ofBridge = object.adapter("adapter")
+        guard let devices = object.object("devices", keys: nil) else { return }
+        for name in devices.keys {
+            adapterPins.ofDevices[name] = devices.object(name, keys: Self.deviceKeys)?.adapter("adapter")
+        }
     }
 
     private mutating func readStorms(_ object: ConfigurationObject) {
@@ -158,5 +171,18 @@ extension BridgeSettings {
         } else if let times = found.number("speed", in: 0.01...1_000, or: ", or \"max\"") {
             replay?.speed = .times(times)
         }
+    }
+}
+
+extension ConfigurationObject {
+    /// The address of an adapter, in upper case: its name, such as hci0, may be another's after a restart.
+    fileprivate func adapter(_ key: String) -> String? {
+        guard let text = text(key) else { return nil }
+        let bytes = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard bytes.count == 6, bytes.allSatisfy({ $0.utf8.count == 2 && UInt8($0, radix: 16) != nil }) else {
+            refuse(key, expected: "an adapter's address such as \"00:1A:7D:DA:71:13\"")
+            return nil
+        }
+        return text.uppercased()
     }
 }

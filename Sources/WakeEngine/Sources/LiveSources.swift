@@ -60,11 +60,13 @@ package final class LiveSources {
 
     /// Makes the sources that watch real devices.
     package func watch(
-        _ types: [any RegisteredSource.Type], bus: SystemBus, stateDirectory: String
+        _ types: [any RegisteredSource.Type], bus: SystemBus, stateDirectory: String,
+        adapterPins: AdapterPins = AdapterPins()
     ) throws(SystemError) {
         let isBluetoothWatched = types.contains { $0.kind == BluetoothSource.kind }
         let resources = SourceResources(
-            bus: bus, bluez: isBluetoothWatched ? BluezClient(bus) : nil, stateDirectory: stateDirectory)
+            bus: bus, bluez: isBluetoothWatched ? BluezClient(bus) : nil, stateDirectory: stateDirectory,
+            adapterPins: adapterPins)
         var sources: [(kind: SourceKind, source: any WakeSource)] = []
         for type in types { sources.append((type.kind, try type.make(for: self, resources))) }
         content = .devices(sources)

@@ -37,6 +37,7 @@ public final class BluetoothSource: MachineSource {
     public let client: BluezClient
     unowned let host: any SourceHost
     let planner: any PeripheralPlanner
+    let pins: AdapterPins
     let application: GattApplication
     let patience: LinkTimeouts
     var watched: [String: Entry] = [:]
@@ -67,11 +68,13 @@ public final class BluetoothSource: MachineSource {
     ///   - kernel: disconnects links that bluetoothd cannot.
     init(
         for host: any SourceHost, _ client: BluezClient, planner: any PeripheralPlanner,
-        patience: LinkTimeouts = LinkTimeouts(), air: HCIMonitor? = nil, kernel: MgmtClient? = nil
+        pins: AdapterPins = AdapterPins(), patience: LinkTimeouts = LinkTimeouts(), air: HCIMonitor? = nil,
+        kernel: MgmtClient? = nil
     ) throws(SystemError) {
         self.host = host
         self.client = client
         self.planner = planner
+        self.pins = pins
         self.air = air
         self.kernel = kernel
         self.patience = patience
@@ -135,7 +138,8 @@ extension BluetoothSource: RegisteredSource {
     ) throws(SystemError) -> BluetoothSource {
         try BluetoothSource(
             for: host, resources.bluez ?? BluezClient(resources.bus), planner: PeripheralProfiles(of: host),
-            air: HCIMonitor.ifAllowed(on: host.loop), kernel: try MgmtClient(on: host.loop))
+            pins: resources.adapterPins, air: HCIMonitor.ifAllowed(on: host.loop), kernel: try MgmtClient(on: host.loop)
+        )
     }
 
     /// It listens from the moment the message bus is open.

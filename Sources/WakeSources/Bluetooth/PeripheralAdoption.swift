@@ -8,6 +8,9 @@ extension BluetoothSource {
     func adopt(_ peripheral: BluezPeripheral, at path: String) {
         applyBondLoss(peripheral, at: path)
         let uri = peripheral.uri
+        guard
+            pins.allow(client.mirror.adapters[path.parent]?.address, for: [peripheral.alias, peripheral.address, uri])
+        else { return dismiss(path) }
         // With its pairing a peripheral may have told who it is.
         if let known = uris[path], known != uri { release(path) }
         let session = watched[uri]?.machine.session ?? host.session(of: uri)
