@@ -57,6 +57,8 @@ private struct HeldPlans<Plan> {
 protocol PeripheralPlanner: AnyObject {
     /// What bluetoothd is to reconnect peripherals for.
     var services: [BluetoothUUID] { get }
+    /// Where an operator has pinned peripherals to adapters.
+    var pins: AdapterPins { get }
     /// Nil where no profile knows the peripheral.
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan?
     /// Profiles have changed; these are in use, by URI.
@@ -66,8 +68,12 @@ protocol PeripheralPlanner: AnyObject {
 final class PeripheralProfiles: PeripheralPlanner {
     private unowned let host: any SourceHost
     private var held = HeldPlans<BluetoothPlan>()
+    let pins: AdapterPins
 
-    init(of host: any SourceHost) { self.host = host }
+    init(of host: any SourceHost, pins: AdapterPins) {
+        self.host = host
+        self.pins = pins
+    }
 
     var services: [BluetoothUUID] {
         host.profiles.all.filter { $0.kind == .bluetoothCentral }.flatMap(\.match.services)

@@ -162,7 +162,9 @@ struct ManifestPageTests {
 
     @Test("the setting of the control group that the first tutorial shows is valid")
     func group() throws {
-        let words = try Document("docs/tutorials/install-on-a-raspberry-pi.md").text.split(separator: "`").filter { $0.hasPrefix("{ control_group:") }
+        let words = try Document("docs/tutorials/install-on-a-raspberry-pi.md").text.split(separator: "`").filter {
+            $0.hasPrefix("{ control_group:")
+        }
         #expect(!words.isEmpty)
         for text in words { #expect(try BridgeSettings(text: Array(text.utf8), file: "w").controlGroup == "sudo") }
     }

@@ -65,7 +65,8 @@ final class Air {
 
     private func begin() throws {
         source = try BluetoothSource(
-            for: self, BluezClient(line), planner: planner, pins: pins, patience: patience, air: monitor, kernel: kernel)
+            for: self, BluezClient(line), planner: planner, pins: pins, patience: patience, air: monitor, kernel: kernel
+        )
         try line.open()
     }
 

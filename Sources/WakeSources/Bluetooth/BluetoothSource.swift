@@ -37,7 +37,6 @@ public final class BluetoothSource: MachineSource {
     public let client: BluezClient
     unowned let host: any SourceHost
     let planner: any PeripheralPlanner
-    let pins: AdapterPins
     let application: GattApplication
     let patience: LinkTimeouts
     var watched: [String: Entry] = [:]
@@ -68,13 +67,12 @@ public final class BluetoothSource: MachineSource {
     ///   - kernel: disconnects links that bluetoothd cannot.
     init(
         for host: any SourceHost, _ client: BluezClient, planner: any PeripheralPlanner,
-        pins: AdapterPins = AdapterPins(), patience: LinkTimeouts = LinkTimeouts(), air: HCIMonitor? = nil,
+        patience: LinkTimeouts = LinkTimeouts(), air: HCIMonitor? = nil,
         kernel: MgmtClient? = nil
     ) throws(SystemError) {
         self.host = host
         self.client = client
         self.planner = planner
-        self.pins = pins
         self.air = air
         self.kernel = kernel
         self.patience = patience
@@ -137,8 +135,9 @@ extension BluetoothSource: RegisteredSource {
         for host: any SourceHost, _ resources: SourceResources
     ) throws(SystemError) -> BluetoothSource {
         try BluetoothSource(
-            for: host, resources.bluez ?? BluezClient(resources.bus), planner: PeripheralProfiles(of: host),
-            pins: resources.adapterPins, air: HCIMonitor.ifAllowed(on: host.loop), kernel: try MgmtClient(on: host.loop)
+            for: host, resources.bluez ?? BluezClient(resources.bus),
+            planner: PeripheralProfiles(of: host, pins: resources.adapterPins),
+            air: HCIMonitor.ifAllowed(on: host.loop), kernel: try MgmtClient(on: host.loop)
         )
     }
 
