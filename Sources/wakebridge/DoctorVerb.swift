@@ -20,7 +20,7 @@ extension Verb {
                 status 0 where nothing is worse than a note, else 1.
                 """,
             flags: [
-                Flag("json", "print the findings as JSON"),
+                Flag("json", "print the findings as one JSON document"),
                 Flag(
                     "root", value: "DIR",
                     "read the files of /sys, /proc, /boot, systemd and udev below DIR instead of /"),
@@ -36,7 +36,7 @@ extension Verb {
 
 extension Facts {
     /// Asks every part of the system, each with a deadline.
-    fileprivate init(_ words: ParsedWords) {
+    init(_ words: ParsedWords) {
         self.init()
         let machine = MachineLook(root: words.value("root") ?? "")
         toolVersion = Tool.version
@@ -111,7 +111,7 @@ extension ControlClient {
 }
 
 extension Findings {
-    fileprivate var text: String { all.map(\.text).joined() }
+    var text: String { all.map(\.text).joined() }
 
     fileprivate var json: [UInt8] {
         JSONWriter.line { writer in

@@ -218,7 +218,7 @@ import WakeModel
     func forget() throws {
         let bluetooth = try ScriptedBluetooth(world(strap(#""bonded": true, "trusted": true, "alias": "chest""#)))
         let near = try bluetooth.tool("forget", "chset")
-        #expect(near.exit == 1)
+        #expect(near.exit == 5)
         #expect(near.talk.contains("Did you mean 'chest'?"))
         let outcome = try bluetooth.tool("forget", "chest")
         #expect(outcome.exit == 0)
@@ -227,7 +227,7 @@ import WakeModel
                 "forgot chest (C0:DE:00:00:00:10) on adapter 00:1A:7D:DA:71:13: its bond, trust and name are gone; reset it"
             ))
         #expect(bluetooth.calls.last == "RemoveDevice /org/bluez/hci0/dev_C0_DE_00_00_00_10")
-        #expect(try bluetooth.tool("forget", "chest").exit == 1)
+        #expect(try bluetooth.tool("forget", "chest").exit == 5)
     }
 
     @Test("what is not found says that accessories were not looked at and why, where the daemon cannot be asked")
@@ -236,7 +236,7 @@ import WakeModel
         let reason = "cannot reach wakebridged at \(socket): there is no such socket; "
         let bluetooth = try ScriptedBluetooth(world(strap(#""bonded": true, "alias": "scole""#)))
         let forgotten = try bluetooth.tool("forget", "scale", "--socket", socket)
-        #expect(forgotten.exit == 1)
+        #expect(forgotten.exit == 5)
         let end = "Did you mean 'scole'? Nor could accessories be looked at: \(reason)"
         #expect(forgotten.talk.contains(end), "\(forgotten.talk)")
         let silent = try ScriptedBluetooth(nil)
@@ -247,7 +247,7 @@ import WakeModel
         }
         #expect(try silent.tool("pair", "--yes", "--socket", socket).talk.contains("accessories") == false)
         let which = try bluetooth.tool("pair", "scale", "--as", "new", "--socket", socket)
-        #expect(which.exit == 1 && which.talk.hasPrefix("failed: \(reason)"), "\(which.talk)")
+        #expect(which.exit == 3 && which.talk.hasPrefix("wakebridge pair: \(reason)"), "\(which.talk)")
     }
 
     @Test("forget forgets on every adapter and names them; of those not meant or off it says that they keep it")
