@@ -53,12 +53,13 @@ public enum Complaint: Error, Hashable {
     }
 
     /// `{"error":{"code","message","advice"}}` and a line end, as the control API writes it.
-    public var json: [UInt8] {
+    /// - Parameter help: the advice where the command line was wrong.
+    public func json(help: String) -> [UInt8] {
         JSONWriter.line { writer in
             writer.object("error") { error in
                 error.field("code", code)
                 error.field("message", message)
-                error.field("advice", advice)
+                error.field("advice", isUsage ? help : advice)
             }
         }
     }
@@ -76,6 +77,7 @@ public enum Complaint: Error, Hashable {
 
     private var message: String {
         if case .refused(let refusal) = self { return refusal.message }
+        if isUsage { return sentence }
         return adviceStart.map { String(sentence[..<$0]) } ?? sentence
     }
 

@@ -132,7 +132,7 @@ extension BluetoothStation {
             .failure("Bluetooth is switched off on the machine itself; use its wireless switch or key")
         case .blockedBySoftware: .failure("Bluetooth is blocked; unblock it with 'rfkill unblock bluetooth'")
         case .open:
-            .notFound("there is no Bluetooth adapter; plug one in, and see what 'dmesg | grep -i bluetooth' says of it")
+            .failure("there is no Bluetooth adapter; plug one in, and see what 'dmesg | grep -i bluetooth' says of it")
         }
     }
 

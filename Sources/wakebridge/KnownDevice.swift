@@ -17,7 +17,7 @@ struct KnownDevice {
     init(_ neighbour: Neighbour, _ told: ToldDevice?) {
         self.neighbour = neighbour
         self.told = told
-        alias = told?.alias ?? neighbour.eventAlias ?? neighbour.label
+        alias = neighbour.eventAlias ?? told?.alias ?? neighbour.label
     }
 
     var source: String { neighbour?.peripheral.uri ?? told?.source ?? "" }

@@ -42,11 +42,12 @@ enum Tool {
     /// On standard error in either form: what a program reads of standard output is only ever a result.
     private static func report(_ complaint: Complaint, of verb: Verb?, asJSON: Bool) -> Int32 {
         let name = verb.map { "wakebridge \($0.name)" } ?? "wakebridge"
+        let help = "'\(name) --help' tells how it is used"
         if asJSON {
-            Console.say(complaint.json)
+            Console.say(complaint.json(help: help))
         } else {
             Console.say("\(name): \(complaint.sentence)")
-            if complaint.isUsage { Console.say("'\(name) --help' tells how it is used.") }
+            if complaint.isUsage { Console.say(help + ".") }
         }
         return complaint.exitStatus
     }

@@ -136,9 +136,10 @@ import WakeSystem
         #expect(piped.output.contains("\nchest-strap  C0:F1:F2:F3:F4:01  heart-rate-monitor  bonded, connected"))
         let script = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/terminal.py"
         let drawn = try fixture.run([
-            "/usr/bin/python3", script, #"[["0.0 %", "q"]]"#, "0", Built.tool, "--socket", fixture.path, "top",
+            "/usr/bin/python3", script, #"[["suspended  0.0 %", "q"]]"#, "0", Built.tool, "--socket", fixture.path,
+            "top",
         ])
-        #expect(drawn.exit == 0 && drawn.output.contains("20.0 %") && looks >= 3, "\(drawn)")
+        #expect(drawn.exit == 0 && drawn.output.contains("20.0 %") && looks >= 3, "\(drawn) \(looks)")
     }
 
     @Test("report tells versions, findings, status and devices, and hides what identifies a device")

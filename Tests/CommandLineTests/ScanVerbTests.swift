@@ -184,8 +184,8 @@ import WakeSystem
         #expect(outcome.exit == 0)
         #expect(
             outcome.output == """
-                ALIAS  ADDRESS            PROFILE             STATE                       BATTERY  SIGNAL  LAST DATA
-                chest  C0:DE:00:00:00:12  heart-rate-monitor  bonded, trusted, connected     77 %       -  -
+                DEVICE  ADDRESS            PROFILE             STATE                       BATTERY  LAST DATA
+                chest   C0:DE:00:00:00:12  heart-rate-monitor  bonded, trusted, connected     77 %  -
 
                 """)
         let json = try JSONValue(parsing: Array(try bluetooth.tool("devices", "--json").output.utf8)[...])
@@ -217,7 +217,7 @@ import WakeSystem
         let daemon = try Fixture { _ in .json(status: 200, Array(devices.utf8)) }
         let child = try bluetooth.start("devices", "--socket", daemon.path)
         #expect(try daemon.turn { child.isOver })
-        #expect(child.output.hasSuffix("2026-11-21T07:42:46Z\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
+        #expect(child.output.hasSuffix("2026-11-21 07:42:46\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
     }
 
     @Test(
