@@ -6,7 +6,7 @@ _wakebridge_ask() {
 
 _wakebridge() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
-    local verbs="scan pair forget devices replay import export record run watch status handlers start stop session reload attach simulate dead-letters why logs doctor udev-rules help"
+    local verbs="scan pair forget devices inspect read write wait replay import export record run watch status top handlers start stop restart session reload attach simulate dead-letters why logs doctor report udev-rules help"
     local daemon="--socket --runtime --json --help" verb="" index options="" words=""
     local -a _wakebridge_where=()
     for ((index = 1; index < COMP_CWORD; index++)); do
@@ -37,23 +37,27 @@ _wakebridge() {
         scan) options="--profile --all --for --adapter --json --help" ;;
         pair) options="--alias --as --yes --passkey --no-bond --adapter $daemon" ;;
         forget) options="--adapter $daemon"; words=$(_wakebridge_ask devices alias) ;;
-        devices) options=$daemon ;;
+        devices|read) options=$daemon; words=$(_wakebridge_ask devices alias) ;;
+        write) options="--text $daemon"; words=$(_wakebridge_ask devices alias) ;;
+        inspect) options="--live $daemon"; words=$(_wakebridge_ask devices alias) ;;
+        wait) options="--connected --disconnected --data --for $daemon"; words=$(_wakebridge_ask devices alias) ;;
         replay) options="--speed --manifest --decisions --user --json --help" ;;
         import) options="--output --partial --json --help" ;;
         export) options="--output --json --help" ;;
-        record) options="--output --air --for --socket --runtime --help"; words=$(_wakebridge_ask status alias) ;;
+        record) options="--output --air --for $daemon"; words=$(_wakebridge_ask status alias) ;;
         run) options="--manifest --profile --device --replay --speed --user --json --help" ;;
-        status|reload) options=$daemon ;;
+        report) options="--output --logs $daemon" ;;
+        status|top|reload) options=$daemon ;;
         doctor) options="--root $daemon" ;;
         udev-rules) options="--profile --group --braille --json --help" ;;
         watch) options=$daemon; words=$(_wakebridge_ask status alias) ;;
-        handlers|start|attach|why) options=$daemon; words=$(_wakebridge_ask handlers id) ;;
+        handlers|start|restart|attach|why) options=$daemon; words=$(_wakebridge_ask handlers id) ;;
         stop) options="--keep-sessions $daemon"; words=$(_wakebridge_ask handlers id) ;;
         session)
             options=$daemon
             case $previous in
-                session) words="open pause close" ;;
-                open|pause|close) words=$(_wakebridge_ask status alias) ;;
+                session) words="open paused closed" ;;
+                open|paused|closed) words=$(_wakebridge_ask status alias) ;;
             esac ;;
         logs) options="--follow --lines $daemon"; words=$(_wakebridge_ask handlers id) ;;
         simulate)

@@ -44,6 +44,6 @@ extension ControlRefusal {
         let members = group.map { "group \($0)" } ?? "the group that control_group in wakebridge.json5 names"
         return ControlRefusal(
             .forbidden, code: "forbidden", message: "\(client) may not use this bridge's control socket",
-            advice: "be root, user \(daemonUser), or a member of \(members)")
+            advice: "use sudo, or be user \(daemonUser) or a member of \(members)")
     }
 }

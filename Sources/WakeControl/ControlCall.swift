@@ -6,12 +6,16 @@ public enum ControlCall: Hashable, Sendable {
     case handlers
     case handler(String)
     case why(handler: String)
-    case devices
+    /// All of them, or the one that is meant.
+    case devices(named: String?)
+    /// What a handler could ask of a device, asked by an operator.
+    case request(DeviceRequest)
     case setSession(device: String, LinkSession)
     case nameAccessory(AccessoryOrder)
     case forgetAccessory(device: String)
     case start(handler: String)
     case stop(handler: String, keepsSessions: Bool)
+    case restart(handler: String)
     /// Keeps the handler awake for as long as the stream is open.
     case attach(handler: String)
     case reload
@@ -108,8 +112,17 @@ struct Endpoint {
             let body = try RequestBody(request, keys: ["keep_sessions"])
             return .stop(handler: id, keepsSessions: try body.flag("keep_sessions") ?? false)
         },
+        Endpoint("POST", "/v1/handlers/ID/restart") { id, _ in .restart(handler: id) },
         Endpoint("POST", "/v1/handlers/ID/attach") { id, _ in .attach(handler: id) },
-        Endpoint("GET", "/v1/devices") { _, _ in .devices },
+        Endpoint("GET", "/v1/devices") { _, request in .devices(named: request.named("device")) },
+        Endpoint("POST", "/v1/devices/read") { _, request throws(ControlRefusal) in
+            .request(
+                try RequestBody.request(request) { json throws(ProtocolFault) in try DeviceRequest.read(from: json) })
+        },
+        Endpoint("POST", "/v1/devices/write") { _, request throws(ControlRefusal) in
+            .request(
+                try RequestBody.request(request) { json throws(ProtocolFault) in try DeviceRequest.write(from: json) })
+        },
         Endpoint("POST", "/v1/devices/session") { _, request throws(ControlRefusal) in
             let body = try RequestBody(request, keys: ["device", "session"])
             return .setSession(device: try body.require("device"), try body.session())
@@ -174,6 +187,14 @@ struct RequestBody {
         }
     }
 
+    /// A request as handlers write it, with the faults of a handler's line.
+    static func request(
+        _ request: ControlRequest, _ read: (JSONValue) throws(ProtocolFault) -> DeviceRequest
+    ) throws(ControlRefusal) -> DeviceRequest {
+        let body = try RequestBody(request, keys: ["device", "characteristic", "stream", "hex"])
+        do throws(ProtocolFault) { return try read(body.value) } catch { throw ControlRefusal(error, .badRequest) }
+    }
+
     func flag(_ key: String) throws(ControlRefusal) -> Bool? {
         guard let found = value[key] else { return nil }
         guard let flag = found.boolean else { throw wrongType(key, "true or false") }
@@ -209,7 +230,7 @@ struct RequestBody {
 
     func session() throws(ControlRefusal) -> LinkSession {
         let text = try require("session")
-        if let session = LinkSession(rawValue: text) { return session }
+        if let session = LinkSession(word: text) { return session }
         let known = LinkSession.allCases.map(\.rawValue)
         throw .badRequest(
             "bad-value", "'\(text)' is nothing that a session can be",

@@ -32,6 +32,8 @@ public enum ControlResponse {
     /// Stays open until either side closes it; `onOpen` is called once, before anything is sent.
     case stream(contentType: String, onOpen: (ControlStream) -> Void)
     case refusal(ControlRefusal)
+    /// The answer comes later; the closure is called once, and calls its argument exactly once, at once or later.
+    case later((@escaping (ControlResponse) -> Void) -> Void)
 
     /// Status 200 with what `write` writes, and a line end.
     public static func json(_ write: (inout JSONWriter) -> Void) -> ControlResponse {
@@ -73,6 +75,15 @@ public struct ControlRefusal: Error, Hashable, Sendable {
         self.message = message
         self.advice = advice
         self.allowed = allowed
+    }
+
+    /// Why a device was not read or written, in the words that handlers get, as one sentence.
+    public init(_ fault: ProtocolFault, _ status: Status) {
+        let message = fault.sentence.hasSuffix(".") ? String(fault.sentence.dropLast()) : fault.sentence
+        let advice = fault.advice.hasSuffix(".") ? String(fault.advice.dropLast()) : fault.advice
+        self.init(
+            status, code: fault.code.rawValue, message: message,
+            advice: advice.prefix(1).lowercased() + advice.dropFirst())
     }
 
     /// `{"error":{"code","message","advice"}}` and a line end.

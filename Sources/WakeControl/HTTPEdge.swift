@@ -20,6 +20,7 @@ final class HTTPEdge {
     private let loop: EventLoop
     private var peers: [OpaquePointer: Peer?] = [:]
     private var transmissions: [ObjectIdentifier: Transmission] = [:]
+    private var pending: [ObjectIdentifier: PendingAnswer] = [:]
     /// Called when it must be run again although its descriptor stays silent: the library does not signal that.
     var onWake: (() -> Void)?
 
@@ -71,6 +72,7 @@ final class HTTPEdge {
         guard let daemon else { return }
         onWake = nil
         for transmission in transmissions.values { transmission.cut() }
+        for answer in pending.values { answer.give(.refusal(Self.ending)) }
         // The library requires that every suspended connection is resumed before it is stopped.
         wake_http_run(daemon)
         wake_http_stop(daemon)
@@ -108,6 +110,8 @@ final class HTTPEdge {
             count.pointee = 0
             return exchange.receivedBytes <= limits.discardedBytes
         }
+        // The library comes back to a request when its connection is resumed.
+        if let pending = exchange.pending { return settle(pending, exchange, on: connection) }
         guard exchange.receivedBytes <= limits.bodyBytes else {
             return answer(.refusal(tooLarge(exchange.receivedBytes)), exchange, on: connection)
         }
@@ -137,8 +141,40 @@ final class HTTPEdge {
             reply(connection, refusal.status.rawValue, "application/json", refusal.json, allowed: refusal.allowed)
         case .stream(let contentType, let onOpen):
             open(ControlStream(contentType: contentType), exchange, connection, onOpen)
+        case .later(let begin):
+            postpone(exchange, connection, begin)
         }
     }
+
+    /// Suspends the connection until the answer is there.
+    private func postpone(
+        _ exchange: Exchange, _ connection: OpaquePointer, _ begin: (@escaping (ControlResponse) -> Void) -> Void
+    ) -> Bool {
+        let answer = PendingAnswer(on: connection, of: self)
+        exchange.pending = answer
+        pending[ObjectIdentifier(answer)] = answer
+        begin { answer.give($0) }
+        return settle(answer, exchange, on: connection)
+    }
+
+    private func settle(_ pending: PendingAnswer, _ exchange: Exchange, on connection: OpaquePointer) -> Bool {
+        guard let response = pending.response else {
+            pending.suspend()
+            return true
+        }
+        forget(exchange)
+        return answer(response, exchange, on: connection)
+    }
+
+    private func forget(_ exchange: Exchange) {
+        guard let answer = exchange.pending else { return }
+        exchange.pending = nil
+        pending[ObjectIdentifier(answer)] = nil
+        answer.finish()
+    }
+
+    private static let ending = ControlRefusal(
+        .failed, code: "failed", message: "the daemon ends before the answer came", advice: "ask its next life")
 
     private func reply(
         _ connection: OpaquePointer, _ status: Int, _ type: String, _ bytes: [UInt8], allowed: [String] = []
@@ -174,6 +210,7 @@ final class HTTPEdge {
         guard let slot, let opaque = slot.pointee else { return }
         slot.pointee = nil
         let exchange = Unmanaged<Exchange>.fromOpaque(opaque).takeRetainedValue()
+        forget(exchange)
         guard let transmission = exchange.transmission else { return }
         transmissions[ObjectIdentifier(transmission)] = nil
         transmission.finish()
@@ -188,6 +225,7 @@ private final class Exchange {
     var request: ControlRequest
     private(set) var receivedBytes = 0
     var transmission: Transmission?
+    var pending: PendingAnswer?
 
     init(_ connection: OpaquePointer, _ url: UnsafePointer<CChar>?, _ method: UnsafePointer<CChar>?, by peer: Peer?) {
         self.peer = peer
@@ -223,6 +261,38 @@ private final class Exchange {
         }
         return found
     }
+}
+
+/// An answer that comes later: its connection is suspended meanwhile.
+private final class PendingAnswer {
+    private(set) var response: ControlResponse?
+    private let connection: OpaquePointer
+    /// Nil once the library is done with the connection, or about to send the answer.
+    private var edge: HTTPEdge?
+    private var isSuspended = false
+
+    init(on connection: OpaquePointer, of edge: HTTPEdge) {
+        self.connection = connection
+        self.edge = edge
+    }
+
+    func suspend() {
+        guard !isSuspended, edge != nil else { return }
+        isSuspended = true
+        wake_http_suspend(connection)
+    }
+
+    /// Of several answers the first one counts.
+    func give(_ response: ControlResponse) {
+        guard self.response == nil, let edge else { return }
+        self.response = response
+        guard isSuspended else { return }
+        isSuspended = false
+        wake_http_resume(connection)
+        edge.onWake?()
+    }
+
+    func finish() { edge = nil }
 }
 
 /// A stream on its connection: suspended while there is nothing to send; notices when the client has gone.

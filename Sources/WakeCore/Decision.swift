@@ -28,6 +28,7 @@ public enum EndReason: Hashable, Sendable {
     case reconfigured
     case finished
     case killedByOperator
+    case restarted
     /// A oneshot at its deadline.
     case deadline
     /// A task was still open when its time under memory pressure was over.
@@ -55,6 +56,7 @@ public enum EndReason: Hashable, Sendable {
         case .reconfigured: "reconfigured"
         case .finished: "finished"
         case .killedByOperator: "operator"
+        case .restarted: "restarted"
         case .deadline: "deadline"
         case .memory: "memory"
         case .thermal: "thermal"

@@ -173,7 +173,8 @@ extension HandlerLifecycle {
             .unfreezable,
             .deadline:
             true
-        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .memory, .thermal: false
+        case .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted, .memory, .thermal:
+            false
         }
     }
 
@@ -209,7 +210,7 @@ extension HandlerLifecycle {
             return false
         case .flood, .watchdog, .lockHeld, .escaped, .unfreezable, .reclaimed, .idle, .stopped, .reconfigured,
             .finished,
-            .killedByOperator:
+            .killedByOperator, .restarted:
             return process.hasSpoken
         }
     }
@@ -278,7 +279,8 @@ extension EndReason {
         switch self {
         case .launchFailed, .exhausted: true
         case .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
-            .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .deadline, .memory, .thermal:
+            .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .restarted, .deadline, .memory,
+            .thermal:
             false
         }
     }

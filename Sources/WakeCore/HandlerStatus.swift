@@ -123,16 +123,16 @@ extension HandlerLifecycle {
     }
 
     private func heldExplanation(at moment: Moment) -> String {
-        let left = ((penalty.heldUntil ?? .zero) - moment.boottime).wholeMilliseconds
+        let left = ((penalty.heldUntil ?? .zero) - moment.boottime).spoken
         switch penalty.heldBecause {
         case EndReason.overrun.wireName:
-            return "held for \(left) ms more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
+            return "held for \(left) more: it did not acknowledge what it was given in time; write {\"ack\":SEQ} to "
                 + "descriptor 3 after each event, or set ack: \"delivery\" in its manifest if it cannot answer"
         case EndReason.flood.wireName:
             return
-                "held for \(left) ms more: it flooded descriptor 3 and was killed; write a line there only to answer "
+                "held for \(left) more: it flooded descriptor 3 and was killed; write a line there only to answer "
                 + "an event or to ask for something, and what is a log to stdout"
-        default: return "held for \(left) ms more after \(penalty.heldBecause); start lifts it"
+        default: return "held for \(left) more after \(penalty.heldBecause); start lifts it"
         }
     }
 

@@ -11,7 +11,16 @@ extension HandlerLifecycle {
         case .wake: requestWake(.operator)
         case .expire: bringDeadlineForward("operator", step)
         case .kill: if hasProcess { kill(.killedByOperator, &step) }
+        case .restart: restart(&step)
         }
+    }
+
+    /// Nothing is barred meanwhile, so no event is dropped. Lifts a penalty, or the next process would wait for its end.
+    private mutating func restart(_ step: inout Step) {
+        guard !isBarred, phase != .quarantined else { return }
+        penalty.clear()
+        if isLive { requestTermination(.restarted, &step) }
+        requestWake(.operator)
     }
 
     /// Lifts a stop, a quarantine and a penalty.

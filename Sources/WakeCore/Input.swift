@@ -22,6 +22,8 @@ public enum OperatorVerb: Hashable, Sendable {
     /// Brings the deadline of what is open so near that its warning is sent at once.
     case expire
     case kill
+    /// Ends its process in order and launches the next one; what is open comes again.
+    case restart
 }
 
 public enum MemoryLevel: String, Hashable, Sendable, CaseIterable {

@@ -153,7 +153,7 @@ extension Facts {
             "adapter \(adapter.address) (\(adapter.name)) has \(links), \(source)",
             waiting.isEmpty
                 ? "Another peripheral would not be connected." : "These cannot be connected meanwhile: \(waiting).",
-            .act("close one with 'wakebridge session close DEVICE', or plug in a second adapter"))
+            .act("close one with 'wakebridge session closed DEVICE', or plug in a second adapter"))
     }
 
     private func summary(of adapter: AdapterFacts, _ controller: ControllerFacts) -> String {

@@ -19,4 +19,27 @@ public enum DeviceRequest: Hashable, Sendable {
     }
 }
 
+extension DeviceRequest {
+    /// `{"device","characteristic"}` or `{"device","stream"}`, with the faults of a handler's line.
+    public static func read(from json: JSONValue) throws(ProtocolFault) -> DeviceRequest {
+        .read(try json.address(for: "read", keys: ["device", "characteristic", "stream"]))
+    }
+
+    /// The same with `hex`.
+    public static func write(from json: JSONValue) throws(ProtocolFault) -> DeviceRequest {
+        let (target, bytes) = try json.writeRequest()
+        return .write(target, bytes: bytes)
+    }
+
+    /// The same request of the device that is called so.
+    public func addressed(to device: String) -> DeviceRequest {
+        var address = address
+        address.device = device
+        return switch self {
+        case .read: .read(address)
+        case .write(_, let bytes): .write(address, bytes: bytes)
+        }
+    }
+}
+
 public typealias DeviceAnswer = Result<Notice.Answer, ProtocolFault>

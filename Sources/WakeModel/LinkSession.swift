@@ -7,4 +7,14 @@ public enum LinkSession: String, Hashable, Sendable, CaseIterable {
     case paused
     /// The link is disconnected.
     case closed
+
+    /// Reads the orders `pause` and `close` too.
+    public init?(word: some StringProtocol) {
+        switch word {
+        case "open": self = .open
+        case "paused", "pause": self = .paused
+        case "closed", "close": self = .closed
+        default: return nil
+        }
+    }
 }

@@ -73,7 +73,9 @@ extension Reply {
             self = .remaining
         case .begin: self = .begin(try value.taskName(for: "begin"))
         case .end: self = .end(try value.taskName(for: "end"))
-        case .write: self = try value.writeRequest()
+        case .write:
+            let request = try value.writeRequest()
+            self = .write(request.target, bytes: request.bytes)
         case .read: self = .read(try value.address(for: "read", keys: ["device", "characteristic", "stream"]))
         case .checkpoint: self = .checkpoint(try value.checkpoint())
         }
@@ -203,7 +205,7 @@ extension Reference {
 }
 
 extension JSONValue {
-    func writeRequest() throws(ProtocolFault) -> Reply {
+    func writeRequest() throws(ProtocolFault) -> (target: DeviceAddress, bytes: [UInt8]) {
         let target = try address(for: "write", keys: ["device", "characteristic", "stream", "hex"])
         guard let bytes = self["hex"]?.string.flatMap({ [UInt8](hexadecimal: $0) }) else {
             throw .malformed(
@@ -215,7 +217,7 @@ extension JSONValue {
                 "The value", bytes.count, limit: ReplyLine.characteristicLimit,
                 advice: "Write it in parts, as the device expects them.")
         }
-        return .write(target, bytes: bytes)
+        return (target, bytes)
     }
 
     func address(for verb: String, keys known: [String]) throws(ProtocolFault) -> DeviceAddress {

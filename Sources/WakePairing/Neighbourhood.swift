@@ -103,17 +103,29 @@ public enum NeighbourSearch {
         case several([String])
     }
 
-    /// By address or source, then alias, then name; the same peripheral at several adapters is taken where it is adopted,
-    /// else connected, else heard best.
-    public static func find(_ word: String, in peripherals: [String: BluezPeripheral]) -> Finding {
+    /// How much of a name must be said: where something is undone or made, all of it.
+    public enum Extent { case whole, beginning }
+
+    /// By address or source, then alias, then name, then the beginning of an alias; the same peripheral at several adapters is
+    /// taken where it is adopted, else connected, else heard best.
+    /// - Parameter eventAlias: what events call a peripheral that was not named.
+    public static func find(
+        _ word: String, in peripherals: [String: BluezPeripheral], by extent: Extent = .whole,
+        eventAlias: @escaping (BluezPeripheral) -> String? = { _ in nil }
+    ) -> Finding {
         let all = peripherals.sorted { $0.key < $1.key }
         let address = (Device.bluetoothAddress(in: word) ?? word).uppercased()
-        let kinds: [(BluezPeripheral) -> Bool] = [
+        var kinds: [(BluezPeripheral) -> Bool] = [
             { $0.address.uppercased() == address },
-            { $0.isNamedByPeople && $0.alias == word },
+            { $0.isNamedByPeople && $0.alias == word || eventAlias($0) == word },
             { $0.name == word || $0.alias == word },
             { $0.name?.lowercased() == word.lowercased() || $0.alias.lowercased() == word.lowercased() },
         ]
+        switch extent {
+        case .whole: break
+        case .beginning:
+            kinds.append { !word.isEmpty && ($0.alias.hasPrefix(word) || eventAlias($0)?.hasPrefix(word) == true) }
+        }
         for fits in kinds {
             let found = all.filter { fits($0.value) }
             if found.isEmpty { continue }

@@ -1,4 +1,4 @@
-// The options of a command line, and the errors for wrong ones; the tool and the daemon share them.
+// One option of a command line, as the tool and the daemon describe theirs.
 
 /// One option of a verb.
 public struct Flag: Hashable, Sendable {
@@ -13,19 +13,5 @@ public struct Flag: Hashable, Sendable {
         self.short = short
         self.value = value
         self.help = help
-    }
-}
-
-/// Why a verb failed, as one sentence for the user.
-public enum Complaint: Error, Hashable {
-    /// The command line was wrong: exit 2.
-    case usage(String)
-    /// The command line was right and the verb failed: exit 1.
-    case failure(String)
-
-    public var sentence: String {
-        switch self {
-        case .usage(let sentence), .failure(let sentence): sentence
-        }
     }
 }

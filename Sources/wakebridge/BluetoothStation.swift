@@ -64,6 +64,10 @@ final class BluetoothStation {
             )
         }
         let reason = refusal?.description ?? "no answer in 10 s"
+        if refusal?.isDenied == true {
+            throw .notPermitted(
+                "you may not speak with bluetoothd: \(reason); use sudo, or join the group bluetooth")
+        }
         throw .failure(
             "bluetoothd does not answer: \(reason); see 'systemctl status bluetooth', and that you are root or in the group "
                 + "bluetooth")
@@ -107,7 +111,7 @@ extension BluetoothStation {
         let named = all.filter { wanted == nil || $0.value.address.uppercased() == wanted }
         if named.isEmpty {
             let known = all.values.map(\.address).sorted().joined(separator: ", ")
-            throw .failure("there is no adapter \(wanted ?? ""); there is \(known)")
+            throw .notFound("there is no adapter \(wanted ?? ""); there is \(known)")
         }
         let powered = named.filter(\.value.isPowered)
         if let adapter = named.values.first, powered.isEmpty { throw Self.unpowered(adapter) }

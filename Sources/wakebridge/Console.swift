@@ -33,6 +33,7 @@ enum Console {
     static func print(_ text: String) { print(Array(text.utf8)) }
     static func print(_ bytes: [UInt8]) { Output.write(bytes, to: 1, called: Output.standard) }
     static func say(_ sentence: String) { draw(sentence + "\n") }
+    static func say(_ bytes: [UInt8]) { Output.write(bytes, to: 2, called: nil) }
 
     /// Only for a terminal: moves and clears, without a newline.
     static func draw(_ text: String) { Output.write(Array(text.utf8), to: 2, called: nil) }
@@ -85,7 +86,7 @@ enum Output {
     private static func end(_ name: String?, _ error: Errno) {
         guard let name else { return }
         if error != .brokenPipe {
-            Console.say("failed: cannot write \(name): \(error); what was printed is not whole")
+            Console.say("wakebridge: cannot write \(name): \(error); what was printed is not whole")
         }
         // A bridge in the foreground, the only mode that ignores SIGPIPE, ends its handler in order first.
         if Signals.isIgnored(SIGPIPE) { kill(getpid(), SIGTERM) } else { exit(1) }

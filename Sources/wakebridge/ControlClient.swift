@@ -49,16 +49,22 @@ struct ControlClient {
     }
 
     /// Calls `line` with each line of a streamed answer, without its line end, until either side ends it. `pace` is called
-    /// after every wait and returns the length of the next; nil ends the stream.
+    /// after every wait and returns the length of the next; nil ends the stream. `opened` is called once, when the daemon has
+    /// begun the stream: from then on nothing is missed.
     func follow(
-        _ method: Method, _ path: String, pace: () -> TimeSpan? = { .seconds(60) },
+        _ method: Method, _ path: String, pace: () -> TimeSpan? = { .seconds(60) }, opened: () -> Void = {},
         _ line: @escaping (ArraySlice<UInt8>) -> Void
     ) throws(Complaint) -> Ending {
         let transfer = try Transfer(to: socketPath, method, path, body: [], timeoutMilliseconds: 0)
         transfer.onLine = line
         let interrupt = wake_interrupt_descriptor()
         defer { if interrupt >= 0 { close(interrupt) } }
+        var isOpen = false
         while true {
+            if !isOpen, transfer.isAccepted {
+                isOpen = true
+                opened()
+            }
             guard let wait = pace() else { return .enough }
             switch transfer.turn(interrupt: interrupt, waitMilliseconds: Int32(clamping: wait.wholeMilliseconds)) {
             case WAKE_CURL_GOES_ON: continue
@@ -133,6 +139,9 @@ private final class Transfer {
         wake_curl_turn(multi, interrupt, waitMilliseconds)
     }
 
+    /// The daemon has answered, and not with a refusal.
+    var isAccepted: Bool { wake_curl_status(easy) == 200 }
+
     private func receive(_ bytes: [UInt8]) {
         received += bytes
         guard let onLine, wake_curl_status(easy) == 200 else { return }
@@ -150,17 +159,17 @@ private final class Transfer {
         guard let error = json["error"], let message = error["message"]?.string else {
             throw .failure("the daemon at \(socketPath) answered with status \(status) and no reason; look at its log")
         }
-        let advice = error["advice"]?.string.map { "; \($0)" } ?? ""
-        throw .failure((message + advice).printable)
+        throw .refused(
+            DaemonRefusal(status, error.text("code"), message.printable, advice: error.text("advice")))
     }
 
     /// The socket's mode refuses the connection: the sentence that the daemon itself would answer.
     private func denial(at socketPath: String) -> Complaint {
         guard let audience = UnixSocket.audience(of: socketPath) else {
-            return .failure("cannot reach wakebridged at \(socketPath): permission denied; use sudo")
+            return .notPermitted("cannot reach wakebridged at \(socketPath): permission denied; use sudo")
         }
         let refusal = ControlRefusal.stranger(geteuid(), daemonUser: audience.user, group: audience.group)
-        return .failure("\(refusal.message); \(refusal.advice)")
+        return .notPermitted("\(refusal.message); \(refusal.advice)")
     }
 
     func failure(of client: ControlClient) -> Complaint {
@@ -170,9 +179,9 @@ private final class Transfer {
         switch number {
         case ENOENT:
             let absence = "there is no such socket\(client.norOther)"
-            return .failure("cannot reach wakebridged at \(socketPath): \(absence); \(advice)")
+            return .notRunning("cannot reach wakebridged at \(socketPath): \(absence); \(advice)")
         case ECONNREFUSED:
-            return .failure("cannot reach wakebridged at \(socketPath): no process listens there; \(advice)")
+            return .notRunning("cannot reach wakebridged at \(socketPath): no process listens there; \(advice)")
         case EACCES: return denial(at: socketPath)
         default:
             let reason = error.pointee == 0 ? "the connection ended" : String(cString: error)

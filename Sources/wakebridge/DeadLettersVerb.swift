@@ -35,7 +35,8 @@ extension Verb {
         if letters.isEmpty { return "no dead letters\n" }
         let rows = letters.map { letter in
             [
-                "\(letter.count("seq"))", letter.text("handler"), letter.text("device"), letter.text("time"),
+                "\(letter.count("seq"))", letter.text("handler"), letter.text("device"),
+                spokenSecond(letter.text("time")),
                 letter.text("reason"),
             ]
         }

@@ -1,4 +1,4 @@
-// wakebridge devices: the peripherals of bluetoothd and the accessories of the daemon, with their state.
+// wakebridge devices: the peripherals of bluetoothd and the devices of the daemon, with their state; or all that is known of one.
 import WakeModel
 import WakePairing
 import WakeSources
@@ -8,170 +8,92 @@ extension Verb {
     static var devices: Verb {
         Verb(
             name: "devices", summary: "the peripherals and accessories that are known, and how they are",
-            synopsis: ["[--json]"],
+            synopsis: ["[--json] [DEVICE]"],
             detail: """
                 What bluetoothd keeps bonded or trusted, near or not, and the accessories that the daemon knows, attached or
                 not. When data last came, whether a session is paused or closed, and what keeps a device from being
-                connected, is the daemon's to tell; without a daemon it is left out, and so are accessories.
+                connected, is the daemon's to tell; without a daemon it is left out, and so are accessories. Without
+                bluetoothd the daemon tells what it knows of peripherals. With DEVICE, all that is known of that one.
                 """,
-            flags: [Flag("json", "print JSON")] + daemonFlags
+            flags: [Flag("json", "print one JSON document")] + daemonFlags
         ) { words throws(Complaint) in
-            try words.atMost(0)
-            let list = try KnownDevices(words)
-            Console.print(words.has("json") ? list.json : Array(list.text.utf8))
+            let word = try words.optional()
+            let known = try KnownDevices(words)
+            if let word {
+                let device = try known.device(named: word, words.client)
+                Console.print(words.has("json") ? device.json : Array(device.details.utf8))
+            } else {
+                Console.print(words.has("json") ? known.json : Array(known.text.utf8))
+            }
             return 0
         }
     }
 }
 
-private struct KnownDevices {
-    private enum Entry {
-        case peripheral(Neighbour, alias: String, Heard?)
-        case accessory(Heard)
-
-        var heard: Heard? {
-            switch self {
-            case .peripheral(_, _, let heard): heard
-            case .accessory(let heard): heard
-            }
+extension KnownDevices {
+    fileprivate var text: String {
+        let questions = doubts.map { Doubt(json: $0).text }
+        if all.isEmpty, questions.isEmpty {
+            return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n"
         }
-
-        var alias: String {
-            switch self {
-            case .peripheral(_, let alias, _): alias
-            case .accessory(let heard): heard.alias
-            }
-        }
+        let table = all.isEmpty ? [] : [DeviceTable(devices: all).text]
+        return (table + questions).joined(separator: "\n")
     }
 
-    private let entries: [Entry]
-    private let doubts: [Doubt]
-
-    init(_ words: ParsedWords) throws(Complaint) {
-        let answer = Self.answer(words)
-        let heard = answer.list("devices").compactMap { Heard($0) }
-        doubts = answer.list("doubts").map { Doubt($0) }
-        let accessories = heard.filter(\.isAccessory).map { Entry.accessory($0) }
-        entries = (try Self.peripherals(heard, mayFail: accessories.isEmpty && doubts.isEmpty) + accessories)
-            .sorted { $0.alias < $1.alias }
-    }
-
-    private static func answer(_ words: ParsedWords) -> JSONValue {
-        do throws(Complaint) { return try words.client.ask(.get, "/v1/devices").json } catch {
-            Console.say("no accessories: \(error.sentence)")
-            return .null
-        }
-    }
-
-    private static func peripherals(_ heard: [Heard], mayFail: Bool) throws(Complaint) -> [Entry] {
-        let station: BluetoothStation
-        do throws(Complaint) { station = try BluetoothStation() } catch {
-            guard case .failure(let sentence) = error, !mayFail else { throw error }
-            Console.say("no Bluetooth: \(sentence)")
-            return []
-        }
-        return station.client.mirror.peripherals.keys.sorted().compactMap { path in
-            guard let row = station.neighbour(at: path), row.isKnown else { return nil }
-            // The same name as in events.
-            let alias = row.profile.map { row.peripheral.deviceAlias(profile: $0) } ?? row.label
-            return .peripheral(row, alias: alias, heard.first { $0.source == row.peripheral.uri })
-        }
-    }
-
-    // MARK: For people
-
-    var text: String {
-        if entries.isEmpty, doubts.isEmpty { return "no peripheral is bonded or trusted; 'wakebridge pair' adds one\n" }
-        let head = ["ALIAS", "ADDRESS", "PROFILE", "STATE", "BATTERY", "SIGNAL", "LAST DATA"]
-        let reasons = entries.map { ($0.alias.printable, $0.heard?.why?.printable ?? "") }
-        let table = entries.isEmpty ? "" : Table(rows: [head] + entries.map(cells), numeric: [4, 5]).text
-        let questions = doubts.map { "\n" + $0.text }.joined()
-        return table + BlockingReasons(reasons).text + questions
-    }
-
-    private func cells(_ entry: Entry) -> [String] {
-        let session = entry.heard?.session ?? LinkSession.open.rawValue
-        let switched = session == LinkSession.open.rawValue ? "" : ", session " + session.printable
-        let lastData = entry.heard?.lastData?.printable ?? "-"
-        switch entry {
-        case .peripheral(let row, let alias, _):
-            return [
-                alias.printable, row.peripheral.address.printable, row.profile?.printable ?? "-",
-                NeighbourText.state(row.peripheral) + switched, row.peripheral.battery.map { "\($0) %" } ?? "-",
-                row.signal.map { "\($0) dBm" } ?? "-", lastData,
-            ]
-        case .accessory(let heard):
-            return [
-                heard.alias.printable, (heard.node ?? heard.source).printable, heard.profile?.printable ?? "-",
-                heard.state + switched, "-", "-", lastData,
-            ]
-        }
-    }
-
-    // MARK: For programs
-
-    var json: [UInt8] {
+    fileprivate var json: [UInt8] {
         JSONWriter.line { writer in
-            writer.list("devices", entries) { Self.write($1, &$0) }
-            writer.list("doubts", doubts) { $0.value($1.json) }
+            writer.list("devices", all) { $0.known($1) }
+            writer.list("doubts", doubts) { $0.value($1) }
         }
-    }
-
-    private static func write(_ entry: Entry, _ writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.field("alias", entry.alias)
-        switch entry {
-        case .peripheral(let row, _, _):
-            writer.identity(of: row)
-            writer.field("battery", row.peripheral.battery)
-        case .accessory(let heard):
-            writer.field("source", heard.source)
-            writer.field("node", heard.node)
-            writer.field("profile", heard.profile)
-            writer.field("bonded", heard.isBonded)
-            writer.field("connected", heard.isConnected)
-        }
-        writer.field("last_data", entry.heard?.lastData)
-        writer.field("session", entry.heard?.session)
-        writer.field("why", entry.heard?.why)
-        writer.endObject()
     }
 }
 
-/// The daemon's data about a device.
-private struct Heard {
-    let source: String
-    let alias: String
-    let node: String?
-    let profile: String?
-    let isBonded: Bool
-    let isConnected: Bool
-    let lastData: String?
-    let session: String?
-    let why: String?
-
-    init?(_ device: JSONValue) {
-        guard let source = device["source"]?.string else { return nil }
-        self.source = source
-        alias = device["alias"]?.string ?? source
-        node = device["node"]?.string
-        profile = device["profile"]?.string
-        isBonded = device["bonded"]?.boolean ?? false
-        isConnected = device["link"]?.string == "connected"
-        lastData = device["last_data"]?.string
-        session = device["session"]?.string
-        why = device["why"]?.string
+extension KnownDevice {
+    fileprivate var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.known(self)
+        writer.newline()
+        return writer.bytes
     }
 
-    var isAccessory: Bool { source.hasPrefix("/accessory/") }
-    var state: String { isConnected ? "connected" : node == nil ? "not attached" : "attached" }
+    /// A fact a line; what is not known is left out.
+    var details: String {
+        var rows: [(String, String?)] = [
+            ("alias", alias), ("source", source), ("node", told?.node), ("profile", profile), ("state", fullState),
+            ("adapter", neighbour?.adapter), ("name", neighbour?.peripheral.name),
+            ("battery", neighbour?.peripheral.battery.map { "\($0) %" }),
+            ("signal", neighbour?.signal.map { "\($0) dBm" }), ("session", told?.session),
+        ]
+        if let told { rows.append(("last data", told.lastData.map { spokenTime($0) } ?? "never")) }
+        rows.append(("why", told?.why))
+        return Table(rows: rows.compactMap { row in row.1.map { [row.0, $0.oneCell] } }).text
+    }
+}
+
+extension JSONWriter {
+    mutating func known(_ device: KnownDevice) {
+        beginObject()
+        field("alias", device.alias)
+        if let row = device.neighbour {
+            identity(of: row)
+            field("battery", row.peripheral.battery)
+        } else if let told = device.told {
+            field("source", told.source)
+            field("node", told.node)
+            field("profile", told.profile)
+            field("bonded", told.isBonded)
+            field("connected", told.isConnected)
+        }
+        field("last_data", device.told?.lastData)
+        field("session", device.told?.session)
+        field("why", device.told?.why)
+        endObject()
+    }
 }
 
 /// An accessory that may be any of several, or a node that is not watched.
 private struct Doubt {
     let json: JSONValue
-
-    init(_ json: JSONValue) { self.json = json }
 
     var text: String {
         let names = json.list("candidates").compactMap { $0.string?.printable }

@@ -20,7 +20,7 @@ extension Verb {
                 status 0 where nothing is worse than a note, else 1.
                 """,
             flags: [
-                Flag("json", "print the findings as JSON"),
+                Flag("json", "print the findings as one JSON document"),
                 Flag(
                     "root", value: "DIR",
                     "read the files of /sys, /proc, /boot, systemd and udev below DIR instead of /"),
@@ -111,7 +111,7 @@ extension ControlClient {
 }
 
 extension Findings {
-    fileprivate var text: String { all.map(\.text).joined() }
+    var text: String { all.map(\.text).joined() }
 
     fileprivate var json: [UInt8] {
         JSONWriter.line { writer in

@@ -22,9 +22,9 @@ extension Verb {
                 + "each with a sentence.",
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the capture goes"),
-                Flag("json", "tell what was written as JSON"),
+                Flag("json", "tell what was written as one JSON document"),
             ]
-        ) { words throws(Complaint) in exportTrace(try ExportOptions(words)) }
+        ) { words throws(Complaint) in try exportTrace(try ExportOptions(words)) }
     }
 }
 
@@ -36,7 +36,7 @@ extension ExportOptions {
     }
 }
 
-func exportTrace(_ options: ExportOptions) -> Int32 {
+func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
     do {
         let chunks = try FileChunks(options.trace)
         var reader = TraceReader(supplyingChunks: chunks.next)
@@ -50,8 +50,7 @@ func exportTrace(_ options: ExportOptions) -> Int32 {
         printSummary(of: result.counts, options)
         return 0
     } catch {
-        Console.say("failed: cannot export \(options.trace): \(error)")
-        return 1
+        throw .failure("cannot export \(options.trace): \(error)")
     }
 }
 

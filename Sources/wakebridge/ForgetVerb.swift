@@ -12,7 +12,7 @@ extension Verb {
             name: "forget", summary: "undo a pairing: bond, trust and name; forget an accessory",
             synopsis: ["[--adapter ADDRESS] [--json] DEVICE"],
             detail: """
-                DEVICE is an address, an alias or a name; every adapter forgets it. The daemon stops watching it. The
+                Every adapter forgets it. DEVICE is its whole alias, address, source or name. The daemon stops watching it. The
                 peripheral itself keeps its side of the bond until it is reset or paired again. Needs no daemon.
 
                 An accessory, said by its name, source or node, is forgotten by the daemon, its name and its session with
@@ -20,7 +20,7 @@ extension Verb {
                 """,
             flags: [
                 BluetoothStation.adapterFlag,
-                Flag("json", "print what was forgotten as JSON, an object a line for each adapter"),
+                Flag("json", "print a JSON object a line, for each adapter that forgot it"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
@@ -68,7 +68,7 @@ extension BluetoothStation {
     fileprivate func kept(_ word: String, _ search: PeripheralSearch) throws(Complaint) -> Neighbour {
         if let path = try search.known(word), let found = neighbour(at: path) { return found }
         let names = client.mirror.peripherals.values.filter(\.isAdopted).map(\.alias)
-        throw .failure(
+        throw .notFound(
             "bluetoothd knows no peripheral '\(word.printable)'; 'wakebridge devices' lists those that it keeps."
                 + suggestion(for: word, among: names).printable)
     }

@@ -1,25 +1,9 @@
 // Numbers, times, tables and a handler's work as people read them.
+import Glibc
 import WakeModel
 import WakeProfiles
+import WakeSystem
 import WakeWords
-
-extension TimeSpan {
-    /// Two units at most: `350 ms`, `1.2 s`, `3 min 4 s`, `2 h 5 min`, `3 d 4 h`.
-    var spoken: String {
-        let milliseconds = wholeMilliseconds
-        if milliseconds < 0 { return "-" + (TimeSpan.zero - self).spoken }
-        if milliseconds < 1000 { return "\(milliseconds) ms" }
-        if milliseconds < 60_000 { return "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s" }
-        let seconds = milliseconds / 1000
-        if seconds < 3600 { return pair(seconds / 60, "min", seconds % 60, "s") }
-        if seconds < 86_400 { return pair(seconds / 3600, "h", seconds % 3600 / 60, "min") }
-        return pair(seconds / 86_400, "d", seconds % 86_400 / 3600, "h")
-    }
-
-    private func pair(_ large: Int64, _ unit: String, _ small: Int64, _ part: String) -> String {
-        small == 0 ? "\(large) \(unit)" : "\(large) \(unit) \(small) \(part)"
-    }
-}
 
 /// `512 B`, `9.8 MiB`.
 func spokenBytes(_ count: Int64) -> String {
@@ -32,10 +16,34 @@ func spokenBytes(_ count: Int64) -> String {
     return "\(count) B"
 }
 
-/// `07:42:46.727` of an RFC 3339 time; any other text unchanged.
-func spokenTimeOfDay(_ text: String) -> String {
+/// `07:42:46.727` of an RFC 3339 time, on this machine's clock, with its date where that is not today's; any other text
+/// unchanged. Of a time with a fraction three digits are kept.
+func spokenTime(_ text: String, now: WallTime = SystemClock.wall()) -> String {
+    guard let time = WallTime(rfc3339: text) else { return text }
+    let (here, today) = (LocalTime(time), LocalTime(now))
+    let clock = here.clock + text.dropFirst(19).prefix(4).filter { $0 != "Z" }
+    return here.date == today.date ? clock : "\(here.date) \(clock)"
+}
+
+/// The same to the second, for tables.
+func spokenSecond(_ text: String) -> String {
     guard WallTime(rfc3339: text) != nil else { return text }
-    return String(text.dropFirst(11).prefix { $0 != "Z" }.prefix(12))
+    return spokenTime(text.prefix(19) + "Z")
+}
+
+/// Date and time of day where this machine is.
+private struct LocalTime {
+    let date: String
+    let clock: String
+
+    init(_ time: WallTime) {
+        var seconds = time_t(time.microseconds / 1_000_000)
+        var parts = tm()
+        localtime_r(&seconds, &parts)
+        let digits = { (number: Int32) in (number < 10 ? "0" : "") + String(number) }
+        date = "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
+        clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(digits).joined(separator: ":")
+    }
 }
 
 extension ParsedWords {

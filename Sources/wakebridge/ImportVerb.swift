@@ -24,9 +24,9 @@ extension Verb {
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
                 Flag("partial", short: "p", "keep what stands before the damage, and end well"),
-                Flag("json", "with -o: tell what was found as JSON"),
+                Flag("json", "with -o: tell what was found as one JSON document"),
             ]
-        ) { words throws(Complaint) in importCapture(try ImportOptions(words)) }
+        ) { words throws(Complaint) in try importCapture(try ImportOptions(words)) }
     }
 }
 
@@ -41,7 +41,7 @@ extension ImportOptions {
     }
 }
 
-func importCapture(_ options: ImportOptions) -> Int32 {
+func importCapture(_ options: ImportOptions) throws(Complaint) -> Int32 {
     do {
         let result = try TraceImport.run(
             try File.bytes(at: options.capture, limit: 1 << 30), partial: options.keepsPart)
@@ -57,14 +57,9 @@ func importCapture(_ options: ImportOptions) -> Int32 {
         printSummary(of: result, options)
         return 0
     } catch {
-        return fail(options, error)
+        let advice = error is ImportError && !options.keepsPart ? "; --partial keeps the part before the damage" : ""
+        throw .failure("cannot import \(options.capture): \(error)\(advice)")
     }
-}
-
-private func fail(_ options: ImportOptions, _ error: any Error) -> Int32 {
-    let advice = error is ImportError && !options.keepsPart ? "; --partial keeps the part before the damage" : ""
-    Console.say("failed: cannot import \(options.capture): \(error)\(advice)")
-    return 1
 }
 
 private func printSummary(of result: ImportResult, _ options: ImportOptions) {

@@ -11,7 +11,7 @@ extension Verb {
             flags: [
                 Flag("follow", short: "f", "go on with new lines"),
                 Flag("lines", short: "n", value: "LINES", "how many of the latest lines, 0 to 10000; 100 if not given"),
-                jsonFlag,
+                jsonLinesFlag,
             ] + daemonFlags
         ) { words throws(Complaint) in
             let handler = try words.optional()
@@ -43,7 +43,7 @@ enum LogText {
             return String(decoding: line, as: UTF8.self).printable + "\n"
         }
         if let gap = entry["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
-        let time = Console.styled(spokenTimeOfDay(entry.text("time")), .dim)
+        let time = Console.styled(spokenTime(entry.text("time")), .dim)
         let name = namesHandler ? "\(entry.text("handler")): " : ""
         let text = entry.text("text")
         switch entry.text("stream") {

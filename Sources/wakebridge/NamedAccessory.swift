@@ -26,8 +26,8 @@ enum NamedDevice {
                 return
             }
         } catch {
-            guard case .failure(let sentence) = error, !isAccessorys else { throw error }
-            self = .unknown(sentence)
+            guard !error.isUsage, !isAccessorys else { throw error }
+            self = .unknown(error.sentence)
             return
         }
         guard !isAccessorys else {
@@ -39,9 +39,10 @@ enum NamedDevice {
     /// A device that `search` does not find may be an accessory of a daemon that could not be asked.
     func explain<Found>(_ search: () throws(Complaint) -> Found) throws(Complaint) -> Found {
         do throws(Complaint) { return try search() } catch {
-            guard case .unknown(let reason) = self, case .failure(let sentence) = error else { throw error }
+            guard case .unknown(let reason) = self, !error.isUsage else { throw error }
+            let sentence = error.sentence
             let end = sentence.hasSuffix("?") || sentence.hasSuffix(".") ? "" : "."
-            throw .failure("\(sentence)\(end) Nor could accessories be looked at: \(reason)")
+            throw error.saying("\(sentence)\(end) Nor could accessories be looked at: \(reason)")
         }
     }
 }

@@ -28,7 +28,7 @@ extension Verb {
                 Flag("no-bond", "trust and name a peripheral that cannot bond"),
                 BluetoothStation.adapterFlag,
                 Flag("as", value: "DEVICE", "which accessory it is, by name or source; 'new' for none of those known"),
-                Flag("json", "print what was paired as JSON"),
+                Flag("json", "print what was paired as one JSON document"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             let device = try NamedDevice(words)
@@ -107,7 +107,7 @@ private final class PairingRun {
     private func check(_ found: Neighbour) throws(Complaint) {
         guard let alias = order.alias else { return }
         if let owner = others(than: found.path).first(where: { $0.value.alias == alias }) {
-            throw .failure(
+            throw .notFound(
                 "the alias '\(alias)' belongs to \(owner.value.address) already; choose another, or forget that one first"
             )
         }

@@ -45,7 +45,7 @@ final class PeripheralSearch {
         case .none: break
         }
         let known = peripherals.values.flatMap { [$0.alias, $0.name ?? "", $0.address] }.filter { !$0.isEmpty }
-        throw .failure(
+        throw .notFound(
             "no peripheral '\(word.printable)' was heard; wake it, bring it nearer, and see 'wakebridge scan --all'."
                 + suggestion(for: word, among: Array(Set(known))).printable)
     }
@@ -67,7 +67,7 @@ final class PeripheralSearch {
 
     private func ambiguous(_ word: String, _ paths: [String]) -> Complaint {
         let addresses = Set(paths.compactMap { station.client.mirror.peripherals[$0]?.address }).sorted()
-        return .failure(
+        return .notFound(
             "'\(word.printable)' fits several: \(addresses.joined(separator: ", ")); say which by its address")
     }
 
@@ -111,7 +111,7 @@ final class PeripheralSearch {
         if takesOnly {
             if found.count == 1 { return first.path }
             let names = found.map { "\($0.label.oneCell) (\($0.peripheral.address))" }.joined(separator: ", ")
-            throw .failure("there are several: \(names); say which by its address")
+            throw .notFound("there are several: \(names); say which by its address")
         }
         return try ask(found)
     }
@@ -119,9 +119,9 @@ final class PeripheralSearch {
     private var nothingFound: Complaint {
         if !adopted.isEmpty {
             let names = adopted.map(\.label.oneCell).joined(separator: ", ")
-            return .failure("only what is paired already is near by: \(names); name a DEVICE")
+            return .notFound("only what is paired already is near by: \(names); name a DEVICE")
         }
-        return .failure(
+        return .notFound(
             "nothing that a profile knows was heard; put the peripheral into its pairing mode, and see 'wakebridge scan --all'"
         )
     }

@@ -19,21 +19,23 @@ struct RecordOptions: Hashable {
     var output: String
     /// Nil to record until Ctrl-C.
     var span: TimeSpan?
+    var printsJSON = false
 }
 
 extension Verb {
     static var record: Verb {
         Verb(
             name: "record", summary: "write what devices do into a trace, as it happens",
-            synopsis: ["DEVICE ... -o FILE.trace [--for 60s]", "--air FILE.btsnoop [--for 60s]"],
+            synopsis: ["DEVICE ... -o FILE.trace [--for 60s] [--json]", "--air FILE.btsnoop [--for 60s] [--json]"],
             detail:
-                "DEVICE is an alias, a source or an address that a running daemon knows. Ends at Ctrl-C. What was lost "
-                + "and what wants a person stands in the trace as comments. With --air everything that passes between "
+                "The daemon must run, and know each DEVICE. Ends at Ctrl-C. What was lost and "
+                + "what wants a person stands in the trace as comments. With --air everything that passes between "
                 + "this machine and its Bluetooth controllers is captured; that needs no daemon, but root.",
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the recording goes"),
                 Flag("air", value: "FILE", "capture all of Bluetooth into FILE, as btmon does"),
                 Flag("for", value: "TIME", "end by itself after so long: 60s, 5m"),
+                Flag("json", "print what was recorded as one JSON document"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             let options = try RecordOptions(words)
@@ -53,13 +55,16 @@ extension RecordOptions {
                 throw .usage("--air captures everything; leave out '\(device)'")
             }
             try words.atMost(0)
-            self.init(subject: .air, output: capture, span: try words.time("for"))
+            self.init(
+                subject: .air, output: capture, span: try words.time("for"), printsJSON: words.has("json"))
             return
         }
         try words.atMost(.max)
         guard !words.operands.isEmpty else { throw .usage("a DEVICE must be named") }
         guard let output = words.value("output") else { throw .usage("say where the recording goes with -o FILE") }
-        self.init(subject: .devices(words.operands), output: output, span: try words.time("for"))
+        self.init(
+            subject: .devices(words.operands), output: output, span: try words.time("for"),
+            printsJSON: words.has("json"))
     }
 }
 
@@ -67,10 +72,9 @@ extension RecordOptions {
 func recordDevices(
     _ names: [String], _ options: RecordOptions, _ client: ControlClient
 ) throws(Complaint) -> Int32 {
-    let known = try client.ask(.get, "/v1/devices").json.list("devices")
     var chosen: [JSONValue] = []
     for name in names {
-        let device = try device(name, among: known)
+        let device = try client.device(named: name).json
         if !chosen.contains(device) { chosen.append(device) }
     }
     let recording = try Recording(chosen, options)
@@ -81,18 +85,6 @@ func recordDevices(
     }
     try recording.finish()
     return try Verb.finish(ending, "the daemon ended the stream of events; what came before is in \(options.output)")
-}
-
-/// The named device: an alias first, then a source or an address, in the daemon's order.
-private func device(_ name: String, among known: [JSONValue]) throws(Complaint) -> JSONValue {
-    if let device = known.first(where: { $0["alias"]?.string == name }) { return device }
-    let isMeant = { (device: JSONValue) in
-        let source = device["source"]?.string ?? ""
-        return source == name || source.hasSuffix("/" + name)
-    }
-    if let device = known.first(where: isMeant) { return device }
-    let near = suggestion(for: name, among: known.map { $0.text("alias") })
-    throw .failure("there is no device '\(name)'; see which there are with 'wakebridge status'.\(near)")
 }
 
 /// One recording: after every line the file is a trace that only lacks its end.
@@ -106,7 +98,7 @@ private final class Recording {
         let declared = devices.enumerated().compactMap { TraceDevice($1, number: $0 + 1) }
         let isUp = devices.map { $0["link"]?.string == "connected" }
         recorder = TraceRecorder(declared, isUp: isUp, start: SystemClock.wall())
-        file = try RecordingFile(options.output, for: options.span)
+        file = try RecordingFile(options)
         file.write(recorder.begin())
     }
 
@@ -121,15 +113,23 @@ private final class Recording {
     ) throws(Complaint) -> ControlClient.Ending {
         do { return try follow() } catch {
             file.write(recorder.end())
-            try file.finish(summary)
+            try file.finish(summary, members)
             throw error
         }
     }
 
     func finish() throws(Complaint) {
         file.write(recorder.end())
-        try file.finish(summary)
+        try file.finish(summary, members)
         if let reason = recorder.cutShort { throw .failure("the recording is not whole: \(reason)") }
+    }
+
+    private var members: [(StaticString, Int)] {
+        let counts = recorder.counts
+        return [
+            ("values", counts.values), ("connects", counts.connects), ("disconnects", counts.disconnects),
+            ("remarks", counts.remarks), ("devices", count),
+        ]
     }
 
     private var summary: String {
@@ -160,7 +160,7 @@ func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
     do {
         var socket = try MonitorSocket(linksOnly: false)
         // Opened only now, so that a refusal leaves an older capture unchanged.
-        let file = try RecordingFile(options.output, for: options.span, isSecret: true)
+        let file = try RecordingFile(options, isSecret: true)
         file.write(AirCapture.header)
         var count = 0
         let interrupt = wake_interrupt_descriptor()
@@ -171,10 +171,12 @@ func recordAir(_ options: RecordOptions) throws(Complaint) -> Int32 {
             count += try drain(&socket, into: file)
             if waits[1].revents != 0 { break }
         }
-        try file.finish(count.counted("packet"))
+        try file.finish(count.counted("packet"), [("packets", count)])
         return 0
     } catch let complaint as Complaint {
         throw complaint
+    } catch let error as SystemError where [.denied, .notPermitted].contains(error.errno) {
+        throw .notPermitted("cannot record the air: \(error); use sudo")
     } catch {
         throw .failure("cannot record the air: \(error)")
     }
@@ -194,19 +196,21 @@ private func drain(_ socket: inout MonitorSocket, into file: RecordingFile) thro
 /// The file of a recording: written at once, for the requested time, with a progress line on the terminal.
 final class RecordingFile {
     private let path: String
+    private let printsJSON: Bool
     private let file: FileDescriptor
     private let begun = SystemClock.boottime()
     private let end: Instant?
     private let progress = ProgressLine.onTerminal()
     private var failure: Complaint?
 
-    /// Replaces the file at `path`. Without a `span` only Ctrl-C ends it. A secret recording is readable only by its owner,
+    /// Replaces the file. Without a span only Ctrl-C ends it. A secret recording is readable only by its owner,
     /// whatever mode the old file had.
-    init(_ path: String, for span: TimeSpan?, isSecret: Bool = false) throws(Complaint) {
-        self.path = path
-        end = span.map { [begun] in begun + $0 }
+    init(_ options: RecordOptions, isSecret: Bool = false) throws(Complaint) {
+        path = options.output
+        printsJSON = options.printsJSON
+        end = options.span.map { [begun] in begun + $0 }
         do throws(SystemError) {
-            file = try isSecret ? File.createSecret(path) : File.open(path, for: .replace)
+            file = try isSecret ? File.createSecret(options.output) : File.open(options.output, for: .replace)
         } catch { throw .failure("cannot record: \(error)") }
     }
 
@@ -234,9 +238,16 @@ final class RecordingFile {
     }
 
     /// Prints a summary of the recording, or why it could not be written.
-    func finish(_ summary: String) throws(Complaint) {
+    func finish(_ summary: String, _ members: [(StaticString, Int)]) throws(Complaint) {
         progress?.clear()
         if let failure { throw failure }
+        if printsJSON {
+            Console.print(
+                JSONWriter.line { writer in
+                    writer.field("output", path)
+                    for (name, count) in members { writer.field(name, count) }
+                })
+        }
         Console.say("\(path): \(summary) in \((SystemClock.boottime() - begun).spoken)")
     }
 }

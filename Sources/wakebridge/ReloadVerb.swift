@@ -16,7 +16,7 @@ extension Verb {
             let answer = try words.client.ask(.post, "/v1/reload")
             if words.has("json") { Console.print(answer.bytes) }
             let errors = answer.json.list("errors").compactMap(\.string)
-            for error in errors { Console.say("failed: \(error.printable)") }
+            for error in errors { Console.say("wakebridge reload: \(error.printable)") }
             for warning in answer.json.list("warnings").compactMap(\.string) {
                 Console.say("warning: \(warning.printable)")
             }

@@ -8,8 +8,9 @@ import WakeProfiles
 import WakeSources
 import WakeSystem
 import WakeTrace
+import WakeWords
 
-func replay(_ options: ReplayOptions) -> Int32 {
+func replay(_ options: ReplayOptions) throws(Complaint) -> Int32 {
     var chunks: FileChunks?
     do {
         let opened = try FileChunks(options.trace)
@@ -24,13 +25,12 @@ func replay(_ options: ReplayOptions) -> Int32 {
             .running(asUser: options.user)
         return try playLive(reader, manifest, options.speed, decisions, options.trace, printsJSON: options.printsJSON)
     } catch {
-        Console.say("failed: cannot replay \(options.trace): \(chunks?.failure ?? error)")
-        return 1
+        throw .failure("cannot replay \(options.trace): \(chunks?.failure ?? error)")
     }
 }
 
 /// Runs the bridge and one handler in the foreground, with real devices, or with a trace instead.
-func run(_ options: RunOptions) -> Int32 {
+func run(_ options: RunOptions) throws(Complaint) -> Int32 {
     do {
         var settings = HandlerSettings.forWholeTrace(durability: .run)
         if let profile = options.profile {
@@ -45,8 +45,7 @@ func run(_ options: RunOptions) -> Int32 {
         return try playLive(reader, manifest, options.speed, nil, trace, printsJSON: options.printsJSON)
     } catch {
         let subject = options.replay.map { " on \($0)" } ?? ""
-        Console.say("failed: cannot run \(options.handler[0])\(subject): \(error)")
-        return 1
+        throw .failure("cannot run \(options.handler[0])\(subject): \(error)")
     }
 }
 
@@ -103,7 +102,7 @@ private func playLive(
     if manifest.settings.requirements.contains(.bonded) { throw RequiredBond(file: manifest.file) }
     return try live(manifest, wokenBy: .trace, printsJSON: printsJSON, decisions) { bridge in
         let outcome = try bridge.play(reader, speed: speed)
-        if let error = outcome.traceError { Console.say("failed: cannot replay \(trace) further: \(error)") }
+        if let error = outcome.traceError { Console.say("wakebridge: cannot replay \(trace) further: \(error)") }
         return outcome
     }
 }

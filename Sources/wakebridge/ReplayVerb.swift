@@ -24,7 +24,7 @@ extension Verb {
         Verb(
             name: "replay", summary: "play a trace through the whole engine",
             synopsis: [
-                "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [-- HANDLER ARG…]"
+                "FILE.trace [--speed 2|max] [--manifest FILE] [--decisions FILE] [--user USER] [--json] [-- HANDLER ARG…]"
             ],
             detail: """
                 With a HANDLER, it is woken as the daemon would wake it: --speed scales the trace only, timers are real.
@@ -37,9 +37,9 @@ extension Verb {
                 Flag("manifest", short: "m", value: "FILE", "a manifest with the handler's settings"),
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 userFlag,
-                Flag("json", "print JSON; event lines are JSON in any case"),
+                Flag("json", "print a JSON object a line; event lines are JSON in any case"),
             ]
-        ) { words throws(Complaint) in wakebridge.replay(try ReplayOptions(words)) }
+        ) { words throws(Complaint) in try wakebridge.replay(try ReplayOptions(words)) }
     }
 }
 

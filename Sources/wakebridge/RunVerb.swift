@@ -25,7 +25,7 @@ extension Verb {
         Verb(
             name: "run", summary: "bridge and one handler in the foreground, without daemon or configuration",
             synopsis: [
-                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] [--user USER] -- HANDLER…"
+                "[--manifest FILE | --profile PROFILE [--device DEVICE]] [--replay FILE [--speed 2|max]] [--user USER] [--json] -- HANDLER…"
             ],
             detail: """
                 The handler's log is shown here. Ends at Ctrl-C, or when a trace is played and settled. With devices, what it
@@ -40,9 +40,9 @@ extension Verb {
                     "speed", short: "s", value: "FACTOR", "of the trace: max, or how many times as fast; 1 if not given"
                 ),
                 userFlag,
-                Flag("json", "print log lines as JSON"),
+                Flag("json", "print a JSON object a line of the log"),
             ]
-        ) { words throws(Complaint) in wakebridge.run(try RunOptions(words)) }
+        ) { words throws(Complaint) in try wakebridge.run(try RunOptions(words)) }
     }
 }
 

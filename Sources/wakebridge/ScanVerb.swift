@@ -22,7 +22,7 @@ extension Verb {
                 Flag("all", short: "a", "also what no profile knows"),
                 Flag("for", value: "TIME", "end after this time, such as 10s or 2m"),
                 Flag("adapter", value: "ADDRESS", "Bluetooth only, by this adapter; by all of them if not given"),
-                Flag("json", "print a JSON object a line for each that is new, changed or unplugged"),
+                Flag("json", "print a JSON object a line, for each that is new, changed or unplugged"),
             ]
         ) { words throws(Complaint) in try Scan(words).run() }
     }
@@ -95,8 +95,8 @@ private final class Scan {
             let station = try BluetoothStation(on: turns, profiles)
             radio = RadioScan(station, on: try station.adapters(words))
         } catch {
-            guard case .failure(let sentence) = error, accessories != nil else { throw error }
-            if !turns.isInterrupted { reportAbsence(sentence) }
+            guard !error.isUsage, accessories != nil else { throw error }
+            if !turns.isInterrupted { reportAbsence(error.sentence) }
         }
     }
 

@@ -5,33 +5,30 @@ import WakeWords
 extension Verb {
     static var session: Verb {
         Verb(
-            name: "session", summary: "open, pause or close the session of a device, also over a reboot",
-            synopsis: ["[--json] open|pause|close DEVICE"],
+            name: "session", summary: "have the session of a device open, paused or closed, also over a reboot",
+            synopsis: ["[--json] open|paused|closed DEVICE"],
             detail: """
                 Paused, the link stays and nothing is heard. Closed, the link is given up and not brought back, an accessory's
                 node is let go, so that the device is free for others. Its handlers are told that it is disconnected. Open
-                is what a device is from its pairing on, or from when it was first plugged in; what may have been said meanwhile is told as a gap.
+                is what a device is from its pairing on, or from when it was first plugged in; what may have been said
+                meanwhile is told as a gap. 'pause' and 'close' mean the same as 'paused' and 'closed'.
                 """,
             flags: [jsonFlag] + daemonFlags
         ) { words throws(Complaint) in
-            guard let order = words.operands.first else { throw .usage("say open, pause or close") }
-            guard let session = sessions.first(where: { $0.order == order })?.session else {
-                let known = sessions.map(\.order)
-                throw .usage("a session cannot be told to '\(order)'.\(suggestion(for: order, among: known))")
+            let known = LinkSession.allCases.map(\.rawValue)
+            guard let word = words.operands.first else { throw .usage("say \(known.joined(separator: ", "))") }
+            guard let session = LinkSession(word: word) else {
+                throw .usage("a session cannot be '\(word)'.\(suggestion(for: word, among: known))")
             }
             try words.atMost(2)
-            guard words.operands.count == 2 else { throw .usage("\(order) needs a DEVICE") }
+            guard words.operands.count == 2 else { throw .usage("\(word) needs a DEVICE") }
             let device = words.operands[1]
             let body = object([("device", device), ("session", session.rawValue)])
-            return try self.order(words, "/v1/devices/session", body: body) { _ in
-                sentence(device.printable, session)
+            return try order(words, "/v1/devices/session", body: body) { answer in
+                sentence(answer["device"]?.string?.printable ?? device.printable, session)
             }
         }
     }
-
-    private static let sessions: [(order: String, session: LinkSession)] = [
-        ("open", .open), ("pause", .paused), ("close", .closed),
-    ]
 
     private static func sentence(_ device: String, _ session: LinkSession) -> String {
         switch session {

@@ -26,7 +26,8 @@ struct StatusText {
     var text: String {
         var parts = [bridge]
         parts.append(HandlerTable(handlers: status.list("handlers")).textWithReasons)
-        parts.append(DeviceTable(devices: status.list("devices")).text)
+        let devices = status.list("devices").compactMap { ToldDevice($0) }.map { KnownDevice($0) }
+        parts.append(devices.isEmpty ? "no devices yet\n" : DeviceTable(devices: devices).text)
         if let adapters = status["adapters"]?.array { parts.append(AdapterTable(adapters: adapters).text) }
         return parts.joined(separator: "\n")
     }
@@ -82,39 +83,6 @@ struct HandlerTable {
         let (exit, status) = (handler.text("last_exit"), handler.text("status"))
         return handler.text("why") + (status.isEmpty ? "" : "; it says: \(status)")
             + (exit.isEmpty ? "" : "; last exit: \(exit)")
-    }
-}
-
-struct DeviceTable {
-    let devices: [JSONValue]
-
-    var text: String {
-        if devices.isEmpty { return "no devices yet\n" }
-        let rows = devices.map { device in
-            let last = device.text("last_data")
-            return [
-                device.text("alias"), link(of: device), device["profile"]?.string?.printable ?? "-",
-                last.isEmpty ? "never" : last, device.text("source"),
-            ]
-        }
-        let table = Table(rows: [["DEVICE", "LINK", "PROFILE", "LAST DATA", "SOURCE"]] + rows).text
-        return table + BlockingReasons(devices.map { ($0.text("alias"), $0.text("why")) }).text
-    }
-
-    /// A closed or paused session is shown instead of the missing link.
-    private func link(of device: JSONValue) -> String {
-        let session = device.text("session")
-        return session.isEmpty || session == LinkSession.open.rawValue ? device.text("link") : session
-    }
-}
-
-/// The reasons why devices are not connected, below their table; nothing where there are none.
-struct BlockingReasons {
-    let text: String
-
-    init(_ reasons: [(alias: String, why: String)]) {
-        let rows = reasons.filter { !$0.why.isEmpty }.map { ["  " + $0.alias, $0.why] }
-        text = rows.isEmpty ? "" : "\n" + Table(rows: rows).text
     }
 }
 

@@ -1,4 +1,4 @@
-// Runs a verb from the command line and returns its exit status: 0 done, 1 failed, 2 wrong usage.
+// Runs a verb from the command line, tells what went wrong, and returns the exit status.
 import WakeDaemon
 import WakeEngine
 import WakeWords
@@ -19,7 +19,7 @@ enum Tool {
             let rest = Array(globals.operands.dropFirst()) + (globals.trailing.map { ["--"] + $0 } ?? [])
             return try run(found, rest, after: globals)
         } catch {
-            return report(error, of: verb)
+            return report(error, of: verb, asJSON: words.prefix { $0 != "--" }.contains("--json"))
         }
     }
 
@@ -39,17 +39,16 @@ enum Tool {
         return 0
     }
 
-    private static func report(_ complaint: Complaint, of verb: Verb?) -> Int32 {
+    /// On standard error in either form: what a program reads of standard output is only ever a result.
+    private static func report(_ complaint: Complaint, of verb: Verb?, asJSON: Bool) -> Int32 {
         let name = verb.map { "wakebridge \($0.name)" } ?? "wakebridge"
-        switch complaint {
-        case .usage(let sentence):
-            Console.say("\(name): \(sentence)")
-            let help = verb.map { "wakebridge \($0.name) --help" } ?? "wakebridge --help"
-            Console.say("'\(help)' tells how it is used.")
-            return 2
-        case .failure(let sentence):
-            Console.say("failed: \(sentence)")
-            return 1
+        let help = "'\(name) --help' tells how it is used"
+        if asJSON {
+            Console.say(complaint.json(help: help))
+        } else {
+            Console.say("\(name): \(complaint.sentence)")
+            if complaint.isUsage { Console.say(help + ".") }
         }
+        return complaint.exitStatus
     }
 }

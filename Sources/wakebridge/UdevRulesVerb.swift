@@ -22,7 +22,7 @@ extension Verb {
                 Flag(
                     "group", short: "g", value: "GROUP", "the group that may open the accessories (\(UdevRules.group))"),
                 Flag("braille", "the file that keeps brltty off, and comes after brltty's own rules"),
-                Flag("json", "print the rules, the group and the profiles as JSON"),
+                Flag("json", "print the rules, the group and the profiles as one JSON document"),
             ]
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -64,7 +64,7 @@ private func accessories(_ words: ParsedWords) throws(Complaint) -> [Profile] {
     if wanted.isEmpty { return all }
     for name in wanted where !all.contains(where: { $0.name == name }) {
         let near = suggestion(for: name, among: all.map(\.name))
-        throw .failure("there is no profile of an accessory named '\(name)'.\(near)")
+        throw .notFound("there is no profile of an accessory named '\(name)'.\(near)")
     }
     return all.filter { wanted.contains($0.name) }
 }

@@ -22,14 +22,16 @@ struct Verb {
         Flag("runtime", value: "DIR", "the daemon's runtime directory, which holds control.sock"),
     ]
 
-    static let jsonFlag = Flag("json", "print JSON, exactly as the daemon sends it")
+    /// A document is whole once the tool ends; lines come as things happen.
+    static let jsonFlag = Flag("json", "print one JSON document, exactly as the daemon sends it")
+    static let jsonLinesFlag = Flag("json", "print a JSON object a line, exactly as the daemon sends it")
 
     static let globalOptions = daemonFlags + commonFlags + [Flag("version", short: "V", "show the version")]
 
     static var all: [Verb] {
         [
-            .setup, .scan, .pair, .forget, .devices, .replay, .import, .export, .record, .run, .watch, .status,
-            .handlers,
+            .setup, .scan, .pair, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export, .record,
+            .run, .watch, .status, .top, .handlers, .restart, .report,
             .start, .stop, .session, .reload, .attach, .simulate, .deadLetters, .why, .logs, .doctor,
             .udevRules,
         ]

@@ -7,14 +7,12 @@ extension Verb {
         Verb(
             name: "watch", summary: "events as they come, decoded", synopsis: ["[--json] [DEVICE]"],
             detail:
-                "DEVICE is an alias or a source. Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
-            flags: [jsonFlag] + daemonFlags
+                "Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
+            flags: [jsonLinesFlag] + daemonFlags
         ) { words throws(Complaint) in
             let device = try words.optional().map { "?device=\($0.percentEncoded)" } ?? ""
-            let isJSON = words.has("json")
-            let ending = try words.client.follow(.get, "/v1/events\(device)") { line in
-                Console.print(isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(EventText(line: line).text.utf8))
-            }
+            let ending = try words.client.follow(
+                .get, "/v1/events\(device)", EventText.printer(isJSON: words.has("json")))
             return try finish(
                 ending, "the daemon ended the stream of events; 'wakebridge status' tells whether it still runs")
         }
@@ -33,13 +31,18 @@ extension Verb {
 struct EventText {
     let line: ArraySlice<UInt8>
 
+    /// The function that prints each line of a stream, as text or as it is.
+    static func printer(isJSON: Bool) -> (ArraySlice<UInt8>) -> Void {
+        { line in Console.print(isJSON ? Array(line) + [UInt8(ascii: "\n")] : Array(EventText(line: line).text.utf8)) }
+    }
+
     var text: String {
         guard let event = try? JSONValue(parsing: line) else {
             return String(decoding: line, as: UTF8.self).printable + "\n"
         }
         if let gap = event["gap"] { return Console.styled("lost: \(gap.text("message"))", .red) + "\n" }
         let kind = event.text("type").split(separator: ".").last.map(String.init) ?? "event"
-        let time = Console.styled(spokenTimeOfDay(event.text("time")), .dim)
+        let time = Console.styled(spokenTime(event.text("time")), .dim)
         let words = [time, event.text("subject"), coloured(kind), summary(event["data"] ?? .null)]
         return words.filter { !$0.isEmpty }.joined(separator: "  ") + "\n"
     }
@@ -61,20 +64,23 @@ struct EventText {
             case "profile", "device": nil
             case "characteristic", "stream": member.value.string
             case "raw": value == nil ? member.value.string : nil
-            case "value": flat(member.value)
-            default: "\(member.name)=\(flat(member.value))"
+            case "value": member.value.spoken
+            default: "\(member.name)=\(member.value.spoken)"
             }
         }
         return words.joined(separator: " ").printable
     }
+}
 
-    private func flat(_ value: JSONValue) -> String {
-        if case .object(let members) = value {
-            return members.map { "\($0.name)=\(flat($0.value))" }.joined(separator: " ")
+extension JSONValue {
+    /// `bpm=73 rr_s=[0.832]`: a value on one line.
+    var spoken: String {
+        if case .object(let members) = self {
+            return members.map { "\($0.name)=\($0.value.spoken)" }.joined(separator: " ")
         }
-        if case .string(let text) = value { return text }
+        if case .string(let text) = self { return text }
         var writer = JSONWriter()
-        writer.value(value)
+        writer.value(self)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -14,7 +14,7 @@ extension Verb {
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in
-                let missed = answer.list("missed").map { [" ", spokenTimeOfDay($0.text("time")), $0.text("reason")] }
+                let missed = answer.list("missed").map { [" ", spokenTime($0.text("time")), $0.text("reason")] }
                 let work = WorkText(work: answer["work"] ?? .null).lines
                 let status = answer.text("status")
                 let said = status.isEmpty ? "" : "it says: \(status)\n"

@@ -16,7 +16,7 @@ final class ScriptedBluetooth {
         guard let world else { return }
         try File.replace(directory + "/world.json", with: Array(world.utf8))
         bluetoothd = try Child([
-            "env", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "/usr/bin/python3", Self.script("bluez.py"),
+            "env", "TZ=UTC", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "/usr/bin/python3", Self.script("bluez.py"),
             directory + "/world.json",
         ])
         for _ in 0..<1000 {
@@ -63,7 +63,7 @@ final class ScriptedBluetooth {
 
     private var environment: [String] {
         [
-            "env", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_RUNTIME_DIR=\(directory)",
+            "env", "TZ=UTC", "DBUS_SYSTEM_BUS_ADDRESS=\(bus.address)", "XDG_RUNTIME_DIR=\(directory)",
             "WAKEBRIDGE_SOCKET=/nonexistent",
         ]
     }

@@ -31,7 +31,7 @@ import WakeSystem
 
     private static var broken: HandlerReport {
         var status = HandlerReport(
-            id: "broken", state: "held", why: "held for 64000 ms more after overrun; start lifts it")
+            id: "broken", state: "held", why: "held for 1 min 4 s more after overrun; start lifts it")
         status.heldFor = .seconds(64)
         status.queued = 3
         status.lastExit = "killed by signal 9"
@@ -79,8 +79,9 @@ import WakeSystem
         for part in [
             "wakebridged 0.1.0, process 77, up 2 h 5 min, 9.7 MiB resident", "journal j7: ok", "suspends weakly",
             "asleep: no event waits",
-            "held for 64000 ms more after overrun; start lifts it; last exit: killed by signal 9",
-            "chest-strap  connected     heart-rate-monitor", "1.8 s", "60    75 %      61  1.8 s",
+            "held for 1 min 4 s more after overrun; start lifts it; last exit: killed by signal 9",
+            "chest-strap  C0:F1:F2:F3:F4:01  heart-rate-monitor  connected     -\n", "1.8 s",
+            "60    75 %      61  1.8 s",
             "\n\n  scale  its adapter carries 5 links and refuses another\n\n",
             "ADAPTER            POWER  LINKS  MOST LINKS  WAIT FOR ROOM\n",
             "00:1A:7D:DA:71:13  on         5           5  scale, b\u{fffd}\n",
@@ -142,6 +143,9 @@ import WakeSystem
             (["handlers"], .handlers), (["handlers", "a b"], .handler("a b")), (["why", "x"], .why(handler: "x")),
             (["start", "x"], .start(handler: "x")), (["stop", "x"], .stop(handler: "x", keepsSessions: false)),
             (["stop", "-k", "x"], .stop(handler: "x", keepsSessions: true)), (["reload"], .reload),
+            (["restart", "x"], .restart(handler: "x")),
+            (["session", "paused", "d"], .setSession(device: "d", .paused)),
+            (["session", "close", "d"], .setSession(device: "d", .closed)),
             (["simulate", "wake", "x"], .simulate(.wake(handler: "x"))),
             (["simulate", "expire", "x"], .simulate(.expire(handler: "x"))),
             (["simulate", "kill", "x"], .simulate(.kill(handler: "x"))),
@@ -163,7 +167,7 @@ import WakeSystem
         }
     }
 
-    @Test("a refusal is exit 1 with the daemon's sentence and advice, also of a stream")
+    @Test("what is not found is exit 5 with the verb, the daemon's sentence and its advice, also of a stream")
     func refusal() throws {
         let fixture = try fixture { _ in
             .refusal(
@@ -173,9 +177,14 @@ import WakeSystem
         }
         for verb in ["why", "attach", "logs", "watch"] {
             let outcome = try fixture.tool(verb, "x")
-            #expect(outcome.exit == 1)
+            #expect(outcome.exit == 5)
             #expect(outcome.output == "")
-            #expect(outcome.talk == "failed: there is no handler 'x'; see 'wakebridge handlers'\n")
+            #expect(outcome.talk == "wakebridge \(verb): there is no handler 'x'; see 'wakebridge handlers'\n")
+            let json = try fixture.tool(verb, "x", "--json")
+            #expect(json.exit == 5 && json.output == "")
+            #expect(
+                json.talk == #"{"error":{"code":"unknown-handler","message":"there is no handler 'x'","#
+                    + #""advice":"see 'wakebridge handlers'"}}"# + "\n")
         }
     }
 
@@ -199,13 +208,14 @@ import WakeSystem
             }
         }
         let child = try Child(
-            [Built.tool, "watch", "--socket", fixture.path, "chest strap"] + (isJSON ? ["--json"] : []))
+            ["env", "TZ=Asia/Kolkata", Built.tool, "watch", "--socket", fixture.path, "chest strap"]
+                + (isJSON ? ["--json"] : []))
         #expect(try fixture.turn { !streams.isEmpty })
         for count in 1...2 {
             streams[0].send(Array((Self.event + "\n").utf8))
             #expect(try fixture.turn { child.output.split(separator: "\n").count == count })
         }
-        let line = isJSON ? Self.event : "07:42:46.727  chest-strap  data  2a37 bpm=73 rr_s=[0.832]"
+        let line = isJSON ? Self.event : "2026-11-21 13:12:46.727  chest-strap  data  2a37 bpm=73 rr_s=[0.832]"
         #expect(child.output == line + "\n" + line + "\n")
         kill(child.process, SIGINT)
         #expect(try fixture.turn { child.isOver && closed == 1 })
@@ -227,9 +237,9 @@ import WakeSystem
                             .utf8) + [10])
             }
         }
-        let child = try Child([Built.tool, "attach", "--socket", fixture.path, "strap"])
+        let child = try Child(["env", "TZ=UTC", Built.tool, "attach", "--socket", fixture.path, "strap"])
         #expect(try fixture.turn { leases == 1 && !child.output.isEmpty })
-        #expect(child.output == "07:42:46 beat \u{fffd}[2J\n")
+        #expect(child.output == "2026-11-21 07:42:46 beat \u{fffd}[2J\n")
         kill(child.process, SIGKILL)
         #expect(try fixture.turn { leases == 0 })
     }
@@ -245,7 +255,7 @@ import WakeSystem
         }
         let logs = try fixture.tool("logs", "-n", "5")
         #expect(logs.exit == 0)
-        #expect(logs.output == "07:42:46 a: oh\n")
+        #expect(logs.output == "2026-11-21 07:42:46 a: oh\n")
         let watch = try fixture.tool("watch")
         #expect(watch.exit == 1)
         #expect(watch.talk.contains("the daemon ended the stream"))
@@ -260,7 +270,7 @@ import WakeSystem
         fixture.server.close()
         #expect(try fixture.turn { child.isOver })
         #expect(child.exit == 1)
-        #expect(child.talk.hasPrefix("failed: "))
+        #expect(child.talk.hasPrefix("wakebridge watch: "))
     }
 
     @Test("reload tells each manifest's error and exits 1")
@@ -272,7 +282,7 @@ import WakeSystem
         }
         let outcome = try fixture.tool("reload")
         #expect(outcome.exit == 1)
-        #expect(outcome.talk == "failed: handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?\n")
+        #expect(outcome.talk == "wakebridge reload: handlers.d/a.json5: unknown key 'exce'; did you mean 'exec'?\n")
     }
 
     @Test(
@@ -286,7 +296,8 @@ import WakeSystem
         let outcome = try fixture.run(
             ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", copy, "--socket", fixture.path, "status"])
         let whose = group.map { "group \($0)" } ?? "the group that control_group in wakebridge.json5 names"
-        let sentence = "user 65534 may not use this bridge's control socket; be root, user 0, or a member of \(whose)\n"
-        #expect(outcome.exit == 1 && outcome.talk.hasSuffix(sentence), "\(outcome)")
+        let sentence =
+            "user 65534 may not use this bridge's control socket; use sudo, or be user 0 or a member of \(whose)\n"
+        #expect(outcome.exit == 4 && outcome.talk.hasSuffix(sentence), "\(outcome)")
     }
 }

@@ -1,6 +1,8 @@
-// The tool against a control server of the test's own.
+// The tool against a control server of the test's own, in Greenwich.
 import TestBench
 
 extension Fixture {
-    func tool(_ arguments: String...) throws -> Outcome { try run([Built.tool, "--socket", path] + arguments) }
+    func tool(_ arguments: String...) throws -> Outcome {
+        try run(["env", "TZ=UTC", Built.tool, "--socket", path] + arguments)
+    }
 }

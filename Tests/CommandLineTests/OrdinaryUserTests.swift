@@ -77,10 +77,11 @@ final class OrdinaryUserTests {
         .enabled(if: Machine.makesNamespaces))
     func refused() throws {
         let status = try tool("status", after: refusing)
-        #expect(status.exit == 1)
+        #expect(status.exit == 4)
         #expect(
             status.talk.contains(
-                "user 65534 may not use this bridge's control socket; be root, user 0, or a member of the group that"),
+                "user 65534 may not use this bridge's control socket; use sudo, or be user 0 or a member of the group that"
+            ),
             "\(status)")
         let doctor = try tool("doctor", after: refusing)
         #expect(

@@ -121,7 +121,9 @@ import WakeSystem
         let rows = try outcome.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(rows.contains { $0["address"]?.string == "C0:DE:00:00:00:12" }, "\(rows)")
         let wanted = try bluetooth.tool(["scan", "-p", "gps-receiver"], below: container)
-        #expect(wanted.exit == 1 && wanted.talk == "failed: no accessory can be seen: " + sentence, "\(wanted.talk)")
+        #expect(
+            wanted.exit == 1 && wanted.talk == "wakebridge scan: no accessory can be seen: " + sentence,
+            "\(wanted.talk)")
         // A scan of Bluetooth alone misses nothing.
         let others = try bluetooth.tool(["scan", "-p", "heart-rate-monitor", "--for", "300ms"], below: container)
         #expect(others.exit == 0 && others.talk == "", "\(others.talk)")
@@ -158,7 +160,8 @@ import WakeSystem
         let refused = try busy.tool(Self.scan)
         #expect(refused.exit == 1)
         #expect(
-            refused.talk.contains("failed: adapter 00:1A:7D:DA:71:13 does not scan: Operation already in progress"))
+            refused.talk.contains(
+                "wakebridge scan: adapter 00:1A:7D:DA:71:13 does not scan: Operation already in progress"))
         #expect(busy.calls.filter { $0 == "StartDiscovery" }.count == 8)
     }
 
@@ -181,8 +184,8 @@ import WakeSystem
         #expect(outcome.exit == 0)
         #expect(
             outcome.output == """
-                ALIAS  ADDRESS            PROFILE             STATE                       BATTERY  SIGNAL  LAST DATA
-                chest  C0:DE:00:00:00:12  heart-rate-monitor  bonded, trusted, connected     77 %       -  -
+                DEVICE  ADDRESS            PROFILE             STATE                       BATTERY  LAST DATA
+                chest   C0:DE:00:00:00:12  heart-rate-monitor  bonded, trusted, connected     77 %  -
 
                 """)
         let json = try JSONValue(parsing: Array(try bluetooth.tool("devices", "--json").output.utf8)[...])
@@ -214,7 +217,7 @@ import WakeSystem
         let daemon = try Fixture { _ in .json(status: 200, Array(devices.utf8)) }
         let child = try bluetooth.start("devices", "--socket", daemon.path)
         #expect(try daemon.turn { child.isOver })
-        #expect(child.output.hasSuffix("2026-11-21T07:42:46Z\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
+        #expect(child.output.hasSuffix("2026-11-21 07:42:46\n\n  chest  it waits\u{fffd}\n"), "\(child.output)")
     }
 
     @Test(

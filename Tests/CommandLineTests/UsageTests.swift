@@ -48,7 +48,7 @@ import WakeWords
             (["simulate", "sleep"], "needs on or off"), (["simulate", "heat", "hot"], "neither on nor off"),
             (["simulate", "memory", "--level", "lots"], "neither low nor critical"),
             (["simulate", "kill", "a", "--level", "low"], "goes with memory only"),
-            (["session"], "say open, pause or close"), (["session", "clsoe", "a"], "Did you mean 'close'?"),
+            (["session"], "say open, paused, closed"), (["session", "clsoed", "a"], "Did you mean 'closed'?"),
             (["session", "open"], "needs a DEVICE"), (["session", "open", "a", "b"], "'b' is one word too many"),
             (["dead-letters", "reply"], "Did you mean 'replay'?"),
             (["dead-letters", "drop"], "say which"), (["dead-letters", "drop", "7", "--all"], "say which"),
@@ -65,7 +65,14 @@ import WakeWords
             (["pair", "--passkey", "1000000"], "not a number from 0 to 999999"),
             (["pair", "--passkey", "abc"], "not a number"), (["pair", "--alias", "/x"], "cannot be a name"),
             (["pair", "--alias", ""], "cannot be a name"), (["pair", "a", "b"], "one word too many"),
-            (["forget"], "a DEVICE must be named"), (["devices", "x"], "one word too many"),
+            (["forget"], "a DEVICE must be named"), (["devices", "x", "y"], "one word too many"),
+            (["read"], "a DEVICE must be named"), (["read", "a", "b", "c"], "'c' is one word too many"),
+            (["write"], "a DEVICE must be named"), (["write", "a"], "say what to write"),
+            (["write", "a", "0g"], "no hexadecimal such as 01ff"), (["restart"], "a HANDLER must be named"),
+            (["write", "a", "--text", "b", "2a06", "c"], "'c' is one word too many"),
+            (["wait", "a"], "say one of --connected"),
+            (["wait", "a", "--connected", "--data"], "say one of --connected"),
+            (["wait", "--data"], "a DEVICE must be named"), (["wait", "a", "--data", "--for", "x"], "no time such as"),
             (["export", "x"], "say where the capture goes"), (["export", "-o", "x"], "a FILE must be named"),
             (["record", "-o", "x"], "a DEVICE must be named"), (["record", "strap"], "say where the recording goes"),
             (["record", "strap", "-o", "x", "--for", "soon"], "no time such as"),
@@ -84,14 +91,14 @@ import WakeWords
         #expect(child.talk.contains("--help"))
     }
 
-    @Test("a daemon that cannot be reached is exit 1, with its socket and what to do")
+    @Test("a daemon that does not run is exit 3, with its socket and what to do")
     func unreachable() throws {
         let missing = try Built.run("--runtime", "/nonexistent", "status")
-        #expect(missing.exit == 1)
+        #expect(missing.exit == 3)
         #expect(missing.output == "")
         #expect(
             missing.talk.hasPrefix(
-                "failed: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket"))
+                "wakebridge status: cannot reach wakebridged at /nonexistent/control.sock: there is no such socket"))
         #expect(missing.talk.contains("start it with"))
         let long = try Built.run("--socket", "/" + String(repeating: "x", count: 200), "status")
         #expect(long.exit == 1)

@@ -56,6 +56,19 @@ class Thing(dbus.service.Object):
         self.change(interface, **{str(name): value})
 
 
+class Part(Thing):
+    """A service or a characteristic, there for as long as its device is."""
+
+    def __init__(self, path, interface, uuid, **values):
+        self.interface = interface
+        super().__init__(path, {interface: {"UUID": f"0000{uuid}-0000-1000-8000-00805f9b34fb", **values}})
+        self.published = True
+
+    @dbus.service.method(PROPERTIES, in_signature="ss", out_signature="v")
+    def Get(self, interface, name):
+        return self.properties[interface][name]
+
+
 class Root(dbus.service.Object):
     @dbus.service.signal(OBJECTS, signature="oa{sa{sv}}")
     def InterfacesAdded(self, path, interfaces):
@@ -67,7 +80,8 @@ class Root(dbus.service.Object):
 
     @dbus.service.method(OBJECTS, out_signature="a{oa{sa{sv}}}")
     def GetManagedObjects(self):
-        return {thing.path: thing.properties for thing in adapters + devices if thing.published}
+        parts = [part for device in devices for part in device.parts]
+        return {thing.path: thing.properties for thing in adapters + devices + parts if thing.published}
 
 
 class Agents(dbus.service.Object):
@@ -165,8 +179,19 @@ class Device(Thing):
             interfaces = {BATTERY: {"Percentage": dbus.Byte(plan["battery"])}, DEVICE: values}
         super().__init__(path + "/dev_" + address.replace(":", "_"), interfaces)
 
+        self.parts = [part for place in enumerate(plan.get("services", {}).items()) for part in self.service(*place)]
+
         # What was only heard is dropped, with its trust, some time after it was heard last (device.c, temporary).
         self.temporary = not (plan.get("bonded") or plan.get("trusted") or plan.get("known"))
+
+    def service(self, number, plan):
+        """Of a UUID, and what each characteristic in it can do."""
+        uuid, inside = plan
+        path = f"{self.path}/service{number:04x}"
+        yield Part(path, "org.bluez.GattService1", uuid)
+        for place, (characteristic, flags) in enumerate(inside.items()):
+            yield Part(
+                f"{path}/char{place:04x}", "org.bluez.GattCharacteristic1", characteristic, Flags=dbus.Array(flags, "s"))
 
     def withdraw(self):
         self.published, self.temporary = False, True

@@ -99,7 +99,8 @@ struct AccessoryTests {
         #expect(said.contains("\nforgot kitchen (/accessory/1a86:7523:@"), "\(said)")
         // Nothing is left to list, so Bluetooth's absence is all there is to say.
         let forgotten = said.firstRange(of: "\nforgot kitchen")?.upperBound ?? said.endIndex
-        #expect(said[forgotten...].contains("exit 1\nfailed: could not connect to the system bus"), "\(said)")
+        #expect(
+            said[forgotten...].contains("no Bluetooth: could not connect to the system bus"), "\(said)")
         #expect(said[..<forgotten].contains("session closed"), "\(said)")
         #expect(said[forgotten...].contains(#""session":"open""#) && !said[forgotten...].contains("closed"), "\(said)")
     }
@@ -128,7 +129,7 @@ struct AccessoryTests {
         #expect(said.contains("'/dev/ttyACM2' may be 'left' or 'right', or another of its kind"), "\(said)")
         #expect(said.contains("\nright (/dev/ttyACM2, /accessory/1a86:7523:@"), "\(said)")
         let end = said.split(separator: "\n").suffix(6).joined(separator: "\n")
-        #expect(end.contains("right  /dev/ttyACM2"), "\(said)")
+        #expect(end.contains("right   /dev/ttyACM2"), "\(said)")
         #expect(!end.contains("may be"), "\(said)")
     }
 
@@ -153,6 +154,7 @@ struct AccessoryTests {
         #expect(said.contains("' too, of which /dev/ttyACM7 is opened; have a profile's 'match' name what"), "\(said)")
         #expect(said.contains(#""node":"/dev/ttyACM9","candidates":[],"why":"is left alone"#), "\(said)")
         #expect(
-            said.split(separator: "\n").count { $0.hasPrefix("failed: '/dev/ttyACM9' is left alone") } == 2, "\(said)")
+            said.split(separator: "\n").count { $0.hasPrefix("wakebridge pair: '/dev/ttyACM9' is left alone") } == 2,
+            "\(said)")
     }
 }

@@ -31,7 +31,7 @@ struct OperatorTests {
         #expect(try daemon.state(of: "log") == "stopped")
         try daemon.tool("simulate", "disconnect", "strap")
         let refused = try daemon.tool("simulate", "wake", "log")
-        #expect(refused.exit == 1 && refused.talk.contains("stopped and cannot be woken"), "\(refused)")
+        #expect(refused.exit == 5 && refused.talk.contains("stopped and cannot be woken"), "\(refused)")
         let before = daemon.diary("log").count
         #expect(try daemon.tool("start", "log").exit == 0)
         #expect(daemon.wait { daemon.diary("log").count >= before + 2 }, "\(daemon.log)")
@@ -59,7 +59,7 @@ struct OperatorTests {
             let sentence =
                 "handler 'log' is disabled by its manifest and cannot be \(verb); take 'enabled: false' out of "
             #expect(
-                refused.exit == 1 && refused.talk.contains(sentence + daemon.manifests + "/log.json5"), "\(refused)")
+                refused.exit == 5 && refused.talk.contains(sentence + daemon.manifests + "/log.json5"), "\(refused)")
         }
         try daemon.drop("log", diary(in: daemon))
         #expect(daemon.wait { (try? daemon.state(of: "log")) != "stopped" })
@@ -98,7 +98,7 @@ struct OperatorTests {
         #expect(daemon.wait { terminals[1].isOver } && terminals[1].exit == 1)
         #expect(terminals[1].talk.contains("detached log"), "\(terminals[1].talk)")
         let refused = try daemon.tool("attach", "log")
-        #expect(refused.exit == 1 && refused.talk.contains("wakebridge start log"), "\(refused)")
+        #expect(refused.exit == 5 && refused.talk.contains("wakebridge start log"), "\(refused)")
     }
 
     @Test("simulate wakes, kills, expires and disconnects, and refuses what could not happen")
@@ -115,13 +115,13 @@ struct OperatorTests {
         #expect(try daemon.tool("simulate", "kill", "log").exit == 0)
         #expect(daemon.wait { (try? daemon.handler("log")["last_exit"]?.string) == "operator" })
         let dead = try daemon.tool("simulate", "kill", "log")
-        #expect(dead.exit == 1 && dead.talk.contains("no process to kill"), "\(dead)")
+        #expect(dead.exit == 5 && dead.talk.contains("no process to kill"), "\(dead)")
         #expect(try daemon.tool("simulate", "expire", "log").talk.contains("no deadline to bring forward"))
         #expect(try daemon.tool("simulate", "expire", "slow").exit == 0)
         #expect(daemon.wait { daemon.diary("slow").contains { $0.hasPrefix("expiring") } }, "\(daemon.log)")
         #expect(daemon.wait { (try? daemon.state(of: "slow")) == "held" }, "\(daemon.log)")
         let mistyped = try daemon.tool("simulate", "disconnect", "starp")
-        #expect(mistyped.exit == 1 && mistyped.talk.contains("Did you mean 'strap'?"), "\(mistyped)")
+        #expect(mistyped.exit == 5 && mistyped.talk.contains("Did you mean 'strap'?"), "\(mistyped)")
     }
 
     @Test(
@@ -316,7 +316,7 @@ struct OperatorTests {
         #expect(try letters().count == 1)
         #expect(try daemon.tool("dead-letters", "drop", "--all").exit == 0)
         #expect(try letters().isEmpty)
-        #expect(try daemon.tool("dead-letters", "drop", "--all").exit == 1)
+        #expect(try daemon.tool("dead-letters", "drop", "--all").exit == 5)
         // What was answered holds, whatever comes next.
         usleep(200_000)
         try daemon.stop(SIGKILL)

@@ -163,7 +163,7 @@ struct StartTests {
         let daemon = try RunningDaemon()
         try daemon.start()
         let stranger = try asNobody(daemon)
-        #expect(stranger.exit == 1 && stranger.talk.contains("may not use this bridge's control socket"), "\(stranger)")
+        #expect(stranger.exit == 4 && stranger.talk.contains("may not use this bridge's control socket"), "\(stranger)")
         try daemon.stop()
         try daemon.write("{ control_group: \"nogroup\" }", to: "config/wakebridge.json5")
         try daemon.start()

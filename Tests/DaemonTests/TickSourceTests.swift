@@ -50,7 +50,7 @@ import WakeSystem
         #expect(daemon.wait { watcher.output.contains("count=") }, "\(watcher.output) \(watcher.talk)")
         kill(watcher.process, SIGINT)
         let refusal = try daemon.tool("session", "close", "ticker")
-        #expect(refusal.exit == 1 && refusal.talk.contains("has no session"), "\(refusal.talk)")
+        #expect(refusal.exit == 5 && refusal.talk.contains("has no session"), "\(refusal.talk)")
         #expect(try daemon.stop() == 0)
     }
 

@@ -57,6 +57,18 @@ import WakeModel
                 == .nameAccessory(AccessoryOrder(device: "scale", identity: .known("left"))))
         #expect(try call("POST /v1/devices/forget", #"{"device":"scale"}"#) == .forgetAccessory(device: "scale"))
         #expect(try call("POST /v1/dead-letters/drop", #"{"seq":42}"#) == .dropDeadLetters(.sequence(Sequence(42))))
+        #expect(
+            try call("POST /v1/devices/session", #"{"device":"strap","session":"close"}"#)
+                == .setSession(device: "strap", .closed))
+        let level = DeviceAddress(device: "strap", channel: .characteristic(BluetoothUUID(short: 0x2a19)))
+        #expect(
+            try call("POST /v1/devices/read", #"{"device":"strap","characteristic":"2a19"}"#) == .request(.read(level)))
+        #expect(
+            try call("POST /v1/devices/write", #"{"device":"strap","characteristic":"2a19","hex":"01ff"}"#)
+                == .request(.write(level, bytes: [1, 255])))
+        #expect(try call("POST /v1/handlers/strap/restart") == .restart(handler: "strap"))
+        #expect(try call("GET /v1/devices") == .devices(named: nil))
+        #expect(try call("GET /v1/devices?device=a%20b") == .devices(named: "a%20b"))
         #expect(try call("GET /v1/events") == .events(device: nil))
         #expect(try call("GET /v1/events?device=") == .events(device: nil))
         #expect(try call("GET /v1/events?device=a&device=b") == .events(device: "a"))
@@ -87,8 +99,11 @@ import WakeModel
             ("POST /v1/simulate", #"{"what":"wake","what":"kill"}"#, 400, "bad-json"),
             ("POST /v1/devices/session", #"{"device":"a"}"#, 400, "missing-key"),
             ("POST /v1/devices/session", #"{"session":"open"}"#, 400, "missing-key"),
-            ("POST /v1/devices/session", #"{"device":"a","session":"pause"}"#, 400, "bad-value"),
+            ("POST /v1/devices/session", #"{"device":"a","session":"pasued"}"#, 400, "bad-value"),
             ("GET /v1/devices/session", "", 405, "wrong-method"),
+            ("POST /v1/devices/read", #"{"characteristic":"2a19"}"#, 400, "malformed"),
+            ("POST /v1/devices/read", #"{"device":"a","hex":"00"}"#, 400, "unknown-key"),
+            ("POST /v1/devices/write", #"{"device":"a","hex":"0"}"#, 400, "malformed"),
             ("POST /v1/handlers/a/stop", #"{"keep_sessions":"yes"}"#, 400, "bad-value"),
             ("POST /v1/handlers/a/stop", #"{"keep_session":true}"#, 400, "unknown-key"),
             ("POST /v1/dead-letters/drop", "", 400, "bad-choice"),

@@ -20,6 +20,25 @@ import WakeSystem
         #expect(outcome.output == "{\"done\":true}\n200 application/json")
     }
 
+    @Test("an answer that comes later reaches its client, and others are answered meanwhile; the end answers too")
+    func later() throws {
+        var respond: ((ControlResponse) -> Void)?
+        let fixture = try Fixture(
+            handle: answering { call in call == .status ? .later { respond = $0 } : .done })
+        let words = ["curl", "-s", "--unix-socket", fixture.path]
+        for end in [true, false] {
+            let child = try Child(words + ["http://w/v1/status"])
+            #expect(try fixture.turn { respond != nil })
+            #expect(try fixture.curl("http://w/v1/handlers").output == "{\"done\":true}\n")
+            #expect(!child.isOver)
+            if end { respond?(.json { $0.object { $0.field("late", true) } }) } else { fixture.server.close() }
+            #expect(try fixture.turn { child.isOver })
+            #expect(child.output.contains(end ? "{\"late\":true}" : "the daemon ends before the answer came"))
+            respond?(.done)
+            respond = nil
+        }
+    }
+
     @Test("path, query, body and user of a request arrive decoded")
     func request() throws {
         var seen: ControlRequest?

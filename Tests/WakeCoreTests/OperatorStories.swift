@@ -27,6 +27,37 @@ struct OperatorStories {
         story.close()
     }
 
+    @Test(
+        "Restart ends a process in order and starts the next; what was open comes again, and nothing is lost or charged"
+    )
+    func restartOfProcess() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        let first = story.deliveries(handler).last?.events.map(\.sequence)
+        story.operate(.restart, handler)
+        #expect(story.notices(handler) == [.terminating(reason: "restarted", within: .seconds(5))])
+        story.advance(.seconds(1))
+        #expect(story.launches(handler) == 2 && story.kills(handler) == 0 && story.held(handler) == 0)
+        #expect(story.gaps(handler).isEmpty && story.deliveries(handler).last?.events.map(\.sequence) == first)
+        story.close()
+    }
+
+    @Test("A restart launches a handler that has no process, and leaves a stopped one alone")
+    func restartWithoutProcess() {
+        let story = Scenario()
+        let handler = story.handler()
+        story.operate(.restart, handler)
+        story.advance(.seconds(1))
+        #expect(story.launches(handler) == 1)
+        story.operate(.stop, handler)
+        story.advance(.seconds(10))
+        story.operate(.restart, handler)
+        story.advance(.seconds(10))
+        #expect(story.launches(handler) == 1 && story.state(handler) == .stopped)
+        story.close()
+    }
+
     @Test("Events for a stopped handler are dropped into one gap, over connects too, which is delivered at the start")
     func stoppedDrop() {
         let story = Scenario()

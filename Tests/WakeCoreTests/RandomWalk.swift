@@ -115,7 +115,7 @@ struct RandomWalk {
     }
 
     private mutating func operate(_ handler: HandlerID) {
-        let verbs: [OperatorVerb] = [.start, .start, .stop, .attach, .detach, .wake, .expire, .kill]
+        let verbs: [OperatorVerb] = [.start, .start, .stop, .attach, .detach, .wake, .expire, .kill, .restart]
         story.operate(verbs[dice.below(verbs.count)], handler)
     }
 

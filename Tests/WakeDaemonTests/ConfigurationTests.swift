@@ -228,7 +228,7 @@ struct ConfigurationTests {
         #expect(documented(text) == Set(HandlerManifest.keys + inManifest))
         let settings = BridgeSettings.self
         let inSettings = nested([
-            ("storm", settings.stormKeys),
+            ("devices.NAME", settings.deviceKeys), ("storm", settings.stormKeys),
             ("flips", settings.flipKeys),
             ("log", settings.logKeys), ("journal", settings.journalKeys), ("memory", settings.memoryKeys),
             ("thermal", settings.thermalKeys), ("replay", settings.replayKeys),

@@ -183,7 +183,7 @@ private let radioCases = [
         $0.kernel.sharedInterfaces = ["wlan0"]
     },
     Case(
-        .warning, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter"
+        .warning, .slotsFull, "close one with 'wakebridge session closed DEVICE', or plug in a second adapter"
     ) {
         $0.withAdapter {
             $0.links = 5
@@ -191,7 +191,7 @@ private let radioCases = [
         }
     },
     // The maker's count is unknown, and the bridge has learnt it.
-    Case(.warning, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter") {
+    Case(.warning, .slotsFull, "close one with 'wakebridge session closed DEVICE', or plug in a second adapter") {
         $0.kernel.controllers["hci0"]?.maker = nil
         $0.withAdapter {
             $0.links = 3
@@ -199,7 +199,7 @@ private let radioCases = [
         }
         $0.withBridge { $0.mostLinks = ["00:1A:7D:DA:71:13": 3] }
     },
-    Case(.note, .slotsFull, "close one with 'wakebridge session close DEVICE', or plug in a second adapter") {
+    Case(.note, .slotsFull, "close one with 'wakebridge session closed DEVICE', or plug in a second adapter") {
         $0.kernel.controllers["hci0"]?.maker = "Broadcom"
         $0.withAdapter { $0.links = 7 }
     },
@@ -284,7 +284,7 @@ private let bridgeCases = [
         }
     },
     Case(.warning, .handlerHeld, "wakebridge start strap") {
-        $0.withBridge { $0.handlers = [.init("strap", "held", "held for 64000 ms more after exit-1; start lifts it")] }
+        $0.withBridge { $0.handlers = [.init("strap", "held", "held for 1 min 4 s more after exit-1; start lifts it")] }
     },
     Case(.warning, .handlerRights, "write user: \"auto\" in their manifests") {
         $0.withBridge {

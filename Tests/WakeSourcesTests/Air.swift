@@ -40,7 +40,7 @@ final class Air {
     var read: [BluetoothUUID] = []
 
     private let patience: LinkTimeouts
-    private let pins: AdapterPins
+    fileprivate let pins: AdapterPins
 
     init(patience: LinkTimeouts = LinkTimeouts(), pins: AdapterPins = AdapterPins()) throws {
         self.patience = patience
@@ -65,7 +65,7 @@ final class Air {
 
     private func begin() throws {
         source = try BluetoothSource(
-            for: self, BluezClient(line), planner: planner, pins: pins, patience: patience, air: monitor, kernel: kernel
+            for: self, BluezClient(line), planner: planner, patience: patience, air: monitor, kernel: kernel
         )
         try line.open()
     }
@@ -231,6 +231,7 @@ private final class AirPlanner: PeripheralPlanner {
     init(_ air: Air) { self.air = air }
 
     let services = [BluetoothUUID(short: 0x180d)]
+    var pins: AdapterPins { air.pins }
     func plan(for peripheral: BluezPeripheral) -> BluetoothPlan? {
         guard air.matches(peripheral) else { return nil }
         return BluetoothPlan(profile: "strap", link: LinkPlan(notify: air.notify, read: air.read))

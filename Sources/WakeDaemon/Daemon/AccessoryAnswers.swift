@@ -16,6 +16,18 @@ extension ControlAnswers {
         }
     }
 
+    /// The one device that is meant, in the form of the list.
+    func knownDevice(_ name: String) throws(ControlRefusal) -> ControlResponse {
+        let entry = try device(name)
+        let doubts: [DoubtStatus] = []
+        return .json { writer in
+            writer.object { writer in
+                writer.field("devices", [report(entry)])
+                writer.field("doubts", doubts)
+            }
+        }
+    }
+
     private var doubts: [DoubtStatus] {
         guard let source = sources.accessories else { return [] }
         let doubts = source.doubts.values.sorted { $0.record.path < $1.record.path }.map { doubt in
@@ -77,7 +89,7 @@ extension ControlAnswers {
     // MARK: Which device is meant
 
     private func accessories(for word: String) throws(ControlRefusal) -> AccessorySource {
-        if let id = bridge.catalog.device(named: word), let entry = bridge.catalog.entry(id),
+        if case .one(let entry) = bridge.catalog.device(named: word, by: .whole),
             Device.bluetoothAddress(in: entry.device.uri) != nil
         {
             throw ControlRefusal(

@@ -36,12 +36,15 @@ final class ControlAnswers {
             let report = report(try handlerStatus(name))
             return .json { $0.handler(report) }
         case .why(let name): return why(try handlerStatus(name))
-        case .devices: return knownDevices()
+        case .devices(nil): return knownDevices()
+        case .devices(let name?): return try knownDevice(name)
+        case .request(let request): return try perform(request)
         case .setSession(let name, let session): return try setSession(of: name, session)
         case .nameAccessory(let order): return try nameAccessory(order)
         case .forgetAccessory(let name): return try forgetAccessory(name)
         case .start(let name): return start(try startable(name))
         case .stop(let name, let keepsSessions): return stop(try handler(name), keepsSessions: keepsSessions)
+        case .restart(let name): return restart(try runnable(name))
         case .attach(let name): return attach(try runnable(name))
         case .reload: return reload()
         case .simulate(let simulation): return try simulate(simulation)
@@ -179,6 +182,11 @@ final class ControlAnswers {
         return operate(handler, .stop)
     }
 
+    private func restart(_ handler: HandlerID) -> ControlResponse {
+        letGo(of: handler)
+        return operate(handler, .restart)
+    }
+
     /// Who is attached to a handler that must not run any more is let go.
     func letGo(of handler: HandlerID) {
         let held = leases.filter { $0.handler == handler }
@@ -205,7 +213,7 @@ final class ControlAnswers {
     // MARK: Streams
 
     private func watch(_ name: String?) throws(ControlRefusal) -> ControlResponse {
-        let device = try name.map { name throws(ControlRefusal) in try self.device(name) }
+        let device = try name.map { name throws(ControlRefusal) in try self.device(name).id }
         return .stream(contentType: "application/x-ndjson") { [self] stream in
             watchers.append((device, stream))
             stream.onClose = { [self] stream in watchers.removeAll { $0.stream === stream } }
@@ -277,32 +285,6 @@ final class ControlAnswers {
         throw ControlRefusal(
             .notFound, code: "unknown-handler", message: "handler '\(name)' is not configured yet", advice: "try again")
     }
-
-    func device(_ name: String) throws(ControlRefusal) -> EventOrigin {
-        if let id = bridge.catalog.device(named: name) { return id }
-        let known = bridge.catalog.devices.compactMap { $0?.device.alias }
-        throw ControlRefusal(
-            .notFound, code: "unknown-device", message: "there is no device '\(name)'",
-            advice: "see which there are with: wakebridge status.\(suggestion(for: name, among: known))")
-    }
-}
-
-extension ControlAnswers {
-    func setSession(of name: String, _ session: LinkSession) throws(ControlRefusal) -> ControlResponse {
-        guard let entry = bridge.catalog.entry(try device(name)), sources.session(of: entry.device) != nil else {
-            throw ControlRefusal(
-                .conflict, code: "conflict", message: "device '\(name)' has no session to open, pause or close",
-                advice: "the daemon watches no devices of its kind, or plays a trace in their place")
-        }
-        do throws(SystemError) {
-            try sources.set(session, of: entry.device)
-        } catch {
-            throw ControlRefusal(
-                .failed, code: "failed", message: "the session of '\(name)' could not be kept: \(error.description)",
-                advice: "fix the state directory and try again")
-        }
-        return .done
-    }
 }
 
 extension ControlAnswers {
@@ -330,7 +312,7 @@ extension ControlAnswers {
         case .disconnect(let name):
             let stamp = bridge.turn.clock.stamp()
             let kind = DeviceEvent.Kind.disconnected(reason: "simulated", folded: 0)
-            bridge.engine.ingest(DeviceEvent(origin: try device(name), kind: kind, stamp: stamp))
+            bridge.engine.ingest(DeviceEvent(origin: try device(name).id, kind: kind, stamp: stamp))
             return .done
         }
     }

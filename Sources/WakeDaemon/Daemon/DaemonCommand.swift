@@ -32,14 +32,9 @@ public enum DaemonCommand {
             let options = try options(parsed, sources)
             return parsed.has("sweep") ? try sweep(options) : try run(options)
         } catch {
-            switch error {
-            case .usage(let sentence):
-                _ = say("wakebridged: \(sentence)\n'wakebridged --help' tells how it is used.\n", to: 2)
-                return 2
-            case .failure(let sentence):
-                _ = say("wakebridged: \(sentence)\n", to: 2)
-                return 1
-            }
+            let help = error.isUsage ? "'wakebridged --help' tells how it is used.\n" : ""
+            _ = say("wakebridged: \(error.sentence)\n\(help)", to: 2)
+            return error.exitStatus
         }
     }
 

@@ -71,7 +71,7 @@ final class SleepInhibitor {
     private func prepare() {
         guard !isPreparing else { return }
         isPreparing = true
-        log.notice("the machine is going to sleep; handlers have \(patience.wholeMilliseconds) ms")
+        log.notice("the machine is going to sleep; handlers have \(patience.spoken)")
         giveUp?.arm(at: SystemClock.monotonic() + patience + Self.reserve)
         turn.ingest(.systemSleep(.preparing(within: patience)))
     }

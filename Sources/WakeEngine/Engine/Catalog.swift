@@ -91,12 +91,43 @@ package final class Catalog {
     /// When the device last spoke.
     package func lastData(of id: EventOrigin) -> WallTime? { templates.lastData(of: Int(id.rawValue)) }
 
-    /// The device that an operator or a handler means: an alias first, then a source or an address.
-    package func device(named name: String) -> EventOrigin? {
-        let index =
-            devices.firstIndex { $0?.device.alias == name }
-            ?? devices.firstIndex { $0?.device.uri == name || $0?.device.uri.hasSuffix("/" + name) ?? false }
-        return index.map { EventOrigin(rawValue: UInt32($0)) }
+    /// What a name may be of a device.
+    package enum NameExtent {
+        /// An alias, a source or an address: programs say all of it, because a beginning may fit another device tomorrow.
+        case whole
+        /// Also the beginning of an alias.
+        case beginning
+    }
+
+    package enum NamedDevice {
+        case none
+        case one(DeviceEntry)
+        /// Those that the name fits equally well.
+        case several([DeviceEntry])
+
+        fileprivate init(_ found: [DeviceEntry]) {
+            self = found.isEmpty ? .none : found.count == 1 ? .one(found[0]) : .several(found)
+        }
+    }
+
+    /// The device that a name means, by the grammar of docs/reference/devices.md: alias, source or address, beginning.
+    package func device(named name: String, by extent: NameExtent = .beginning) -> NamedDevice {
+        let known = devices.compactMap { $0 }
+        let endings = Set(["/" + name, "/" + name.uppercased()])
+        var kinds: [(Device) -> Bool] = [
+            { $0.alias == name },
+            { device in device.uri == name || endings.contains { device.uri.hasSuffix($0) } },
+        ]
+        switch extent {
+        case .whole: break
+        // A forgotten device is called by its source.
+        case .beginning: kinds.append { !name.isEmpty && $0.alias != $0.uri && $0.alias.hasPrefix(name) }
+        }
+        for fits in kinds {
+            let found = known.filter { fits($0.device) }
+            if !found.isEmpty { return NamedDevice(found) }
+        }
+        return .none
     }
 
     /// As it was known last, be it in an earlier life of the bridge.

@@ -48,7 +48,7 @@ package final class ProcessExecutor: EffectExecutor {
     private let catalog: Catalog
     private let composer: LineComposer
     private let launcher: Launcher
-    let requests: DeviceRequests
+    package let requests: DeviceRequests
     /// Bytes of one line of a handler's log.
     private let longestLogLine: Int
     private let handlerLog: (any HandlerLog)?

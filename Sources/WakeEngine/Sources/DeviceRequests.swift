@@ -2,7 +2,7 @@
 import WakeCore
 import WakeModel
 
-final class DeviceRequests {
+package final class DeviceRequests {
     private let catalog: Catalog
     /// Nil until devices are watched or a trace is played.
     weak var sources: LiveSources?
@@ -13,9 +13,7 @@ final class DeviceRequests {
     func perform(_ request: DeviceRequest, for handler: HandlerID, _ answer: @escaping (DeviceAnswer) -> Void) {
         let (name, verb) = (request.address.device, request.verb)
         guard let sources, sources.areReal else { return answer(.failure(.replayed(verb: verb, device: name))) }
-        guard let id = catalog.device(named: name), let device = catalog.entry(id)?.device else {
-            return answer(.failure(.noSuchDevice(name, verb: verb)))
-        }
+        guard let device = device(named: name) else { return answer(.failure(.noSuchDevice(name, verb: verb))) }
         guard catalog.devices(watchedBy: handler).contains(where: { $0.device.uri == device.uri }) else {
             return answer(.failure(.notPermitted(name, verb: verb)))
         }
@@ -23,5 +21,24 @@ final class DeviceRequests {
             return answer(.failure(.notBonded(name, verb: verb)))
         }
         sources.perform(request, on: device, answer)
+    }
+
+    /// What an operator asks of a device: as a handler's request, without a manifest that allows it.
+    package func perform(
+        _ request: DeviceRequest, on device: Device, _ answer: @escaping (DeviceAnswer) -> Void
+    ) {
+        guard let sources, sources.areReal else {
+            return answer(.failure(.replayed(verb: request.verb, device: device.alias)))
+        }
+        sources.perform(request, on: device, answer)
+    }
+
+    /// Of several with one alias, the one that is there.
+    private func device(named name: String) -> Device? {
+        switch catalog.device(named: name, by: .whole) {
+        case .none: nil
+        case .one(let entry): entry.device
+        case .several(let entries): (entries.first { $0.isConnected == true } ?? entries.first)?.device
+        }
     }
 }

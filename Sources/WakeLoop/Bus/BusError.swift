@@ -25,6 +25,10 @@ public struct BusError: Error, Hashable, Sendable {
             "org.freedesktop.DBus.Error.Spawn.ChildExited",
         ].contains(name)
     }
+    /// The policy of the bus, or the other side, does not let this user ask.
+    public var isDenied: Bool {
+        ["org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed"].contains(name)
+    }
     public var isUnknownObject: Bool {
         ["org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod"].contains(name)
     }

@@ -113,7 +113,7 @@ final class GattApplication {
         let wait = backOff.next()
         log.warning(
             "could not register with \(registration.adapter): \(error); peripherals do not come back by themselves until "
-                + "that has worked, and it is tried again in \(wait.wholeMilliseconds) ms")
+                + "that has worked, and it is tried again in \(wait.spoken)")
         again?.arm(at: SystemClock.monotonic() + wait)
     }
 

@@ -9,7 +9,8 @@ extension BluetoothSource {
         applyBondLoss(peripheral, at: path)
         let uri = peripheral.uri
         guard
-            pins.allow(client.mirror.adapters[path.parent]?.address, for: [peripheral.alias, peripheral.address, uri])
+            planner.pins.allow(
+                client.mirror.adapters[path.parent]?.address, for: [peripheral.alias, peripheral.address, uri])
         else { return dismiss(path) }
         // With its pairing a peripheral may have told who it is.
         if let known = uris[path], known != uri { release(path) }

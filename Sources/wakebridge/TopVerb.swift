@@ -1,0 +1,132 @@
+// wakebridge top: handlers by how much they are awake, and devices, drawn again each second.
+import Glibc
+import WakeModel
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var top: Verb {
+        Verb(
+            name: "top", summary: "handlers by how much they are awake, and devices, drawn again each second",
+            synopsis: ["[--json]"],
+            detail: """
+                AWAKE and WAKES/S are of the time since the table was drawn last, at first since the daemon started. Ends at
+                Ctrl-C or q. On a pipe one table is printed.
+                """,
+            flags: [Flag("json", "print one JSON document: the daemon's status")] + daemonFlags
+        ) { words throws(Complaint) in
+            try words.atMost(0)
+            if words.has("json") { return try report(words, "/v1/status") { _ in "" } }
+            guard let drawing = RedrawnTable.onTerminal() else {
+                Console.print(TopText(now: try StatusLook(words.client), before: nil).text)
+                return 0
+            }
+            return try TopScreen(words.client, drawing).run()
+        }
+    }
+}
+
+/// The status at one moment.
+private struct StatusLook {
+    let status: JSONValue
+    let time = SystemClock.monotonic()
+
+    init(_ client: ControlClient) throws(Complaint) { status = try client.ask(.get, "/v1/status").json }
+
+    var bridge: JSONValue { status["bridge"] ?? .null }
+    func handler(_ id: String) -> JSONValue? { status.list("handlers").first { $0.text("id") == id } }
+}
+
+private final class TopScreen {
+    private let client: ControlClient
+    private let drawing: RedrawnTable
+    private let turns: ToolLoop
+    private var keys: TerminalKeys?
+    private var isOver = false
+
+    init(_ client: ControlClient, _ drawing: RedrawnTable) throws(Complaint) {
+        self.client = client
+        self.drawing = drawing
+        turns = try ToolLoop()
+        do throws(SystemError) {
+            keys = try TerminalKeys(on: turns.loop) { [unowned self] key in
+                if key == UInt8(ascii: "q") { isOver = true }
+            }
+        } catch {
+            throw .failure("\(error.description); try again")
+        }
+    }
+
+    func run() throws(Complaint) -> Int32 {
+        var before: StatusLook?
+        while !isOver, !turns.isInterrupted {
+            let now = try StatusLook(client)
+            drawing.draw(TopText(now: now, before: before).text)
+            before = now
+            try turns.turn(until: now.time + .seconds(1)) { isOver }
+        }
+        return 0
+    }
+}
+
+/// What is drawn of two looks, or of one and the daemon's start.
+private struct TopText {
+    let now: StatusLook
+    let before: StatusLook?
+
+    init(now: StatusLook, before: StatusLook?) {
+        self.now = now
+        // Another daemon has begun to count anew.
+        self.before = before.flatMap { $0.bridge.count("pid") == now.bridge.count("pid") ? $0 : nil }
+    }
+
+    var text: String {
+        let devices = now.status.list("devices").compactMap { ToldDevice($0) }.map { KnownDevice($0) }
+        let table = devices.isEmpty ? "no devices yet\n" : DeviceTable(devices: devices).text
+        return head + "\n\n" + handlers + "\n" + table
+    }
+
+    private var uptime: TimeSpan {
+        TimeSpan.milliseconds(Int64((now.bridge["uptime_s"]?.number ?? 0) * 1000))
+    }
+
+    private var head: String {
+        let memory = spokenBytes(now.bridge.count("memory"))
+        return "wakebridged \(now.bridge.text("version")), up \(uptime.spoken), \(memory) resident; "
+            + "\(spokenTime(SystemClock.wall().rfc3339.prefix(19) + "Z"))"
+    }
+
+    private var handlers: String {
+        let all = now.status.list("handlers").map { (handler: $0, awake: awakeShare(of: $0)) }
+        if all.isEmpty { return "no handlers\n" }
+        let rows = all.sorted { ($1.awake, $0.handler.text("id")) < ($0.awake, $1.handler.text("id")) }.map { row in
+            [
+                row.handler.text("id"), row.handler.text("state"), "\(tenths(row.awake * 100)) %",
+                tenths(wakesEachSecond(of: row.handler)), String(row.handler.count("queued")),
+                String(row.handler.count("open")),
+            ]
+        }
+        let head = ["HANDLER", "STATE", "AWAKE", "WAKES/S", "QUEUED", "OPEN"]
+        return Table(rows: [head] + rows, numeric: [2, 3, 4, 5]).text
+    }
+
+    /// In seconds; never zero.
+    private var elapsed: Double { max(0.001, before.map { (now.time - $0.time).seconds } ?? uptime.seconds) }
+
+    private func awakeShare(of handler: JSONValue) -> Double {
+        min(1, max(0, Double(increase("awake_ms", of: handler)) / 1000 / elapsed))
+    }
+
+    private func wakesEachSecond(of handler: JSONValue) -> Double {
+        max(0, Double(increase("wakes", of: handler)) / elapsed)
+    }
+
+    private func increase(_ count: String, of handler: JSONValue) -> Int64 {
+        handler.count(count) - (before?.handler(handler.text("id"))?.count(count) ?? 0)
+    }
+
+    private func tenths(_ number: Double) -> String {
+        let all = Int((number * 10).rounded())
+        return "\(all / 10).\(all % 10)"
+    }
+}

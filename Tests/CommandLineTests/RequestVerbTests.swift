@@ -1,0 +1,174 @@
+// The verbs that read, write, wait for and look at one device, against a control server that answers as a daemon would.
+import Glibc
+import TestBench
+import Testing
+import WakeControl
+import WakeModel
+import WakeSystem
+
+@Suite("One device, asked of the daemon", .serialized) struct RequestVerbTests {
+    private static let source = "/bluetooth/C0:F1:F2:F3:F4:01"
+
+    private static func device(link: String = "connected") -> DeviceStatus {
+        DeviceStatus(
+            device: Device(
+                uri: source, alias: "chest-strap", profile: "heart-rate-monitor", kind: .bluetoothCentral,
+                isBonded: true), link: link, lastData: WallTime(rfc3339: "2026-11-21T07:42:46.727125Z"),
+            session: .paused)
+    }
+
+    private static func list(_ status: DeviceStatus) -> ControlResponse {
+        .json { writer in
+            writer.beginObject()
+            writer.field("devices", [status])
+            writer.endObject()
+        }
+    }
+
+    /// Answers which device is meant, and everything else by `perform`.
+    private func fixture(
+        link: String = "connected", _ perform: @escaping (ControlCall) -> ControlResponse = { _ in .done }
+    ) throws -> Fixture {
+        try Fixture { request in
+            ControlCall.answer(request) { call in
+                if case .devices = call { Self.list(Self.device(link: link)) } else { perform(call) }
+            }
+        }
+    }
+
+    private func level(_ device: String = "strap") -> DeviceAddress {
+        DeviceAddress(device: device, channel: .characteristic(BluetoothUUID(short: 0x2a19)))
+    }
+
+    @Test("read prints the value as hexadecimal and decoded, by a UUID or by what the profile calls it")
+    func read() throws {
+        var asked: [ControlCall] = []
+        let fixture = try fixture { call in
+            asked.append(call)
+            return .json(
+                status: 200,
+                Array(#"{"device":"chest-strap","characteristic":"2a19","hex":"4d","value":{"level":77}}"#.utf8) + [10])
+        }
+        #expect(try fixture.tool("read", "strap", "2a19").output == "4d  level=77\n")
+        #expect(try fixture.tool("read", "strap", "battery_level").output == "4d  level=77\n")
+        #expect(asked == [.request(.read(level())), .request(.read(level()))])
+        #expect(try fixture.tool("read", "--json", "strap", "2a19").output.hasPrefix(#"{"device":"chest-strap","char"#))
+        let wrong = try fixture.tool("read", "strap", "battery_levle")
+        #expect(wrong.exit == 5 && wrong.talk.contains("Did you mean 'battery_level'?"), "\(wrong.talk)")
+    }
+
+    @Test("write sends the bytes that its digits or its text say, to a characteristic or to the only node")
+    func write() throws {
+        var asked: [ControlCall] = []
+        let fixture = try fixture { call in
+            asked.append(call)
+            return .json(status: 200, Array(#"{"device":"chest-strap","done":true}"#.utf8) + [10])
+        }
+        #expect(try fixture.tool("write", "strap", "2a19", "01FF").output == "wrote 2 bytes to chest-strap\n")
+        #expect(try fixture.tool("write", "strap", "--text", "hé").output == "wrote 3 bytes to chest-strap\n")
+        let node = DeviceAddress(device: "strap", channel: nil)
+        #expect(
+            asked == [
+                .request(.write(level(), bytes: [1, 255])), .request(.write(node, bytes: [0x68, 0xc3, 0xa9])),
+            ])
+    }
+
+    @Test("wait ends at once where it is so already, else when the daemon tells it, and with 1 after its time")
+    func wait() throws {
+        var streams: [ControlStream] = []
+        let fixture = try fixture { call in
+            #expect(call == .events(device: Self.source))
+            return .stream(contentType: "application/x-ndjson") { streams.append($0) }
+        }
+        let already = try fixture.tool("wait", "strap", "--connected", "--for", "60s")
+        #expect(already.exit == 0 && already.output == "chest-strap is connected\n", "\(already.talk)")
+        let child = try Child([Built.tool, "--socket", fixture.path, "wait", "strap", "--data", "--json"])
+        #expect(try fixture.turn { streams.count == 2 })
+        streams[1].send(Array("{\"type\":\"wakebridge.device.connected\"}\n".utf8))
+        streams[1].send(Array("{\"type\":\"wakebridge.device.data\"}\n".utf8))
+        #expect(try fixture.turn { child.isOver })
+        #expect(child.exit == 0 && child.output.hasPrefix(#"{"device":"chest-strap","is":"data","waited_ms":"#))
+        let late = try fixture.tool("wait", "strap", "--disconnected", "--for", "50ms")
+        #expect(late.exit == 1 && late.output == "")
+        #expect(late.talk.hasPrefix("wakebridge wait: 'chest-strap' was still connected after 50 ms; "), "\(late.talk)")
+    }
+
+    @Test("devices tells what the daemon knows where there is no message bus, all of it or one device in full")
+    func devicesWithoutBus() throws {
+        let fixture = try fixture()
+        func tool(_ words: String...) throws -> Fixture.Outcome {
+            let start = ["env", "TZ=UTC", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent/bus", Built.tool]
+            return try fixture.run(start + ["--socket", fixture.path] + words)
+        }
+        let all = try tool("devices")
+        #expect(all.exit == 0 && all.talk.hasPrefix("no Bluetooth: could not connect to the system bus"))
+        #expect(
+            all.output == """
+                DEVICE       ADDRESS            PROFILE             STATE                              LAST DATA
+                chest-strap  C0:F1:F2:F3:F4:01  heart-rate-monitor  bonded, connected, session paused  2026-11-21 07:42:46
+
+                """)
+        let one = try tool("devices", "strap")
+        #expect(one.output.contains("source     \(Self.source)\n"))
+        #expect(one.output.contains("last data  2026-11-21 07:42:46.727\n"), "\(one.output)")
+        #expect(try tool("inspect", "strap").output.hasSuffix("nothing more is known of it while it is away\n"))
+    }
+
+    @Test("top prints one table where there is no terminal, and on one draws until q is typed")
+    func top() throws {
+        var looks = 0
+        let fixture = try fixture { call in
+            looks += 1
+            var strap = HandlerReport(id: "strap", state: "suspended", why: "")
+            strap.wakes = UInt64(10 + looks)
+            strap.awake = .milliseconds(2_000)
+            let bridge = BridgeStatus(
+                version: "0.1.0", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
+                journalHealth: "ok", residentBytes: 1 << 20)
+            return .json { $0.status(bridge, handlers: [strap], devices: [Self.device()], adapters: nil) }
+        }
+        let piped = try fixture.tool("top")
+        #expect(piped.exit == 0 && piped.output.hasPrefix("wakebridged 0.1.0, up 10.0 s, 1.0 MiB resident; "))
+        #expect(
+            piped.output.contains(
+                "HANDLER  STATE       AWAKE  WAKES/S  QUEUED  OPEN\nstrap    suspended  20.0 %      1.1"),
+            "\(piped.output)")
+        #expect(piped.output.contains("\nchest-strap  C0:F1:F2:F3:F4:01  heart-rate-monitor  bonded, connected"))
+        let script = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/terminal.py"
+        let drawn = try fixture.run([
+            "/usr/bin/python3", script, #"[["suspended  0.0 %", "q"]]"#, "0", Built.tool, "--socket", fixture.path,
+            "top",
+        ])
+        #expect(drawn.exit == 0 && drawn.output.contains("20.0 %") && looks >= 3, "\(drawn) \(looks)")
+    }
+
+    @Test("report tells versions, findings, status and devices, and hides what identifies a device")
+    func report() throws {
+        let fixture = try fixture { call in
+            if case .logs = call {
+                return .stream(contentType: "application/x-ndjson") { stream in
+                    stream.send(
+                        Array(#"{"handler":"a","stream":"stdout","text":"C0:F1:F2:F3:F4:01 beats"}"#.utf8) + [10])
+                    stream.close()
+                }
+            }
+            let bridge = BridgeStatus(
+                version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
+                journalHealth: "ok", residentBytes: 1 << 20)
+            let handlers = [HandlerReport(id: "a", state: "idle", why: "no event of heart-rate-monitor-f401 waits")]
+            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+        }
+        let plain = try fixture.tool("report")
+        for part in [
+            "wakebridged  9.8.7\n", "== doctor\n", "C0:F1:F2:xx:xx:xx", "heart-rate-monitor-xxxx", "== settings\n",
+        ] {
+            #expect(plain.output.contains(part), "\(part) \(plain.output)")
+        }
+        #expect(plain.exit == 0 && !plain.output.contains("F3:F4:01") && !plain.output.contains("== log of a"))
+        let file = fixture.directory + "/report"
+        defer { unlink(file) }
+        let written = try fixture.tool("report", "--logs", "-o", file)
+        #expect(written.exit == 0 && written.output == "")
+        #expect(text(of: file).contains("== log of a\n\n C0:F1:F2:xx:xx:xx beats\n"), "\(text(of: file))")
+    }
+}
