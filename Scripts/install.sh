@@ -8,11 +8,13 @@ from=$1 root=$2 prefix=$3 units=$4
 bin=$root$prefix/bin
 share=$root$prefix/share
 devices=$share/wakebridge/Devices
-completion=$share/bash-completion/completions/wakebridge
+case $prefix in /usr) zsh=$share/zsh/vendor-completions ;; *) zsh=$share/zsh/site-functions ;; esac
+bash=$share/bash-completion/completions/wakebridge zsh=$zsh/_wakebridge fish=$share/fish/vendor_completions.d/wakebridge.fish
 rules=$root$prefix/lib/udev/rules.d
 
 if [ "$from" = --remove ]; then
-    rm -f "$bin/wakebridge" "$bin/wakebridged" "$completion" "$root$units/wakebridged.service" \
+    rm -f "$bin/wakebridge" "$bin/wakebridged" "$bash" "$zsh" "$fish" \
+        "$root$units/wakebridged.service" \
         "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8" \
         "$rules/70-wakebridge.rules" "$rules/91-wakebridge-braille.rules"
     rm -rf "$share/wakebridge"
@@ -27,7 +29,16 @@ put() { # MODE FILE DESTINATION
 put 755 "$from/wakebridge" "$bin/wakebridge"
 put 755 "$from/wakebridged" "$bin/wakebridged"
 put 644 docs/man/wakebridge.1 "$share/man/man1/wakebridge.1"
-put 644 docs/wakebridge.bash "$completion"
+# What is built for another machine does not run here: WAKEBRIDGE_TOOL then names a tool that does.
+complete() { # SHELL DESTINATION
+    install -d "$(dirname "$2")"
+    "${WAKEBRIDGE_TOOL:-$from/wakebridge}" completion "$1" >"$2"
+    chmod 644 "$2"
+    echo "  $2"
+}
+complete bash "$bash"
+complete zsh "$zsh"
+complete fish "$fish"
 for file in udev/*.rules; do put 644 "$file" "$rules/${file#udev/}"; done
 [ ! -f docs/man/wakebridged.8 ] || put 644 docs/man/wakebridged.8 "$share/man/man8/wakebridged.8"
 

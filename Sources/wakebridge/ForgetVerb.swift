@@ -21,7 +21,7 @@ extension Verb {
             flags: [
                 BluetoothStation.adapterFlag,
                 Flag("json", "print what was forgotten as JSON, an object a line for each adapter"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
             let device = try NamedDevice(words)

@@ -34,7 +34,7 @@ extension Verb {
                 Flag("output", short: "o", value: "FILE", "where the recording goes"),
                 Flag("air", value: "FILE", "capture all of Bluetooth into FILE, as btmon does"),
                 Flag("for", value: "TIME", "end by itself after so long: 60s, 5m"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.several(.device)]
         ) { words throws(Complaint) in
             let options = try RecordOptions(words)
             switch options.subject {

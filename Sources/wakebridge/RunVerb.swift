@@ -41,7 +41,7 @@ extension Verb {
                 ),
                 userFlag,
                 Flag("json", "print log lines as JSON"),
-            ]
+            ], takesProgram: true
         ) { words throws(Complaint) in wakebridge.run(try RunOptions(words)) }
     }
 }

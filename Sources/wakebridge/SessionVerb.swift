@@ -12,7 +12,7 @@ extension Verb {
                 node is let go, so that the device is free for others. Its handlers are told that it is disconnected. Open
                 is what a device is from its pairing on, or from when it was first plugged in; what may have been said meanwhile is told as a gap.
                 """,
-            flags: [jsonFlag] + daemonFlags
+            flags: [jsonFlag] + daemonFlags, operands: [.words("open", "pause", "close", then: .device)]
         ) { words throws(Complaint) in
             guard let order = words.operands.first else { throw .usage("say open, pause or close") }
             guard let session = sessions.first(where: { $0.order == order })?.session else {

@@ -8,7 +8,7 @@ extension Verb {
             name: "watch", summary: "events as they come, decoded", synopsis: ["[--json] [DEVICE]"],
             detail:
                 "DEVICE is an alias or a source. Ends at Ctrl-C. With --json the lines are exactly those of handlers.",
-            flags: [jsonFlag] + daemonFlags
+            flags: [jsonFlag] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in
             let device = try words.optional().map { "?device=\($0.percentEncoded)" } ?? ""
             let isJSON = words.has("json")
