@@ -81,7 +81,7 @@ cp Packages/systemd/wakebridged.service "$stage/source/debian/wakebridge.wakebri
 cp Packages/systemd/sysusers.conf "$stage/source/debian/wakebridge.sysusers"
 cp Packages/systemd/tmpfiles.conf "$stage/source/debian/wakebridge.tmpfiles"
 changelog >"$stage/source/debian/changelog"
-Scripts/install.sh "$programs" "$stage/source/tree" /usr /usr/lib/systemd/system >/dev/null
+WAKEBRIDGE_TOOL=$own_programs/wakebridge Scripts/install.sh "$programs" "$stage/source/tree" /usr /usr/lib/systemd/system >/dev/null
 depends >"$stage/source/depends"
 grep -q libc6 "$stage/source/depends" || fail "dpkg-shlibdeps does not know the libraries of the programs"
 (

@@ -9,14 +9,15 @@ bin=$root$prefix/bin
 share=$root$prefix/share
 lib=$root$prefix/lib
 rules=$lib/udev/rules.d
-completion=$share/bash-completion/completions/wakebridge
+case $prefix in /usr) zsh=$share/zsh/vendor-completions ;; *) zsh=$share/zsh/site-functions ;; esac
+bash=$share/bash-completion/completions/wakebridge zsh=$zsh/_wakebridge fish=$share/fish/vendor_completions.d/wakebridge.fish
 
 if [ "$from" = --remove ]; then
     # A unit that stays enabled would be looked for at every boot.
     if [ -z "$root" ] && [ -d /run/systemd/system ]; then
         systemctl disable --now wakebridged.service 2>/dev/null || true
     fi
-    rm -f "$bin/wakebridge" "$bin/wakebridged" "$completion" "$root$units/wakebridged.service" \
+    rm -f "$bin/wakebridge" "$bin/wakebridged" "$bash" "$zsh" "$fish" "$root$units/wakebridged.service" \
         "$lib/systemd/user/wakebridged.service" "$lib/sysusers.d/wakebridge.conf" "$lib/tmpfiles.d/wakebridge.conf" \
         "$share/man/man1/wakebridge.1" "$share/man/man8/wakebridged.8" \
         "$rules/70-wakebridge.rules" "$rules/91-wakebridge-braille.rules"
@@ -53,7 +54,16 @@ put 755 "$from/wakebridge" "$bin/wakebridge"
 put 755 "$from/wakebridged" "$bin/wakebridged"
 put 644 docs/man/wakebridge.1 "$share/man/man1/wakebridge.1"
 put 644 docs/man/wakebridged.8 "$share/man/man8/wakebridged.8"
-put 644 docs/wakebridge.bash "$completion"
+# What is built for another machine does not run here: WAKEBRIDGE_TOOL then names a tool that does.
+complete() { # SHELL DESTINATION
+    install -d "$(dirname "$2")"
+    "${WAKEBRIDGE_TOOL:-$from/wakebridge}" completion "$1" >"$2"
+    chmod 644 "$2"
+    echo "  $2"
+}
+complete bash "$bash"
+complete zsh "$zsh"
+complete fish "$fish"
 for file in udev/*.rules; do put 644 "$file" "$rules/${file#udev/}"; done
 put 644 Packages/systemd/sysusers.conf "$lib/sysusers.d/wakebridge.conf"
 put 644 Packages/systemd/tmpfiles.conf "$lib/tmpfiles.d/wakebridge.conf"
@@ -68,7 +78,7 @@ rm -f "$share"/wakebridge/wakehandler-*.tar.gz
 echo "  $share/wakebridge/wakehandler"
 put 644 Packages/python/wakehandler.py "$share/wakebridge/python/wakehandler.py"
 put_tree Examples/handlers "$share/doc/wakebridge/examples"
-put_tree docs "$share/doc/wakebridge" ! -path 'docs/man/*' ! -path 'docs/dev/*' ! -name '*.bash'
+put_tree docs "$share/doc/wakebridge" ! -path 'docs/man/*' ! -path 'docs/dev/*'
 for file in README.md CHANGELOG.md SECURITY.md LICENSE; do put 644 "$file" "$share/doc/wakebridge/$file"; done
 
 # A root that is filled for another machine has no udev to tell.

@@ -116,9 +116,10 @@ private struct CaptureComposer {
         counts.records = writer.count
         var warnings = warnings
         if unheard > 0 {
-            warnings.append("\(unheard) gaps, attentions and values of no characteristic have no place in a capture")
+            warnings.append(
+                "gaps, attentions and values of no characteristic have no place in a capture: \(unheard) in all")
         }
-        if unplaced > 0 { warnings.append("\(unplaced) disconnects of what was not connected are left out") }
+        if unplaced > 0 { warnings.append("left out: \(unplaced.counted("disconnect")) of what was not connected") }
         return ExportResult(capture: writer.bytes, counts: counts, warnings: warnings)
     }
 

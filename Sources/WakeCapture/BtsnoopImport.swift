@@ -108,7 +108,7 @@ struct LinkFollower {
         let header = TraceHeader(start: WallTime(microseconds: start ?? 0), devices: devices)
         let operations = entries.map { TraceOperation(offset: $0.time, device: $0.peer, kind: kind($0)) }
         var warnings = warnings
-        if unsaid > 0 { warnings.append("\(unsaid) more warnings are not shown") }
+        if unsaid > 0 { warnings.append("not shown: \(unsaid.counted("more warning"))") }
         return ImportResult(
             header: header, operations: operations, warnings: warnings + namingWarnings(), counts: counts, cut: nil)
     }
@@ -136,7 +136,7 @@ struct LinkFollower {
     private func namingWarning(_ peer: ImportedPeer, _ handle: UInt16, _ count: Int) -> String? {
         let place = "handle 0x" + [UInt8(handle >> 8), UInt8(handle & 255)].hexadecimal + " of \(peer.address)"
         if peer.uuid(handle) == nil {
-            return "\(place), with \(count) notifications, is never named in the capture; "
+            return "\(place), with \(count.counted("notification")), is never named in the capture; "
                 + "it stands in the trace as \(ImportedPeer.placeholder(handle))"
         }
         return peer.contradicted.contains(handle)

@@ -110,7 +110,7 @@ extension HandlerLifecycle {
         switch phase {
         case .stopped: return settings.isEnabled ? "stopped by an operator; start wakes it" : "disabled by its manifest"
         case .quarantined:
-            return "crashed \(penalty.crashes) times without an acknowledgement; start or change its manifest"
+            return "crashed \(penalty.crashes.counted("time")) without an acknowledgement; start or change its manifest"
         case .idle: return queue.isEmpty ? "not running: nothing to do" : sleepExplanation(at: moment, machine)
         case .launching: return "starting: its ready line is awaited"
         case .active: return awakeExplanation
@@ -140,7 +140,10 @@ extension HandlerLifecycle {
         if isAttached { return "attached" }
         if dialogue.flood != nil { return "it floods descriptor 3, is read slowly, and is killed if it goes on" }
         if !budget.tasks.isEmpty { return "task \(budget.tasks.joined(separator: ", ")) is open" }
-        if batch.hasOpen { return "\(batch.openCount) events await its acknowledgement" }
+        if batch.hasOpen {
+            return
+                "\(batch.openCount.counted("event")) \(batch.openCount == 1 ? "awaits" : "await") its acknowledgement"
+        }
         if !dialogue.requests.isEmpty { return "a request to a device is open" }
         if sleep.lockGrace != nil { return "it holds a lock that another process waits for" }
         return process.isOneshot ? "running" : "lingering before the freeze"

@@ -84,7 +84,7 @@ enum DatabaseOpener {
             return Outcome(database: nil, loss: "\(sentence), but \(advice)", wasDamaged: true)
         }
         let count = Salvage.copy(from: aside, to: fresh)
-        let loss = sentence + " with \(count) events that were readable"
+        let loss = sentence + " with \(count.counted("event")) of the old one"
         return Outcome(database: fresh, loss: loss, wasDamaged: true)
     }
 

@@ -59,7 +59,7 @@ public final class Journal {
         adoptIdentities()
         if start.damaged > 0 {
             disk.report(
-                "\(start.damaged) facts of the journal in \(disk.path) or beside it are not what was written; they are not believed, check its disk"
+                "\(start.damaged.counted("fact")) of the journal in \(disk.path) or beside it cannot be believed: not what was written; check its disk"
             )
         }
         if disk.database != nil, start.disk["origin"] == nil, start.run["origin"] != nil { disk.reportMissing() }

@@ -35,6 +35,13 @@ public enum JSONValue: Hashable, Sendable {
         self = try reader.document()
     }
 
+    /// The byte at which each value of a JSON5 document begins: a value before those in it, in the order written.
+    public static func offsets(json5 bytes: [UInt8]) throws(Fault) -> [Int] {
+        var reader = JSONReader(bytes: bytes, dialect: .json5, keepingOffsets: true)
+        _ = try reader.document()
+        return reader.offsets ?? []
+    }
+
     public subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
@@ -95,12 +102,15 @@ struct JSONReader {
     /// A member of the outermost object whose text is kept as it was written.
     private let quotedName: String?
     private(set) var quotedText: String?
+    /// Where each value begins, if that is wanted.
+    private(set) var offsets: [Int]?
 
-    init(bytes: [UInt8], dialect: Dialect, keepingTextOf name: String? = nil) {
+    init(bytes: [UInt8], dialect: Dialect, keepingTextOf name: String? = nil, keepingOffsets: Bool = false) {
         self.bytes = bytes
         isJSON5 = dialect == .json5
         mostDepth = isJSON5 ? 16 : 32
         quotedName = name
+        offsets = keepingOffsets ? [] : nil
     }
 
     mutating func document() throws(Fault) -> JSONValue {
@@ -117,6 +127,7 @@ struct JSONReader {
 
     private mutating func value() throws(Fault) -> JSONValue {
         valuesSeen += 1
+        offsets?.append(position)
         if isJSON5, valuesSeen > Self.mostValues { throw fault("more than \(Self.mostValues) values; split the file") }
         switch next {
         case UInt8(ascii: "{"): return try nested { reader throws(Fault) in try reader.object() }

@@ -47,7 +47,7 @@ public struct ConfigurationObject {
     ) {
         guard case .object(let members) = value else {
             let path = place.description
-            report.add("\(path.isEmpty ? "the file" : path) is \(value.found), expected an object, {…}")
+            report.add("\(path.isEmpty ? "the file" : path) is \(value.found), expected an object, {…}", at: place)
             return nil
         }
         self.place = place
@@ -55,7 +55,7 @@ public struct ConfigurationObject {
         self.members = members
         places = members.count > 16 ? Dictionary(uniqueKeysWithValues: zip(members.map(\.name), members.indices)) : [:]
         if let keys { refuseUnknown(keys) }
-        for key in required where !has(key) { report.add("\(self.path(of: key)) is missing") }
+        for key in required where !has(key) { add("\(self.path(of: key)) is missing", at: key) }
     }
 
     private func refuseUnknown(_ known: [String]) {
@@ -63,7 +63,7 @@ public struct ConfigurationObject {
             let place = path.isEmpty ? "" : " in \(path)"
             let near = nearestName(to: key, among: known).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "known keys are \(known.joined(separator: ", "))"
-            report.add("unknown key \(JSONValue.string(key).found)\(place); \(advice)")
+            add("unknown key \(JSONValue.string(key).found)\(place); \(advice)", at: key)
         }
     }
 
@@ -82,7 +82,12 @@ public struct ConfigurationObject {
     /// Reports that the value of `key` is not the expected one.
     public func refuse(_ key: String, expected: String) {
         guard let value = value(key) else { return }
-        report.add("\(path(of: key)) is \(value.found), expected \(expected)")
+        add("\(path(of: key)) is \(value.found), expected \(expected)", at: key)
+    }
+
+    /// Reports a fault of the value of `key`, or of the object itself.
+    public func add(_ sentence: String, at key: String? = nil) {
+        report.add(sentence, at: key.map { place.member($0) } ?? place)
     }
 
     /// The value of `key` as `read` parses it; nil where it is absent, nil and reported where it cannot be parsed. The
@@ -174,11 +179,13 @@ extension ConfigurationObject {
         if case .string(let text) = value {
             if words.contains(text) { return text }
             if let near = nearestName(to: text, among: words) {
-                report.add("\(place()) is \(value.found); did you mean \"\(near)\"?")
+                report.add("\(place()) is \(value.found); did you mean \"\(near)\"?", at: place())
                 return nil
             }
         }
-        report.add("\(place()) is \(value.found), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))")
+        report.add(
+            "\(place()) is \(value.found), expected one of \(words.map { "\"\($0)\"" }.joined(separator: ", "))",
+            at: place())
         return nil
     }
 
@@ -194,7 +201,7 @@ extension ConfigurationObject {
     public func texts(_ key: String) -> [String]? {
         list(key, of: "texts") { value, path in
             if let text = Self.text(value) { return text }
-            report.add("\(path) is \(value.found), expected a text")
+            report.add("\(path) is \(value.found), expected a text", at: path)
             return nil
         }
     }
@@ -217,12 +224,14 @@ extension ConfigurationObject {
 private func shortest(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 
 /// The path of a value in a configuration document; its text is built only for a fault.
-public indirect enum ConfigurationPath: Sendable, CustomStringConvertible {
+public indirect enum ConfigurationPath: Hashable, Sendable, CustomStringConvertible {
     /// The whole document.
     case document
     case value(of: String, ConfigurationPath)
     case element(ConfigurationPath, Int)
 
+    /// A key of the document.
+    public static func key(_ name: String) -> ConfigurationPath { .value(of: name, .document) }
     func member(_ key: String) -> ConfigurationPath { .value(of: key, self) }
 
     /// `watch[0].profile`; empty for the document.
@@ -256,13 +265,25 @@ extension JSONValue {
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     public var file: String
     public var sentence: String
+    /// The value that is wrong, where it is one.
+    public var place: ConfigurationPath?
+    /// Its line, once ``located(in:)`` has looked; the sentence of a text that cannot be read names its own.
+    public private(set) var line: Int?
 
-    public init(file: String, sentence: String) {
+    public init(file: String, sentence: String, place: ConfigurationPath? = nil) {
         self.file = file
         self.sentence = sentence
+        self.place = place
     }
 
-    public var description: String { "\(file): \(sentence)" }
+    public var description: String { "\(file): \(line.map { "line \($0): " } ?? "")\(sentence)" }
+
+    /// With its line in `text`, the file's.
+    func located(in lines: ConfigurationLines) -> ConfigurationError {
+        var error = self
+        error.line = place.flatMap { lines.line(of: $0) }
+        return error
+    }
 }
 
 /// Every fault found in one file, in the order of the file's closed key list; never empty when thrown.
@@ -287,7 +308,9 @@ public final class ConfigurationReport {
 
     public init(file: String) { self.file = file }
 
-    public func add(_ sentence: String) { errors.append(ConfigurationError(file: file, sentence: sentence)) }
+    public func add(_ sentence: String, at place: ConfigurationPath? = nil) {
+        errors.append(ConfigurationError(file: file, sentence: sentence, place: place))
+    }
 
     /// Throws the collected faults, if there are any.
     public func conclude() throws(ConfigurationErrors) {

@@ -69,7 +69,7 @@ struct FieldCompiler {
         }
         known[place].steps.append(program.steps.count)
         guard known[place].slot != nil else { return }
-        field.object.report.add("\(field.object.path) shares its name with a field that a condition above speaks of")
+        field.object.add("\(field.object.path) shares its name with a field that a condition above speaks of")
     }
 
     private mutating func source(of field: FieldDocument) -> FieldProgram.Source? {
@@ -88,7 +88,7 @@ struct FieldCompiler {
 
     private mutating func bitsSource(of field: FieldDocument) -> FieldProgram.Source? {
         guard let text = field.object.text("of") else {
-            if !field.object.has("of") { field.object.report.add("\(field.object.path(of: "of")) is missing") }
+            if !field.object.has("of") { field.object.add("\(field.object.path(of: "of")) is missing", at: "of") }
             return nil
         }
         guard let reference = resolve(text, key: "of", in: field.object) else { return nil }
@@ -125,7 +125,7 @@ extension FieldCompiler {
     private mutating func condition(of field: FieldDocument) -> FieldProgram.Condition? {
         let object = field.object
         if object.has("if"), object.has("unless") {
-            object.report.add("\(object.path) has both if and unless; keep one")
+            object.add("\(object.path) has both if and unless; keep one")
             return nil
         }
         let key = object.has("unless") ? "unless" : "if"
@@ -152,7 +152,7 @@ extension FieldCompiler {
         if let value = reference.values.first(where: { $0.value == text })?.key { return value }
         let near = nearestName(to: text, among: reference.values.values.sorted())
         let advice = near.map { "did you mean \"\($0)\"?" } ?? "write a whole number or a word of its values"
-        object.report.add("\(object.path(of: key)) compares with \"\(text)\"; \(advice)")
+        object.add("\(object.path(of: key)) compares with \"\(text)\"; \(advice)", at: key)
         return nil
     }
 
@@ -163,13 +163,15 @@ extension FieldCompiler {
             let names = known.map(\.document.name).sorted()
             let near = nearestName(to: name, among: names).map { "did you mean \"\($0)\"?" }
             let advice = near ?? "name one that stands above it"
-            object.report.add(
-                "\(object.path(of: key)) speaks of \"\(name)\", which is no whole-number field above; \(advice)")
+            object.add(
+                "\(object.path(of: key)) speaks of \"\(name)\", which is no whole-number field above; \(advice)",
+                at: key)
             return nil
         }
         guard let slot = known[place].slot ?? assignSlot(for: place) else {
-            object.report.add(
-                "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields")
+            object.add(
+                "\(object.path(of: key)) is too much: conditions may speak of \(FieldProgram.slotCount) fields", at: key
+            )
             return nil
         }
         guard let part else { return Reference(slot: slot, shift: 0, mask: -1, values: known[place].document.values) }
@@ -177,8 +179,8 @@ extension FieldCompiler {
             let groups = known[place].document.groups.map(\.name)
             let near = nearestName(to: part, among: groups).map { "did you mean \"\(name).\($0)\"?" }
             let advice = near ?? "its bits are \(groups.joined(separator: ", "))"
-            object.report.add(
-                "\(object.path(of: key)) speaks of \"\(text)\", which \(name) does not name; \(advice)")
+            object.add(
+                "\(object.path(of: key)) speaks of \"\(text)\", which \(name) does not name; \(advice)", at: key)
             return nil
         }
         return Reference(slot: slot, shift: group.lowest, mask: group.mask, values: [:])
@@ -201,14 +203,14 @@ extension FieldCompiler {
     private func isPossible(_ step: FieldProgram.Step, named field: FieldDocument) -> Bool {
         for (earlier, name) in zip(program.steps, names) where !areExclusive(earlier, step) {
             if name == field.name {
-                field.object.report.add(
+                field.object.add(
                     "\(field.object.path) comes after another field named \"\(name)\"; rename one, "
                         + "or let one stand under if and the other under unless of the same bits"
                 )
                 return false
             }
             if earlier.takesAll, step.takesBytes {
-                field.object.report.add(
+                field.object.add(
                     "\(field.object.path) comes after \"\(name)\", which takes all that is left; "
                         + "move \"\(name)\" to the end"
                 )

@@ -103,7 +103,8 @@ struct FieldDocument {
             if let number = Int64(key) {
                 values[number] = word
             } else {
-                list.report.add("\(list.path) has the key \"\(key)\", expected a whole number in quotes, such as \"1\"")
+                list.add(
+                    "\(list.path) has the key \"\(key)\", expected a whole number in quotes, such as \"1\"", at: key)
             }
         }
         return values
@@ -137,7 +138,7 @@ struct FieldDocument {
     private func checkKeysFitType() {
         func refuse(_ key: String, unless fits: Bool, _ reason: String) {
             if !fits, object.has(key) {
-                object.report.add("\(object.path(of: key)) does not fit type \"\(kind.rawValue)\"; \(reason)")
+                object.add("\(object.path(of: key)) does not fit type \"\(kind.rawValue)\"; \(reason)", at: key)
             }
         }
         refuse("bits", unless: kind.integerWidth != nil && !kind.isSigned, "it names bits of an unsigned integer")
@@ -148,8 +149,8 @@ struct FieldDocument {
         refuse("repeat", unless: kind.isNumber, "only numbers repeat")
         refuse("length", unless: kind == .utf8 || kind == .bytes, "it counts the bytes of utf8 and bytes")
         if object.has("scale") != object.has("decimals") {
-            object.report.add("\(object.path) needs scale and decimals together, so that nothing is rounded unsaid")
+            object.add("\(object.path) needs scale and decimals together, so that nothing is rounded unsaid")
         }
-        if !values.isEmpty, scale != nil { object.report.add("\(object.path) has both values and scale; keep one") }
+        if !values.isEmpty, scale != nil { object.add("\(object.path) has both values and scale; keep one") }
     }
 }

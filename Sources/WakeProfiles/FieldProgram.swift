@@ -24,7 +24,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .tooShort(let offset, let needed, let found):
             "too short: the field at byte \(offset) needs \(needed), \(found) are left"
-        case .trailing(let count): "too long: \(count) bytes after the last field"
+        case .trailing(let count): "too long: \(count.counted("byte")) after the last field"
         case .notText(let offset): "the text at byte \(offset) is not UTF-8"
         case .cutStructure(let offset, let needed, let found):
             "cut short: the structure at byte \(offset) says \(needed) more, \(found) are left"
@@ -32,7 +32,7 @@ public enum DecodeFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .wrongCheck(let kind, let found, let made):
             "a wrong check: \(kind) says \(found), the bytes make \(made)"
         case .fragment(let fragment): fragment.sentence
-        case .notEvents(let count): "not input events: \(count) bytes, where each event has 8"
+        case .notEvents(let count): "not input events: \(count.counted("byte")), where each event has 8"
         }
     }
 }

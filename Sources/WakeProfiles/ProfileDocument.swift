@@ -49,7 +49,7 @@ enum ProfileDocument {
             (kind == .externalAccessory ? [] : accessoryKeys)
             + (kind == .bluetoothCentral ? [] : peripheralKeys.filter { $0 != "characteristics" })
         for key in misplaced where object.has(key) {
-            object.report.add("\(key) does not fit mode \"\(kind.rawValue)\"; remove it or change the mode")
+            object.add("\(key) does not fit mode \"\(kind.rawValue)\"; remove it or change the mode", at: key)
         }
     }
 
@@ -63,7 +63,7 @@ enum ProfileDocument {
         let place = isCalled(object) ? "node \"rfcomm\"" : "mode \"\(kind.rawValue)\""
         let advice = isCalled(object) ? "match by services or name_prefix" : "remove it or change the mode"
         for key in misplaced where match.has(key) {
-            match.report.add("\(match.path(of: key)) does not fit \(place); \(advice)")
+            match.add("\(match.path(of: key)) does not fit \(place); \(advice)", at: key)
         }
     }
 
@@ -79,7 +79,7 @@ enum ProfileDocument {
             }
         }
         if found.keys.isEmpty || match.weight == 0 && found.report.errors.isEmpty {
-            found.report.add(
+            found.add(
                 "match asks for nothing and would match every device; name one of \(matchKeys.joined(separator: ", "))")
         }
         return match
@@ -88,7 +88,7 @@ enum ProfileDocument {
     private static func uuids(_ key: String, of object: ConfigurationObject) -> [BluetoothUUID] {
         object.list(key, of: "Bluetooth UUIDs") { value, path in
             if case .string(let text) = value, let uuid = BluetoothUUID(text) { return uuid }
-            object.report.add("\(path) is \(value.found), expected a Bluetooth UUID such as \"2a37\"")
+            object.report.add("\(path) is \(value.found), expected a Bluetooth UUID such as \"2a37\"", at: path)
             return nil
         } ?? []
     }
@@ -105,7 +105,7 @@ extension ProfileDocument {
                 guard let part = part(key, name) else {
                     let example =
                         key == "service_data" ? "a Bluetooth UUID such as \"181a\"" : "a company such as \"0499\""
-                    list.report.add("\(list.path) has the key \"\(name)\", expected \(example)")
+                    list.add("\(list.path) has the key \"\(name)\", expected \(example)", at: name)
                     continue
                 }
                 guard let entry = list.object(name, keys: ["fields"], required: ["fields"]),
@@ -134,7 +134,7 @@ extension ProfileDocument {
         let (fitting, misplaced) =
             kind == .bluetoothCentral ? ("characteristics", "streams") : ("streams", "characteristics")
         if object.has(misplaced) {
-            object.report.add("\(misplaced) does not fit mode \"\(kind.rawValue)\"; write \(fitting)")
+            object.add("\(misplaced) does not fit mode \"\(kind.rawValue)\"; write \(fitting)", at: misplaced)
         }
         guard let list = object.object(fitting, keys: nil) else { return channels }
         for key in list.keys {
@@ -142,7 +142,7 @@ extension ProfileDocument {
                 let example =
                     kind == .bluetoothCentral
                     ? "a Bluetooth UUID such as \"2a37\"" : "\"serial\", \"input\" or \"report-1\""
-                list.report.add("\(list.path) has the key \"\(key)\", expected \(example)")
+                list.add("\(list.path) has the key \"\(key)\", expected \(example)", at: key)
                 continue
             }
             guard let entry = entry(key, of: list, kind: kind) else { continue }
@@ -163,7 +163,7 @@ extension ProfileDocument {
     private static func channelProgram(_ channel: Channel, _ entry: ConfigurationObject) -> ChannelProgram? {
         let check = entry.word("check", as: MessageCheck.self)
         if channel == .input, entry.has("check") {
-            entry.report.add("\(entry.path(of: "check")) does not fit input events, which carry none; remove it")
+            entry.add("\(entry.path(of: "check")) does not fit input events, which carry none; remove it", at: "check")
         }
         if entry.has("fields") {
             return program(of: entry).map { ChannelProgram(channel: channel, check: check, form: .fields, program: $0) }
@@ -177,7 +177,8 @@ extension ProfileDocument {
             return nil
         }
         if fields.isEmpty, entry.report.errors.isEmpty {
-            entry.report.add("\(entry.path(of: "fields")) is empty; leave \(entry.path) out to get raw bytes only")
+            entry.add(
+                "\(entry.path(of: "fields")) is empty; leave \(entry.path) out to get raw bytes only", at: "fields")
         }
         return FieldCompiler.compile(fields)
     }
@@ -215,9 +216,9 @@ extension ProfileDocument {
         guard let node = object.word("node", as: AccessoryNode.self) else { return nil }
         for stream in streams where stream.node.map({ $0 != node.streams }) ?? false {
             let other = stream.node.map(\.rawValue) ?? ""
-            object.report.add(
+            object.add(
                 "node is \"\(node.rawValue)\", but streams has \"\(stream.key)\", which comes from node \"\(other)\"; "
-                    + "change one of the two")
+                    + "change one of the two", at: "node")
             return nil
         }
         return node
@@ -227,15 +228,15 @@ extension ProfileDocument {
 
     private static func node(telling streams: [StreamNode], in object: ConfigurationObject) -> AccessoryNode? {
         guard let first = streams.first else {
-            object.report.add(
+            object.add(
                 "node is missing, and no stream tells it; write node: \"serial\", \"hid\" or \"input\", \"rfcomm\" for a "
-                    + "serial port over Bluetooth, or \"none\" where nothing is to be opened")
+                    + "serial port over Bluetooth, or \"none\" where nothing is to be opened", at: "node")
             return nil
         }
         if let other = streams.first(where: { $0.node != first.node }), other.node != nil, first.node != nil {
-            object.report.add(
+            object.add(
                 "streams has \"\(first.key)\" and \"\(other.key)\", which come from different nodes; keep those of one "
-                    + "node, and write a second profile for the other")
+                    + "node, and write a second profile for the other", at: "streams")
             return nil
         }
         return first.node
@@ -257,11 +258,11 @@ extension ProfileDocument {
     private static func checkKeysFit(_ node: AccessoryNode, in object: ConfigurationObject) {
         let serialKeys = node == .rfcomm ? ["serial"] : ["serial", "framing"]
         for key in serialKeys where node != .serial && object.has(key) {
-            object.report.add("\(key) does not fit node \"\(node.rawValue)\"; remove it or write node: \"serial\"")
+            object.add("\(key) does not fit node \"\(node.rawValue)\"; remove it or write node: \"serial\"", at: key)
         }
         guard let why = node.whyAlone else { return }
         for key in ["sharing", "on_suspend"] where object.has(key) {
-            object.report.add("\(key) does not fit node \"\(node.rawValue)\", \(why); remove it")
+            object.add("\(key) does not fit node \"\(node.rawValue)\", \(why); remove it", at: key)
         }
     }
 
@@ -281,7 +282,7 @@ extension ProfileDocument {
         line.dtr = found.word("dtr") ?? line.dtr
         line.rts = found.word("rts") ?? line.rts
         if line.flow == .hardware, line.rts != .untouched {
-            found.report.add(
+            found.add(
                 "serial.rts does not fit flow \"hardware\", which moves RTS by itself; remove one of the two")
         }
         return line
@@ -357,12 +358,13 @@ extension ProfileDocument {
         let others = framingKeys.filter { $0 != "kind" && !kind.keys.contains($0) }
         for key in others where object.has(key) {
             let kinds = FramingKind.allCases.filter { $0.keys.contains(key) }.map { "\"\($0.rawValue)\"" }
-            object.report.add(
-                "\(object.path(of: key)) does not fit kind \"\(kind.rawValue)\"; it belongs to \(kinds.joined(separator: ", "))"
+            object.add(
+                "\(object.path(of: key)) does not fit kind \"\(kind.rawValue)\"; it belongs to \(kinds.joined(separator: ", "))",
+                at: key
             )
         }
         if let key = kind.required, !object.has(key) {
-            object.report.add("\(object.path(of: key)) is missing; kind \"\(kind.rawValue)\" needs it")
+            object.add("\(object.path(of: key)) is missing; kind \"\(kind.rawValue)\" needs it", at: key)
         }
     }
 
@@ -390,7 +392,8 @@ extension ProfileDocument {
         // By default the length counts the bytes that follow it.
         let extra = object.integer("extra", in: 0...1_024) ?? offset + size
         if limit < offset + size {
-            object.report.add("framing.limit is \(limit), expected at least \(offset + size), the end of the length")
+            object.add(
+                "framing.limit is \(limit), expected at least \(offset + size), the end of the length", at: "limit")
         }
         return .init(start: start, offset: offset, size: size, endian: endian, extra: extra)
     }

@@ -80,7 +80,7 @@ public struct ProfileLibrary: Sendable {
             add(try ProfileDocument.read(source.text, folder: source.name, file: source.file))
             texts[source.name] = text
             changes.updated.append(source.name)
-        } catch { changes.errors += error.all }
+        } catch { changes.errors += error.located(in: source.text).all }
     }
 
     /// Hashes eight bytes at a time: byte by byte, hashing would take longer than reading the texts.

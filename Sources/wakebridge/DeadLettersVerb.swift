@@ -7,13 +7,13 @@ extension Verb {
     static var deadLetters: Verb {
         Verb(
             name: "dead-letters", summary: "events that no attempt could deliver: list, replay or drop them",
-            synopsis: ["[--json] list", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
+            synopsis: ["[--json] [list]", "[--json] replay|drop SEQ | --handler HANDLER | --all"],
             detail:
                 "What five processes died of is set aside. 'replay' queues it again, 'drop' forgets it for good.",
             flags: [
                 Flag("handler", value: "HANDLER", "all of this handler"),
                 Flag("all", short: "a", "all of every handler"), jsonFlag,
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.words("list", "replay", "drop")]
         ) { words throws(Complaint) in
             let known = ["list", "replay", "drop"]
             let action = words.operands.first ?? "list"

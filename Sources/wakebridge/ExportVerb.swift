@@ -23,7 +23,7 @@ extension Verb {
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the capture goes"),
                 Flag("json", "tell what was written as one JSON document"),
-            ]
+            ], operands: [.file]
         ) { words throws(Complaint) in try exportTrace(try ExportOptions(words)) }
     }
 }
@@ -57,7 +57,7 @@ func exportTrace(_ options: ExportOptions) throws(Complaint) -> Int32 {
 private func printSummary(of counts: ExportResult.Counts, _ options: ExportOptions) {
     guard options.printsJSON else {
         return Console.say(
-            "\(options.output): \(counts.records) records, \(counts.links.counted("link")), "
+            "\(options.output): \(counts.records.counted("record")), \(counts.links.counted("link")), "
                 + "\(counts.notifications.counted("notification")) of \(counts.devices.counted("device"))")
     }
     Console.print(

@@ -21,7 +21,7 @@ extension Verb {
             flags: [
                 BluetoothStation.adapterFlag,
                 Flag("json", "print a JSON object a line, for each adapter that forgot it"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.keptDevice]
         ) { words throws(Complaint) in
             let word = try words.only("DEVICE")
             let device = try NamedDevice(words)

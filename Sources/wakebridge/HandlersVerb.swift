@@ -9,7 +9,7 @@ extension Verb {
             detail:
                 "Counts are since the daemon started. QUEUED events wait; OPEN ones are not acknowledged. USEFUL is the "
                 + "share of its wakes that it called so, of those it said anything about.",
-            flags: [jsonFlag] + daemonFlags
+            flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             guard let id = try words.optional() else {
                 return try report(words, "/v1/handlers") { HandlerTable(handlers: $0.list("handlers")).text }

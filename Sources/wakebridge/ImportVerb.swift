@@ -23,9 +23,9 @@ extension Verb {
             detail: "The kind of FILE is known from its content. A damaged file is an error that names the offset.",
             flags: [
                 Flag("output", short: "o", value: "FILE", "where the trace goes; standard output if not given"),
-                Flag("partial", short: "p", "keep what stands before the damage, and end well"),
+                Flag("partial", "keep what stands before the damage, and end well"),
                 Flag("json", "with -o: tell what was found as one JSON document"),
-            ]
+            ], operands: [.file]
         ) { words throws(Complaint) in try importCapture(try ImportOptions(words)) }
     }
 }
@@ -66,8 +66,9 @@ private func printSummary(of result: ImportResult, _ options: ImportOptions) {
     let counts = result.counts
     guard options.printsJSON else {
         return Console.say(
-            "\(options.capture): \(counts.records) records, \(counts.links) links, \(counts.notifications) notifications, "
-                + "\(counts.indications) indications of \(result.header.devices.count) devices")
+            "\(options.capture): \(counts.records.counted("record")), \(counts.links.counted("link")), "
+                + "\(counts.notifications.counted("notification")), \(counts.indications.counted("indication")) of "
+                + result.header.devices.count.counted("device"))
     }
     Console.print(
         JSONWriter.line { writer in

@@ -12,7 +12,7 @@ extension Verb {
                 Flag("follow", short: "f", "go on with new lines"),
                 Flag("lines", short: "n", value: "LINES", "how many of the latest lines, 0 to 10000; 100 if not given"),
                 jsonLinesFlag,
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let handler = try words.optional()
             let lines = try words.number("lines", in: 0...10_000) ?? 100

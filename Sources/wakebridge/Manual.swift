@@ -3,13 +3,13 @@ import WakeWords
 
 enum Manual {
     static var overview: String {
-        let verbs = Table(rows: Verb.all.map { ["  " + $0.name, $0.summary] } + [["  help [VERB]", "explain a verb"]])
+        let verbs = Verb.all.map { (name: "  " + $0.name, text: $0.summary) } + [("  help [VERB]", "explain a verb")]
         return """
             wakebridge: watch and steer the bridge that wakes suspended handlers for their devices' events
 
             usage: wakebridge [--socket PATH | --runtime DIR] VERB [OPTIONS] …
 
-            \(verbs.text)
+            \(ColumnText.rows(verbs))
             options before or after every verb that talks to the daemon:
             \(options(Verb.globalOptions))
             The control socket is, without these, $WAKEBRIDGE_SOCKET, else /run/wakebridge/control.sock for root
@@ -21,11 +21,14 @@ enum Manual {
     }
 
     static func page(of verb: Verb) -> String {
-        let usage = verb.synopsis.map { "wakebridge \(verb.name)\($0.isEmpty ? "" : " " + $0)" }
+        let usage = verb.synopsis.enumerated().map { place, synopsis in
+            ColumnText.usage(
+                (place == 0 ? "usage: " : "       ") + "wakebridge \(verb.name)", synopsis, margin: 11)
+        }
         return """
-            usage: \(usage.joined(separator: "\n       "))
+            \(usage.joined(separator: "\n"))
 
-            \(verb.detail)
+            \(ColumnText.paragraphs(verb.detail))
 
             options:
             \(options(verb.allOptions))
@@ -33,10 +36,10 @@ enum Manual {
     }
 
     private static func options(_ flags: [Flag]) -> String {
-        let rows = flags.map { flag in
-            let letter = flag.short.map { "-\($0), " } ?? "    "
-            return ["  \(letter)--\(flag.name)\(flag.value.map { " " + $0 } ?? "")", flag.help]
-        }
-        return Table(rows: rows).text
+        ColumnText.rows(
+            flags.map { flag in
+                let letter = flag.short.map { "-\($0), " } ?? "    "
+                return ("  \(letter)--\(flag.name)\(flag.value.map { " " + $0 } ?? "")", flag.help)
+            })
     }
 }

@@ -29,7 +29,7 @@ extension Verb {
                 BluetoothStation.adapterFlag,
                 Flag("as", value: "DEVICE", "which accessory it is, by name or source; 'new' for none of those known"),
                 Flag("json", "print what was paired as one JSON document"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.device]
         ) { words throws(Complaint) in
             let device = try NamedDevice(words)
             if case .accessory(let accessory) = device { return try accessory.name() }

@@ -36,7 +36,7 @@ extension Verb {
                 Flag("air", value: "FILE", "capture all of Bluetooth into FILE, as btmon does"),
                 Flag("for", value: "TIME", "end by itself after so long: 60s, 5m"),
                 Flag("json", "print what was recorded as one JSON document"),
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.several(.device)]
         ) { words throws(Complaint) in
             let options = try RecordOptions(words)
             switch options.subject {

@@ -38,7 +38,7 @@ extension Verb {
                 Flag("decisions", short: "d", value: "FILE", "write every decision of the engine to FILE"),
                 userFlag,
                 Flag("json", "print a JSON object a line; event lines are JSON in any case"),
-            ]
+            ], operands: [.file], takesProgram: true
         ) { words throws(Complaint) in try wakebridge.replay(try ReplayOptions(words)) }
     }
 }

@@ -41,7 +41,7 @@ extension Verb {
                 ),
                 userFlag,
                 Flag("json", "print a JSON object a line of the log"),
-            ]
+            ], takesProgram: true
         ) { words throws(Complaint) in try wakebridge.run(try RunOptions(words)) }
     }
 }

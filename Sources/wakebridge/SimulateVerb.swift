@@ -18,8 +18,12 @@ extension Verb {
                 + "the machine goes to sleep, and no handler is woken until \"sleep off\".",
             flags: [
                 Flag("level", value: "LEVEL", "of memory pressure: low or critical; critical if not given"), jsonFlag,
+            ] + daemonFlags,
+            operands: [
+                .either(
+                    .words("wake", "expire", "kill", then: .handler), .words("disconnect", then: .device),
+                    .words("memory"), .words("sleep", "heat", "battery", then: .words("on", "off")))
             ]
-                + daemonFlags
         ) { words throws(Complaint) in
             let members = try simulation(words)
             return try order(words, "/v1/simulate", body: object(members)) { _ in

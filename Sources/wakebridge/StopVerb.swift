@@ -12,7 +12,7 @@ extension Verb {
                 """,
             flags: [
                 Flag("keep-sessions", short: "k", "leave the sessions of its peripherals as they are"), jsonFlag,
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             let body = words.has("keep-sessions") ? Array("{\"keep_sessions\":true}".utf8) : []

@@ -11,6 +11,10 @@ struct Verb {
     /// What you must know to use it, in whole sentences.
     let detail: String
     let flags: [Flag]
+    /// For completion: what stands at each place.
+    var operands: [Operand] = []
+    /// Whether a program and its words follow after `--`.
+    var takesProgram = false
     let perform: (ParsedWords) throws(Complaint) -> Int32
 
     var allOptions: [Flag] { flags + Verb.commonFlags }
@@ -34,6 +38,7 @@ struct Verb {
             .run, .watch, .status, .top, .handlers, .restart, .report,
             .start, .stop, .session, .reload, .attach, .simulate, .deadLetters, .why, .logs, .doctor,
             .udevRules,
+            .new, .check, .config, .completion,
         ]
     }
 

@@ -10,7 +10,7 @@ extension Verb {
             detail:
                 "Answers in a sentence what the handler waits for, tells what it made of its wakes and what they cost, "
                 + "and lists the latest wakes that did not happen.",
-            flags: [jsonFlag] + daemonFlags
+            flags: [jsonFlag] + daemonFlags, operands: [.handler]
         ) { words throws(Complaint) in
             let id = try words.only("HANDLER")
             return try report(words, path(ofHandler: id, "why")) { answer in

@@ -41,7 +41,7 @@ struct InstallTests {
     }
 
     @Test(
-        "make install puts programs, profiles, pages, completion, unit and udev rules below PREFIX, and uninstall takes all away"
+        "make install puts programs, profiles, pages, completions, unit and udev rules below PREFIX, and uninstall takes all away"
     )
     func installs() throws {
         defer { Directory.removeTree(folder) }
@@ -51,7 +51,9 @@ struct InstallTests {
         let root = folder + "/opt/wake"
         for path in [
             "bin/wakebridge", "bin/wakebridged", "share/man/man1/wakebridge.1", "share/man/man8/wakebridged.8",
-            "share/bash-completion/completions/wakebridge", "share/wakebridge/Devices/heart-rate-monitor/profile.json5",
+            "share/bash-completion/completions/wakebridge", "share/zsh/site-functions/_wakebridge",
+            "share/fish/vendor_completions.d/wakebridge.fish",
+            "share/wakebridge/Devices/heart-rate-monitor/profile.json5",
             "lib/udev/rules.d/70-wakebridge.rules", "lib/udev/rules.d/91-wakebridge-braille.rules",
         ] {
             #expect(File.exists("\(root)/\(path)"), "\(path)")

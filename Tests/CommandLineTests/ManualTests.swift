@@ -1,4 +1,4 @@
-// The manual pages and the completion against what the programs accept: nothing more, nothing less.
+// The manual pages against what the programs accept: nothing more, nothing less.
 import Glibc
 import TestBench
 import Testing
@@ -28,7 +28,7 @@ private struct NamedOptions: Hashable {
     }
 }
 
-@Suite("Manual pages and completion") struct ManualTests {
+@Suite("Manual pages") struct ManualTests {
     static let verbs = Verb.all.map(\.name)
 
     @Test("wakebridge(1) gives each verb the options that it accepts, and no other", arguments: verbs)
@@ -75,14 +75,5 @@ private struct NamedOptions: Hashable {
             #expect(child.exit == 2 && child.output.isEmpty && child.talk.contains("--help"), "\(words) \(child.talk)")
         }
         #expect(try Child([Built.daemon, "--runtme", "/x"]).finish().talk.contains("Did you mean --runtime?"))
-    }
-
-    @Test("completion for bash offers nothing that is not accepted")
-    func completion() {
-        let accepted = Set((Verb.all.flatMap(\.allOptions) + Verb.globalOptions).map(\.name))
-        let words = text(of: "\(packageFolder)/docs/wakebridge.bash").split { " \"|)(\n".contains($0) }
-        for word in words where word.hasPrefix("--") && word.count > 2 {
-            #expect(accepted.contains(String(word.dropFirst(2))), "\(word)")
-        }
     }
 }

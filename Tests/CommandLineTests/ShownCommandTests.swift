@@ -1,4 +1,4 @@
-// The command lines that the pages show, and what completion offers, against what the tool accepts.
+// The command lines that the pages show, against what the tool accepts.
 import Glibc
 import TestBench
 import Testing
@@ -84,44 +84,6 @@ private struct ShownCommand {
             let asked = try Child([Built.tool, "--runtime", "/nonexistent"] + command.words).finish()
             #expect(asked.exit == 3 && asked.talk.contains("there is no such socket"), "\(command) \(asked.talk)")
         }
-    }
-
-    /// What the completion offers after these words, the last one of which has only begun.
-    private func offered(after lines: [[String]]) throws -> [Set<String>] {
-        let calls = lines.map { words in
-            let quoted = words.map { "'\($0)'" }.joined(separator: " ")
-            return
-                "COMP_WORDS=(wakebridge \(quoted)) COMP_CWORD=\(words.count) COMPREPLY=(); _wakebridge; echo \"${COMPREPLY[*]}\""
-        }
-        // Only a shell at a terminal may set options of a completion.
-        let script = ". docs/wakebridge.bash; compopt() { :; }; wakebridge() { :; }; " + calls.joined(separator: "; ")
-        let answer = try Child(["bash", "-c", "cd '\(packageFolder)'; \(script)"]).finish()
-        #expect(answer.exit == 0 && answer.talk.isEmpty, "\(answer.talk)")
-        let rows = answer.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        return rows.map { Set($0.split(separator: " ").map(String.init)) }
-    }
-
-    @Test("completion offers after each verb exactly the options that it takes")
-    func options() throws {
-        let offered = try offered(after: Verb.all.map { [$0.name, "-"] })
-        for (verb, options) in zip(Verb.all, offered) {
-            #expect(options == Set(verb.allOptions.map { "--\($0.name)" }), "\(verb.name)")
-        }
-    }
-
-    @Test("completion offers every verb, and of those that want one of a few words each of them")
-    func words() throws {
-        let kinds = Verb.simulate.synopsis.compactMap { $0.split(separator: "]").dropFirst().first }
-            .flatMap { $0.split(separator: " ").first?.split(separator: "|") ?? [] }.map(String.init)
-        #expect(kinds.count == 8)
-        let switches = ["sleep", "heat", "battery"]
-        let asked =
-            [[""], ["simulate", ""], ["session", ""], ["dead-letters", ""]] + switches.map { ["simulate", $0, ""] }
-        let offered = try offered(after: asked)
-        #expect(offered[0] == Set(Verb.all.map(\.name) + ["help"]))
-        #expect(offered[1] == Set(kinds))
-        #expect(offered[2] == ["open", "paused", "closed"] && offered[3] == ["list", "replay", "drop"])
-        for answer in offered[4...] { #expect(answer == ["on", "off"]) }
     }
 
     @Test("every verb that prints takes --json, and every verb that may ask the daemon takes where it is")

@@ -80,7 +80,22 @@ import WakeWords
             (["record", "--air", "x", "-o", "y"], "leave out --output"),
             (["doctor", "me"], "'me' is one word too many"), (["doctor", "--rot", "/x"], "Did you mean --root?"),
             (["udev-rules", "uno"], "'uno' is one word too many"), (["udev-ruls"], "Did you mean 'udev-rules'?"),
-            (["help", "wach"], "Did you mean 'watch'?"),
+            (["help", "wach"], "Did you mean 'watch'?"), (["import", "x", "-p"], "no option -p"),
+            (["new"], "say what"), (["new", "handlr", "x"], "Did you mean 'handler'?"),
+            (["new", "handler"], "needs a NAME"),
+            (["new", "handler", "x"], "with --profile or --device; profiles are: gps-receiver"),
+            (["new", "handler", "X", "-p", "gps-receiver"], "cannot be a handler's name"),
+            (["new", "handler", "x", "-p", "gps-reciever"], "Did you mean 'gps-receiver'?"),
+            (["new", "handler", "x", "-p", "gps-receiver", "-l", "pyton"], "Did you mean 'python'?"),
+            (["new", "handler", "x", "--from", "y"], "--from has no meaning for a handler"),
+            (["new", "profile", "x", "--device", "y"], "--device has no meaning for a profile"),
+            (["new", "profile", "X"], "cannot be a profile's name"),
+            (["new", "handler", "x", "y"], "one word too many"),
+            (["check"], "a FILE must be named"), (["config"], "say what: show"),
+            (["config", "shwo"], "Did you mean 'show'?"),
+            (["completion"], "say for which shell"), (["completion", "bsh"], "Did you mean 'bash' or 'zsh'?"),
+            (["completion", "bash", "--json"], "goes with offer only"),
+            (["completion", "offer"], "must follow after '--'"),
         ])
     func wrongUsage(words: [String], sentence: String) throws {
         let child = try Child([Built.tool] + words)
@@ -188,12 +203,26 @@ import WakeWords
         #expect("a\u{1b}[31mb\u{7f}\u{9b}".printable == "a\u{fffd}[31mb\u{fffd}\u{fffd}")
     }
 
-    @Test("completion for bash offers every verb and every option")
-    func completion() {
-        let script = text(of: "\(packageFolder)/docs/wakebridge.bash")
-        for verb in Verb.all {
-            #expect(script.contains(verb.name))
-            for flag in verb.flags { #expect(script.contains("--\(flag.name)"), "--\(flag.name) of \(verb.name)") }
+    @Test("no line of help is longer than 100 columns")
+    func columns() {
+        for page in [Manual.overview] + Verb.all.map(Manual.page) {
+            for line in page.split(separator: "\n") { #expect(line.count <= 100, "\(line)") }
         }
+        let rows = ColumnText.rows([("  a", String(repeating: "word ", count: 40)), ("  long-name", "end")])
+        #expect(rows.split(separator: "\n").map(\.count) == [97, 97, 42, 16], "\(rows)")
+        #expect(ColumnText.paragraphs("a\nb\n  as it is\n\nc") == "a b\n  as it is\n\nc")
+        let usage = ColumnText.usage("usage: wakebridge v", String(repeating: "[--one TWO] ", count: 8), margin: 11)
+        #expect(
+            usage.split(separator: "\n").allSatisfy { $0.hasSuffix("TWO]") } && usage.contains("\n           [--one"))
+    }
+
+    @Test("a short option means one thing in every verb")
+    func shortOptions() {
+        var meanings: [Character: Set<String>] = [:]
+        for flag in Verb.all.flatMap(\.allOptions) + Verb.globalOptions {
+            if let short = flag.short { meanings[short, default: []].insert(flag.name) }
+        }
+        #expect(meanings.count > 10)
+        for (short, names) in meanings { #expect(names.count == 1, "-\(short): \(names.sorted())") }
     }
 }

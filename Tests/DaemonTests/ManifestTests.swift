@@ -178,6 +178,33 @@ struct ManifestTests {
         }
     }
 
+    @Test(
+        "reload names the line of each fault, and warns of a program that is not there and of a device that is not known"
+    )
+    func reloadTells() throws {
+        let daemon = try RunningDaemon.withStrap()
+        try daemon.start("--replay", "\(daemon.folder)/strap.trace")
+        try #require(daemon.wait { (try? daemon.json("status")["devices"]?.array?.count) == 1 }, "\(daemon.log)")
+        let watch = "user: \"\(me)\", modes: [\"bluetooth-central\"],\n watch: [{ profile: \"heart-rate-monitor\""
+        try daemon.drop("gone", "{ exec: [\"./gone.sh\"],\n \(watch), device: \"starp\" }] }")
+        try daemon.drop("wrong", "{ exec: [\"/bin/cat\"],\n \(watch), polcy: \"all\" }],\n timers: { budget: 1 } }")
+        let told = try daemon.tool("reload")
+        #expect(told.exit == 1)
+        for sentence in [
+            "wrong.json5: line 3: unknown key \"polcy\" in watch[0]; did you mean \"policy\"?",
+            "wrong.json5: line 4: timers.budget is 1, expected",
+            "handler \"gone\" cannot start: there is no \(daemon.manifests)/./gone.sh; put it there, or correct exec",
+            "handler \"gone\" watches a device \"starp\": no device is called that; known: strap; did you mean \"strap\"?",
+        ] { #expect(told.talk.contains(sentence), "\(told.talk)") }
+        try daemon.write("#!/bin/sh\n", to: "config/handlers.d/gone.sh")
+        _ = try Child(["chmod", "755", daemon.manifests + "/gone.sh"]).finish()
+        try daemon.drop("gone", "{ exec: [\"./gone.sh\"],\n \(watch), device: \"strap\" }] }")
+        try File.remove("\(daemon.manifests)/wrong.json5")
+        let sound = try daemon.tool("reload")
+        #expect(
+            sound.exit == 0 && !sound.talk.contains("cannot start") && !sound.talk.contains("no device"), "\(sound)")
+    }
+
     @Test("a manifest that cannot be read is reported, and removes no handler")
     func unreadable() throws {
         let daemon = try RunningDaemon.withStrap()

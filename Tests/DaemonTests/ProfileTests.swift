@@ -119,7 +119,7 @@ struct ProfileTests {
     }
 
     private func missing(_ profile: String, for id: String, in daemon: RunningDaemon) -> String {
-        "\(daemon.manifests)/\(id).json5: watch[0].profile is \"\(profile)\", which is no known profile"
+        "\(daemon.manifests)/\(id).json5: line 2: watch[0].profile is \"\(profile)\", which is no known profile"
     }
 
     @Test("who watches a profile that goes is named by each reload, once, until it is back, and by a drop-in once")

@@ -6,6 +6,19 @@ import WakeModel
 
 @Suite("Budgets and overruns")
 struct BudgetStories {
+    @Test("why an awake handler is awake counts its events in words that fit the count")
+    func countedEvents() {
+        let story = Scenario()
+        let (device, handler) = (story.device(), story.handler())
+        story.data(device)
+        story.advance(.milliseconds(10))
+        #expect(story.handlerStatus(handler)?.why == "1 event awaits its acknowledgement")
+        for _ in 0..<2 { story.data(device) }
+        story.acknowledge(1, handler)
+        story.advance(.milliseconds(10))
+        #expect(story.handlerStatus(handler)?.why == "2 events await its acknowledgement")
+    }
+
     @Test(
         "Thirty seconds of work without a task: expiring at 8 s, frozen by 12 s, its event kept, resumed a second later"
     )

@@ -37,7 +37,7 @@ struct ConfigurationTests {
             case .settings: _ = try BridgeSettings(text: text, file: "wakebridge.json5")
             case .profile:
                 let source = ProfileLibrary.Source(name: "p", file: "Devices/p/profile.json5", text: text)
-                return ProfileLibrary.load([source]).errors.map(\.description)
+                return ProfileLibrary.load([source]).errors.map { "\($0.file): \($0.sentence)" }
             }
             return []
         } catch let errors as ConfigurationErrors { return errors.all.map(\.description) }

@@ -66,7 +66,7 @@ struct AdvertisementTests {
             ("020106" + "05161a1866", "cut short: the structure at byte 3 says 5 more, 4 are left"),
             ("ff", "cut short: the structure at byte 0 says 255 more, 0 are left"),
             ("04161a1866", "too short: the field at byte 0 needs 2, 1 are left"),
-            ("06161a18660801", "too long: 1 bytes after the last field"),
+            ("06161a18660801", "too long: 1 byte after the last field"),
         ] as [(String, String)])
     func faults(advertisement: String, expected: String) throws {
         #expect(try decoded(advertisement) == expected)

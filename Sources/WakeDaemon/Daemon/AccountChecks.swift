@@ -5,19 +5,20 @@ import WakeProfiles
 import WakeSystem
 
 extension HandlerManifest {
-    /// A user or group that is not on this machine, or that we may not become.
-    func faultsOfAccount(_ accounts: AccountBook) -> [ConfigurationError] {
+    /// A user or group that is not on this machine, or that the daemon may not become.
+    /// - Parameter isRoot: the daemon runs as root.
+    func faultsOfAccount(_ accounts: AccountBook, isRoot: Bool = geteuid() == 0) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
         guard let user else {
-            if group != nil { report.add("group goes with user; add user, or remove group") }
-            if !groups.isEmpty { report.add("groups goes with user; add user, or remove groups") }
+            if group != nil { report.add("group goes with user; add user, or remove group", at: .key("group")) }
+            if !groups.isEmpty { report.add("groups goes with user; add user, or remove groups", at: .key("groups")) }
             return report.errors
         }
         reportUnknownGroups(to: report)
         if hasOwnUser {
-            reportOwnUser(accounts, to: report)
+            reportOwnUser(accounts, isRoot: isRoot, to: report)
         } else {
-            reportNamedUser(user, accounts, to: report)
+            reportNamedUser(user, accounts, isRoot: isRoot, to: report)
         }
         return report.errors
     }
@@ -26,43 +27,51 @@ extension HandlerManifest {
         for name in groups {
             do throws(SystemError) { _ = try GroupName.number(of: name) } catch {
                 report.add(
-                    "groups names \"\(name)\", which this machine does not have (\(error.description)); correct the name, or make the group"
+                    "groups names \"\(name)\", which this machine does not have (\(error.description)); correct the name, or make the group",
+                    at: .key("groups")
                 )
             }
         }
     }
 
-    private func reportNamedUser(_ user: String, _ accounts: AccountBook, to report: ConfigurationReport) {
+    private func reportNamedUser(_ user: String, _ accounts: AccountBook, isRoot: Bool, to report: ConfigurationReport)
+    {
         var alone = self
         alone.groups = []
         do throws(SystemError) {
-            guard let account = try accounts.account(of: alone), geteuid() != 0 else { return }
+            guard let account = try accounts.account(of: alone), !isRoot else { return }
             if !account.isCurrent || group != nil {
                 report.add(
-                    "user is \"\(user)\", and only root can run a handler as another; remove user and group, or run wakebridged as root"
+                    "user is \"\(user)\", and only root can run a handler as another; remove user and group, or run wakebridged as root",
+                    at: .key("user")
                 )
             }
             if !groups.isEmpty {
                 report.add(
-                    "groups is set, and only root can give a handler groups; remove it, or run wakebridged as root")
+                    "groups is set, and only root can give a handler groups; remove it, or run wakebridged as root",
+                    at: .key("groups"))
             }
         } catch {
             report.add(
-                "user is \"\(user)\"\(group.map { ", group is \"\($0)\"" } ?? ""), which this machine does not have (\(error.description)); correct the name"
-            )
+                "user is \"\(user)\"\(group.map { ", group is \"\($0)\"" } ?? ""), which this machine does not have (\(error.description)); correct the name",
+                at: .key("user"))
         }
     }
 
-    private func reportOwnUser(_ accounts: AccountBook, to report: ConfigurationReport) {
-        if group != nil { report.add("group does not fit user \"auto\", which has a group of its own; remove group") }
-        guard geteuid() == 0 else {
+    private func reportOwnUser(_ accounts: AccountBook, isRoot: Bool, to report: ConfigurationReport) {
+        if group != nil {
+            report.add(
+                "group does not fit user \"auto\", which has a group of its own; remove group", at: .key("group"))
+        }
+        guard isRoot else {
             return report.add(
-                "user is \"auto\", and only root can run a handler as another; remove user, or run wakebridged as root")
+                "user is \"auto\", and only root can run a handler as another; remove user, or run wakebridged as root",
+                at: .key("user"))
         }
         var alone = self
         alone.groups = []
         do throws(SystemError) { _ = try accounts.account(of: alone) } catch {
-            report.add("user is \"auto\", and no user can be had for it (\(error.description))")
+            report.add("user is \"auto\", and no user can be had for it (\(error.description))", at: .key("user"))
         }
     }
 }

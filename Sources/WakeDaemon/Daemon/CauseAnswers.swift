@@ -25,7 +25,8 @@ extension ControlAnswers {
         switch standing.lastEnd {
         case .launchFailed(let sentence), .exhausted(let sentence): sentence
         case nil, .exit, .launchTimeout, .overrun, .taskLeak, .flood, .watchdog, .lockHeld, .escaped, .unfreezable,
-            .reclaimed, .idle, .stopped, .reconfigured, .finished, .killedByOperator, .deadline, .memory, .thermal:
+            .reclaimed, .idle, .stopped, .restarted, .reconfigured, .finished, .killedByOperator, .deadline, .memory,
+            .thermal:
             nil
         }
     }

@@ -205,7 +205,7 @@ final class ControlAnswers {
         return .json { writer in
             writer.object { writer in
                 writer.field("errors", all: errors)
-                writer.field("warnings", all: daemon.warnings.map(\.sentence))
+                writer.field("warnings", all: daemon.warningsOfReload.map(\.sentence))
             }
         }
     }

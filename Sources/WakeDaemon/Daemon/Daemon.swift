@@ -131,6 +131,15 @@ public final class Daemon {
         return faults + staleSettings()
     }
 
+    /// With programs that cannot run and devices that are not known. These are looked at only when an operator asks: both may
+    /// come later than the manifest.
+    var warningsOfReload: [BridgeWarning] {
+        let handlers = bridge.catalog.handlers.values.sorted { $0.id < $1.id }
+        let devices = bridge.catalog.devices.compactMap { $0.map { (alias: $0.device.alias, source: $0.device.uri) } }
+        return warnings + handlers.compactMap { ManifestWarnings.ofProgram($0, bridge.accounts) }
+            + ManifestWarnings.ofUnknownDevices(handlers, known: devices)
+    }
+
     /// Who drops in a manifest may have brought the profile that it names just before. What is told is new.
     private func reloadAfterChange() {
         let before = Set(faults)
@@ -150,7 +159,7 @@ public final class Daemon {
     /// it names goes; one that was changed since may be refused for the same.
     private var faults: [String] {
         let read = profileFaults + manifests.faults
-        return read + bridge.catalog.faultsOfManifests.filter { !read.contains($0) }
+        return read + manifests.located(bridge.catalog.faultsOfManifests).filter { !read.contains($0) }
     }
 
     private func applyConfiguration() {
@@ -247,7 +256,10 @@ public final class Daemon {
     private static func settings(_ options: DaemonOptions) throws -> BridgeSettings {
         let file = settingsFile(options)
         guard File.exists(file) else { return BridgeSettings() }
-        return try BridgeSettings(text: try TrustedFile.bytes(at: file, limit: 1 << 20), file: file)
+        let text = try TrustedFile.bytes(at: file, limit: 1 << 20)
+        do throws(ConfigurationErrors) { return try BridgeSettings(text: text, file: file) } catch {
+            throw error.located(in: text)
+        }
     }
 
     private static func settingsFile(_ options: DaemonOptions) -> String {

@@ -37,14 +37,14 @@ extension ControlAnswers {
             bridge.turn.ingest(.revived(letter.handler, taken.event), at: bridge.turn.clock.stamp())
             count += 1
         }
-        return try counted(count)
+        return try counted(count, of: choice)
     }
 
     func dropDeadLetters(_ choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
         let matches = try matcher(choice)
         let count = bridge.journal.dropDeadLetters { matches($0.seq, $0.handler) }
         bridge.loop.requestTurn()
-        return try counted(count)
+        return try counted(count, of: choice)
     }
 
     private func matcher(_ choice: DeadLetterChoice) throws(ControlRefusal) -> (Sequence, HandlerID) -> Bool {
@@ -57,8 +57,9 @@ extension ControlAnswers {
         }
     }
 
-    private func counted(_ count: Int) throws(ControlRefusal) -> ControlResponse {
-        guard count > 0 else {
+    /// All of none is done; one that is not there is a mistake.
+    private func counted(_ count: Int, of choice: DeadLetterChoice) throws(ControlRefusal) -> ControlResponse {
+        guard count > 0 || choice == .all else {
             throw ControlRefusal(
                 .notFound, code: "unknown-dead-letter", message: "no dead letter is meant by that",
                 advice: "see which there are with: wakebridge dead-letters list")

@@ -51,6 +51,15 @@ final class ManifestFolder {
     /// Everything that is wrong with the folder as it was read last.
     var faults: [String] { unreadable.values.sorted() + broken.sorted { $0.key < $1.key }.flatMap(\.value) }
 
+    /// Faults of manifests that are taken, with their lines in the texts that were read last.
+    func located(_ faults: [ConfigurationError]) -> [String] {
+        faults.flatMap { fault -> [String] in
+            let name = fault.file.split(separator: "/").last.map(String.init) ?? ""
+            let text = HandlerManifest.identifier(ofFile: name).flatMap { known.manifests[$0] } ?? []
+            return ConfigurationErrors([fault]).located(in: text).all.map(\.description)
+        }
+    }
+
     /// Calls `body` when the folder has changed and come to rest.
     func listen<Owner: AnyObject>(
         on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
@@ -90,7 +99,7 @@ final class ManifestFolder {
             broken[id] = nil
             return manifest
         } catch {
-            broken[id] = error.all.map(\.description)
+            broken[id] = error.located(in: text).all.map(\.description)
             return nil
         }
     }

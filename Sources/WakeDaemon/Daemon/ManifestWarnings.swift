@@ -1,7 +1,8 @@
-// What manifests allow without being wrong: the handlers run, and can do more than their administrator may know.
+// What manifests allow without being wrong: handlers that can do more than their administrator may know, or never run or wake.
 import Glibc
 import WakeControl
 import WakeEngine
+import WakeModel
 import WakeSystem
 
 enum ManifestWarnings {
@@ -10,6 +11,38 @@ enum ManifestWarnings {
         guard geteuid() == 0 else { return [] }
         let manifests = manifests.sorted { $0.id < $1.id }
         return ofSharedUsers(manifests, accounts) + manifests.compactMap { ofStrongGroups($0, accounts) }
+    }
+
+    /// A program that its user cannot run.
+    /// - Parameter manifest: with the program's path made absolute.
+    static func ofProgram(_ manifest: HandlerManifest, _ accounts: AccountBook) -> BridgeWarning? {
+        guard let account = try? accounts.account(of: manifest) ?? accounts.current(),
+            let obstacle = ProgramLook.obstacle(to: manifest.exec, for: account)
+        else { return nil }
+        return BridgeWarning(
+            "handler \"\(manifest.id)\" cannot start", why: obstacle.reason(for: account.name), advice: obstacle.advice)
+    }
+
+    /// Devices that a manifest names and that are not known; a device that was never there may still come.
+    /// - Parameter known: the alias and the source of each.
+    static func ofUnknownDevices(
+        _ manifests: some Collection<HandlerManifest>, known: [(alias: String, source: String)]
+    ) -> [BridgeWarning] {
+        manifests.sorted { $0.id < $1.id }.flatMap { manifest in
+            manifest.settings.subscriptions.compactMap(\.device)
+                .filter { name in !known.contains { $0.alias == name || $0.source == name } }
+                .map { ofUnknownDevice($0, of: manifest, known.map(\.alias).sorted()) }
+        }
+    }
+
+    private static func ofUnknownDevice(
+        _ name: String, of manifest: HandlerManifest, _ known: [String]
+    ) -> BridgeWarning {
+        let near = nearestName(to: name, among: known).map { "did you mean \"\($0)\"?" }
+        let list = known.isEmpty ? "none is known" : "known: \(known.joined(separator: ", "))"
+        return BridgeWarning(
+            "handler \"\(manifest.id)\" watches a device \"\(name)\"", why: "no device is called that; \(list)",
+            advice: near ?? "correct the name, or pair the device")
     }
 
     /// Who is in one of them can become root, or read what only root should.

@@ -89,7 +89,7 @@ public struct HandlerManifest: Hashable, Sendable {
     }
 
     /// The id becomes the name of a folder and a cgroup, so it must be a plain path component.
-    static func isIdentifier(_ id: String) -> Bool {
+    public static func isIdentifier(_ id: String) -> Bool {
         let bytes = Array(id.utf8)
         func isWord(_ byte: UInt8) -> Bool {
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
@@ -119,8 +119,9 @@ extension HandlerManifest {
         group = object.text("group")
         groups = object.texts("groups") ?? groups
         if isRoot, !object.has("user") {
-            object.report.add(
-                "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"auto\""
+            object.add(
+                "user is missing; the bridge runs as root and runs no handler as root unless told, write user: \"auto\"",
+                at: "user"
             )
         }
         workingDirectory = object.text("cwd")
@@ -135,12 +136,13 @@ extension HandlerManifest {
     private func checkExec(_ object: ConfigurationObject) {
         guard object.has("exec"), object.report.errors.allSatisfy({ !$0.sentence.hasPrefix("exec") }) else { return }
         guard let program = exec.first, !program.isEmpty else {
-            object.report.add("exec names no program; write it as [\"/path/to/program\", \"argument\"]")
+            object.add("exec names no program; write it as [\"/path/to/program\", \"argument\"]", at: "exec")
             return
         }
         if !["/", "./", "../"].contains(where: program.hasPrefix) {
-            object.report.add(
-                "exec[0] is \"\(program)\", expected an absolute path, or one that starts with ./ beside the manifest")
+            object.add(
+                "exec[0] is \"\(program)\", expected an absolute path, or one that starts with ./ beside the manifest",
+                at: "exec")
         }
     }
 
@@ -148,9 +150,9 @@ extension HandlerManifest {
         guard let found = object.object("env", keys: nil) else { return }
         for name in found.keys {
             if name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) || name.utf8.contains(0) {
-                object.report.add("env has the name \"\(name)\", expected one without '='")
+                object.add("env has the name \"\(name)\", expected one without '='", at: "env")
             } else if name.hasPrefix("WAKEBRIDGE_") || name == "NOTIFY_SOCKET" {
-                object.report.add("env sets \(name), which the bridge sets itself; remove it")
+                object.add("env sets \(name), which the bridge sets itself; remove it", at: "env")
             } else {
                 environment[name] = found.anyText(name)
             }
@@ -179,12 +181,14 @@ extension HandlerManifest {
     /// A oneshot runs for one batch, so these would never take effect.
     private func refuseForOneshot(_ object: ConfigurationObject) {
         if settings.startsAtBoot {
-            object.report.add(
-                "autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it")
+            object.add(
+                "autostart does not fit lifecycle \"oneshot\", which is launched for each batch; remove it",
+                at: "autostart")
         }
         if settings.readiness == .explicit {
-            object.report.add(
-                "ready \"explicit\" does not fit lifecycle \"oneshot\", whose batch is there from the start; remove it")
+            object.add(
+                "ready \"explicit\" does not fit lifecycle \"oneshot\", whose batch is there from the start; remove it",
+                at: "ready")
         }
     }
 
@@ -228,7 +232,9 @@ extension HandlerManifest {
         for subscription in settings.subscriptions
         where !seen.insert(Watched(profile: subscription.profile, device: subscription.device)).inserted {
             let device = subscription.device.map { " of device \"\($0)\"" } ?? ""
-            report.add("watch names profile \"\(subscription.profile)\"\(device) twice; keep one")
+            report.add(
+                "watch names profile \"\(subscription.profile)\"\(device) twice; keep one",
+                at: .key("watch"))
         }
     }
 
@@ -236,16 +242,18 @@ extension HandlerManifest {
     public func faults(against profiles: ProfileLibrary) -> [ConfigurationError] {
         let report = ConfigurationReport(file: file)
         for (position, subscription) in settings.subscriptions.enumerated() {
-            let place = "watch[\(position)].profile is \"\(subscription.profile)\""
+            let path = ConfigurationPath.value(of: "profile", .element(.key("watch"), position))
+            let place = "\(path) is \"\(subscription.profile)\""
             guard let index = profiles.index(named: subscription.profile) else {
                 let near = nearestName(to: subscription.profile, among: profiles.names)
                 let advice = near.map { "did you mean \"\($0)\"?" } ?? "put it into Devices or correct the name"
-                report.add("\(place), which is no known profile; \(advice)")
+                report.add("\(place), which is no known profile; \(advice)", at: path)
                 continue
             }
             let mode = profiles[index].kind
             if !settings.modes.contains(mode) {
-                report.add("\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there")
+                report.add(
+                    "\(place) of mode \"\(mode.rawValue)\", which modes does not declare; add it there", at: path)
             }
         }
         refuseNeedlessBond(profiles, report)
@@ -260,6 +268,7 @@ extension HandlerManifest {
         else { return }
         report.add(
             "require names \"bonded\", but watch names only accessories without Bluetooth, which have no bond, "
-                + "so it would never be woken; remove \"bonded\", or watch a profile of Bluetooth devices")
+                + "so it would never be woken; remove \"bonded\", or watch a profile of Bluetooth devices",
+            at: .key("require"))
     }
 }

@@ -49,7 +49,7 @@ public enum TimerKeys {
     static func readOwnKey(_ key: String, of object: ConfigurationObject, into timers: inout HandlerTimers) {
         guard let entry = all.first(where: { $0.key == key }), object.has(key) else { return }
         if object.object("timers", keys: nil)?.has(key) ?? false {
-            object.report.add("\(key) is set twice, at the top and in timers; keep one")
+            object.add("\(key) is set twice, at the top and in timers; keep one", at: key)
         }
         if let span = object.span(key, in: entry.range) { timers[keyPath: entry.timer] = span }
     }
@@ -67,7 +67,8 @@ public enum TimerKeys {
             guard span > limit else { return }
             report.add(
                 "\(name) is \(span.text), longer than \(limitName), \(limit.text); "
-                    + "lower \(name) or raise \(limitName)"
+                    + "lower \(name) or raise \(limitName)",
+                at: .value(of: name, .key("timers"))
             )
         }
         refuse("warn", timers.warn, over: "budget", timers.budget)

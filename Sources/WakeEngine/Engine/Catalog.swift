@@ -61,8 +61,8 @@ package final class Catalog {
     }
 
     /// What the manifests that were taken ask of profiles and cannot have: a profile may go, or read otherwise, after them.
-    package var faultsOfManifests: [String] {
-        handlers.values.sorted { $0.id < $1.id }.flatMap { $0.faults(against: profiles) }.map(\.description)
+    package var faultsOfManifests: [ConfigurationError] {
+        handlers.values.sorted { $0.id < $1.id }.flatMap { $0.faults(against: profiles) }
     }
 
     package func handler(named name: String) -> HandlerID? { handlerIDs[name] }

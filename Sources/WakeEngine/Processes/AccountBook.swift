@@ -18,6 +18,11 @@ package final class AccountBook {
 
     package init(_ ownUsers: OwnUsers) { self.ownUsers = ownUsers }
 
+    /// For a look at manifests that no daemon has taken: it gives any free number for `auto`, and keeps none.
+    package static func withoutPlaces() -> AccountBook {
+        AccountBook(OwnUsers(OwnUsers.Places(handlers: "/nonexistent", locks: "/nonexistent")))
+    }
+
     /// Nil where the handler runs as the daemon's user.
     package func account(of manifest: HandlerManifest) throws(SystemError) -> Account? {
         guard let user = manifest.user else { return nil }
@@ -34,7 +39,7 @@ package final class AccountBook {
     }
 
     /// The daemon's own.
-    func current() throws(SystemError) -> Account {
+    package func current() throws(SystemError) -> Account {
         if let own { return own }
         let account = try Account.current()
         own = account

@@ -255,7 +255,8 @@ package final class HandlerProcess {
     private func reportRefusals(_ refused: LeafRefusals) {
         if refused.memory > 0 { record.report("was killed by the kernel at limits.memory; raise it, or use less") }
         if refused.processes > 0 {
-            record.report("could not start \(refused.processes) processes or threads at limits.processes")
+            record.report(
+                "could not start a process or thread at limits.processes, \(Int(refused.processes).counted("time"))")
         }
     }
 

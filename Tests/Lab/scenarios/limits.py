@@ -48,7 +48,7 @@ def run(lab):
     lab.eventually("a handler that takes more memory than it may is killed, and its log says why",
                    lambda: "was killed by the kernel at limits.memory" in log("glutton"), 60)
     lab.eventually("one that forks without end gets as many processes as it may have", lambda: "started 19" in log("bomb"), 60)
-    lab.eventually("and its log says how many it did not get", lambda: "1 processes or threads at limits.processes" in log("bomb"), 60)
+    lab.eventually("and its log says how many it did not get", lambda: "could not start a process or thread at limits.processes, 1 time" in log("bomb"), 60)
     visit = Visit(lab, lab.uhid(KEYBOARD, product=0x0B07), "lab-limits", "event*")
     visit.comes()
     visit.wakes(press(4), batch(4, 1))

@@ -1,0 +1,86 @@
+// One configuration file, judged before a daemon takes it, by the daemon's own readers.
+import Glibc
+import WakeControl
+import WakeEngine
+import WakeModel
+import WakeProfiles
+import WakeSystem
+
+public struct ConfigurationCheck {
+    public enum Kind: String {
+        case manifest
+        case profile
+        case settings
+    }
+
+    public let kind: Kind
+    public private(set) var faults: [ConfigurationError] = []
+    /// The devices that a manifest names, each as its aliases and sources are known elsewhere.
+    public private(set) var manifest: HandlerManifest?
+    /// What decodes the profile's data; nil for a profile with faults, and for other files.
+    public private(set) var decoder: ProfileDecoder?
+    private let file: String
+
+    /// - Parameters:
+    ///   - text: the whole file.
+    ///   - isRoot: the daemon that is to take it runs as root.
+    public init(of file: String, text: [UInt8], isRoot: Bool, profiles: ProfileLibrary) {
+        self.file = file
+        kind = Self.kind(of: file, text)
+        switch kind {
+        case .manifest: checkManifest(text, isRoot: isRoot, profiles)
+        case .profile: checkProfile(text)
+        case .settings:
+            collect(text) { () throws(ConfigurationErrors) in _ = try BridgeSettings(text: text, file: file) }
+        }
+    }
+
+    /// By what only one kind has; by its name where the text cannot be read.
+    private static func kind(of file: String, _ text: [UInt8]) -> Kind {
+        let name = file.split(separator: "/").last ?? ""
+        if name == "wakebridge.json5" { return .settings }
+        guard let document = try? JSONValue(json5: text) else { return name == "profile.json5" ? .profile : .manifest }
+        if document["exec"] != nil || document["watch"] != nil { return .manifest }
+        return document["match"] != nil || document["mode"] != nil || name == "profile.json5" ? .profile : .manifest
+    }
+
+    private mutating func collect(_ text: [UInt8], _ body: () throws(ConfigurationErrors) -> Void) {
+        do throws(ConfigurationErrors) { try body() } catch { faults += error.located(in: text).all }
+    }
+
+    private mutating func checkProfile(_ text: [UInt8]) {
+        // Its name must be its folder's; one that lies elsewhere meanwhile goes by its own name.
+        let folder = file.split(separator: "/").dropLast().last.map(String.init)
+        let own = (try? JSONValue(json5: text))?["name"]?.string
+        let isInPlace = file.hasSuffix("/profile.json5")
+        let name = (isInPlace ? folder : own) ?? own ?? "profile"
+        let (library, errors) = ProfileLibrary.load([ProfileLibrary.Source(name: name, file: file, text: text)])
+        faults += errors
+        decoder = library.index(named: name).map { library.decoder($0) }
+    }
+
+    private mutating func checkManifest(_ text: [UInt8], isRoot: Bool, _ profiles: ProfileLibrary) {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        do throws(ConfigurationErrors) {
+            var manifest = try HandlerManifest(
+                id: HandlerManifest.identifier(ofFile: name) ?? name, file: file, text: text, isRoot: isRoot)
+            let accounts = AccountBook.withoutPlaces()
+            let wrong = manifest.faults(against: profiles) + manifest.faultsOfAccount(accounts, isRoot: isRoot)
+            faults += ConfigurationErrors(wrong).located(in: text).all
+            manifest.exec = manifest.command(in: File.parent(of: file))
+            if let warning = ManifestWarnings.ofProgram(manifest, accounts) {
+                let fault = ConfigurationError(
+                    file: file, sentence: "\(warning.why); \(warning.advice)", place: .key("exec"))
+                faults += ConfigurationErrors([fault]).located(in: text).all
+            }
+            self.manifest = manifest
+        } catch { faults += error.located(in: text).all }
+    }
+
+    /// Devices that a manifest names and that are not among those that are known.
+    /// - Parameter known: the alias and the source of each.
+    public func warnings(knowing known: [(alias: String, source: String)]) -> [String] {
+        guard let manifest else { return [] }
+        return ManifestWarnings.ofUnknownDevices([manifest], known: known).map(\.sentence)
+    }
+}

@@ -1,0 +1,54 @@
+// The settings in force as keys and texts, as `wakebridge.json5` would write them.
+import WakeCore
+import WakeModel
+import WakeProfiles
+import WakeSources
+
+extension BridgeSettings {
+    public struct Entry: Hashable, Sendable {
+        /// `storm.burst`.
+        public let key: String
+        /// Nil where nothing is set.
+        public let value: String?
+    }
+
+    /// Every key that has a value, in the order of the closed key lists.
+    public var entries: [Entry] {
+        [Entry(key: "control_group", value: controlGroup), Entry(key: "suspend", value: suspension.rawValue)]
+            + Self.entries(
+                "storm", Self.stormKeys, ["\(storm.isEnabled)", "\(storm.eventsPerSecond)", "\(storm.burst)"])
+            + Self.entries("flips", Self.flipKeys, ["\(flips.count)", flips.within.text])
+            + Self.entries(
+                "log", Self.logKeys, ["\(log.linesPerSecond)", "\(log.burst)", byteCountText(log.longestLine)])
+            + Self.entries("journal", Self.journalKeys, [journal.retention?.text, byteCountText(journal.maxSize)])
+            + Self.entries(
+                "memory", Self.memoryKeys, [byteCountText(memory.reclaimBelow), "\(memory.reclaimBelowPercent)"])
+            + Self.entries(
+                "thermal", Self.thermalKeys, ["\(thermal.isEnabled)", thermal.limitCelsius.map { "\($0)" }])
+            + Self.entries("replay", Self.replayKeys, [replay?.file, replay.map(\.speedText)])
+            + TimerKeys.all.map { Entry(key: "timers.\($0.key)", value: timers[keyPath: $0.timer].text) }
+    }
+
+    private static func entries(_ object: String, _ keys: [String], _ values: [String?]) -> [Entry] {
+        zip(keys, values).map { Entry(key: "\(object).\($0)", value: $1) }
+    }
+
+    /// The keys that a text sets, as ``entries`` names them.
+    public static func keysSet(in text: [UInt8]) -> Set<String> {
+        guard case .object(let members)? = try? JSONValue(json5: text) else { return [] }
+        return Set(
+            members.flatMap { member -> [String] in
+                guard case .object(let inner) = member.value else { return [member.name] }
+                return inner.map { "\(member.name).\($0.name)" }
+            })
+    }
+}
+
+extension BridgeSettings.Replay {
+    fileprivate var speedText: String {
+        switch speed {
+        case .max: "max"
+        case .times(let factor): Int(exactly: factor).map { "\($0)" } ?? "\(factor)"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// Whether a user may run a program, judged by owners and modes, without becoming that user.
+import Glibc
+import WakeModel
+
+public enum ProgramLook {
+    /// What keeps a user from running a program; each names the path at which it stops.
+    public enum Obstacle: Hashable, Sendable {
+        case missing(String)
+        case closedDirectory(String)
+        case noPlainFile(String)
+        case notExecutable(String)
+        case unreadable(String)
+
+        public func reason(for user: String) -> String {
+            switch self {
+            case .missing(let path): "there is no \(path)"
+            case .closedDirectory(let path): "\(user) may not enter \(path)"
+            case .noPlainFile(let path): "\(path) is no program"
+            case .notExecutable(let path): "\(user) may not run \(path)"
+            case .unreadable(let path): "\(user) may not read \(path)"
+            }
+        }
+
+        public var advice: String {
+            switch self {
+            case .missing: "put it there, or correct exec"
+            case .closedDirectory(let path): "run 'chmod a+x \(path.asShellWord)', or put the program elsewhere"
+            case .noPlainFile: "correct exec"
+            case .notExecutable(let path): "run 'chmod a+rx \(path.asShellWord)'"
+            case .unreadable(let path): "run 'chmod a+r \(path.asShellWord)'"
+            }
+        }
+    }
+
+    /// Nil where nothing is in the way, and where this process may not look.
+    /// - Parameter command: the program's absolute path and its arguments. Of an interpreter the script is looked at too.
+    public static func obstacle(to command: [String], for account: Account) -> Obstacle? {
+        guard let program = command.first, program.hasPrefix("/") else { return nil }
+        if let obstacle = obstacle(to: program, for: account, asking: 0o1) { return obstacle }
+        if isScript(program), let obstacle = obstacle(to: program, for: account, asking: 0o4) { return obstacle }
+        guard isInterpreter(program), let script = command.dropFirst().first, script.hasPrefix("/") else { return nil }
+        return obstacle(to: script, for: account, asking: 0o4)
+    }
+
+    private static let interpreters = ["sh", "bash", "dash", "python", "perl", "ruby", "node"]
+
+    /// `python3.11` is one too.
+    private static func isInterpreter(_ program: String) -> Bool {
+        let name = program.split(separator: "/").last ?? ""
+        return interpreters.contains {
+            name.hasPrefix($0) && name.dropFirst($0.count).allSatisfy { "0123456789.".contains($0) }
+        }
+    }
+
+    /// The kernel only executes a script; its interpreter reads it as the user.
+    private static func isScript(_ path: String) -> Bool {
+        var start: [UInt8] = []
+        guard let file = try? File.open(path, for: .read), case .bytes? = try? file.read(appendingTo: &start, limit: 2)
+        else {
+            return false
+        }
+        return start == Array("#!".utf8)
+    }
+
+    /// - Parameter wanted: the bit of the mode, as for others.
+    private static func obstacle(to path: String, for account: Account, asking wanted: mode_t) -> Obstacle? {
+        var place = ""
+        for name in path.split(separator: "/").dropLast() {
+            place += "/" + name
+            guard let status = status(of: place) else { return absence(of: place, path) }
+            if status.st_mode & S_IFMT != S_IFDIR { return .missing(path) }
+            if !allows(0o1, status, account) { return .closedDirectory(place) }
+        }
+        guard let status = status(of: path) else { return absence(of: path, path) }
+        if status.st_mode & S_IFMT != S_IFREG { return .noPlainFile(path) }
+        if allows(wanted, status, account) { return nil }
+        return wanted == 0o1 ? .notExecutable(path) : .unreadable(path)
+    }
+
+    private static func status(of path: String) -> stat? {
+        var found = stat()
+        return stat(path, &found) == 0 ? found : nil
+    }
+
+    private static func absence(of place: String, _ path: String) -> Obstacle? {
+        Errno.last == .noEntry ? .missing(path) : nil
+    }
+
+    private static func allows(_ bit: mode_t, _ status: stat, _ account: Account) -> Bool {
+        // Root reads and enters everything, and runs what any user may run.
+        if account.user == 0 {
+            return bit != 0o1 || status.st_mode & S_IFMT == S_IFDIR || status.st_mode & 0o111 != 0
+        }
+        if status.st_uid == account.user { return status.st_mode & (bit << 6) != 0 }
+        if account.groups.contains(status.st_gid) { return status.st_mode & (bit << 3) != 0 }
+        return status.st_mode & bit != 0
+    }
+}

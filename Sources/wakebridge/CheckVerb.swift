@@ -1,0 +1,109 @@
+// wakebridge check: what is wrong with manifests, profiles and settings, before a daemon takes them.
+import Glibc
+import WakeDaemon
+import WakeEngine
+import WakeModel
+import WakeProfiles
+import WakeSystem
+import WakeWords
+
+extension Verb {
+    static var check: Verb {
+        Verb(
+            name: "check", summary: "what is wrong with a manifest, a profile or settings, and how a profile decodes",
+            synopsis: ["[--trace FILE] [--json] FILE…"],
+            detail: """
+                Reads each FILE as the daemon does, and changes nothing. Tells every fault with its line: a wrong key or value,
+                an unknown profile, user or group, and a program that is not there or that its user may not run. A device that
+                is not known is a warning, if the daemon or bluetoothd can be asked. Exit status 1 if there is a fault.
+
+                With --trace a profile decodes what the trace recorded: a line for each value, and their sum. A value that
+                does not fit the profile is a fault.
+                """,
+            flags: [
+                Flag("trace", short: "t", value: "FILE", "decode this trace with the profile"),
+                Flag("json", "print what was found as JSON"),
+            ] + daemonFlags,
+            operands: [.several(.file)]
+        ) { words throws(Complaint) in
+            try words.atMost(.max)
+            guard !words.operands.isEmpty else { throw .usage("a FILE must be named") }
+            let checks = try words.operands.map { file throws(Complaint) in try CheckedFile(file, words) }
+            Console.print(words.has("json") ? CheckedFile.json(checks) : Array(checks.map(\.text).joined().utf8))
+            return checks.contains(where: \.isFaulty) ? 1 : 0
+        }
+    }
+}
+
+/// One file, with all that was found.
+private struct CheckedFile {
+    let file: String
+    private let check: ConfigurationCheck
+    private let warnings: [String]
+    private let decoding: TraceDecoding?
+
+    init(_ file: String, _ words: ParsedWords) throws(Complaint) {
+        self.file = file
+        do {
+            let path = try File.absolute(file)
+            // It may belong to the user that called sudo, until it is put in place.
+            let caller = geteuid() == 0 ? try HandlerManifest.callerOfSudo()?.user : nil
+            let text = try TrustedFile.bytes(at: path, limit: 1 << 20, trustingAlso: caller)
+            let isRoot = geteuid() == 0 || path.hasPrefix(BridgePlaces.machine.configuration + "/")
+            check = ConfigurationCheck(of: path, text: text, isRoot: isRoot, profiles: .known())
+        } catch {
+            throw .failure("cannot check \(file): \(error)")
+        }
+        let names = check.manifest.map(\.namesDevices) == true ? KnownNames.all(words) : nil
+        warnings = names.map(check.warnings) ?? []
+        guard let trace = words.value("trace") else {
+            decoding = nil
+            return
+        }
+        guard check.kind == .profile else { throw .usage("--trace goes with a profile, and \(file) is none") }
+        decoding = try check.decoder.map { decoder throws(Complaint) in try TraceDecoding(of: trace, by: decoder) }
+    }
+
+    var isFaulty: Bool { !check.faults.isEmpty || (decoding?.misfits ?? 0) > 0 }
+
+    var text: String {
+        var lines = check.faults.map { "\(file): \($0.located)" } + warnings.map { "\(file): warning: \($0)" }
+        if check.faults.isEmpty { lines.append("\(file): \(check.kind.rawValue) without a fault") }
+        return lines.map { $0.printable + "\n" }.joined() + (decoding?.text ?? "")
+    }
+
+    static func json(_ checks: [CheckedFile]) -> [UInt8] {
+        JSONWriter.line { writer in writer.objects("files", checks) { $1.write(to: &$0) } }
+    }
+
+    private func write(to writer: inout JSONWriter) {
+        writer.field("file", file)
+        writer.field("kind", check.kind.rawValue)
+        writer.objects("faults", check.faults) { writer, fault in
+            writer.field("line", fault.line)
+            writer.field("fault", fault.sentence)
+        }
+        writer.field("warnings", warnings)
+        decoding?.write(to: &writer)
+    }
+}
+
+extension HandlerManifest {
+    fileprivate var namesDevices: Bool { settings.subscriptions.contains { $0.device != nil } }
+}
+
+extension ConfigurationError {
+    /// The sentence with its line, without the file.
+    fileprivate var located: String { (line.map { "line \($0): " } ?? "") + sentence }
+}
+
+/// The names of devices that the daemon knows, else those that bluetoothd keeps.
+private enum KnownNames {
+    static func all(_ words: ParsedWords) -> [(alias: String, source: String)]? {
+        if let answer = try? words.client.ask(.get, "/v1/devices", within: .seconds(5)).json {
+            return answer.list("devices").map { ($0["alias"]?.string ?? "", $0["source"]?.string ?? "") }
+        }
+        guard let station = try? BluetoothStation() else { return nil }
+        return station.client.mirror.peripherals.values.filter(\.isAdopted).map { ($0.alias, $0.uri) }
+    }
+}

@@ -1,0 +1,49 @@
+// Files that the verb new writes: never over others, and each whole before it has its name.
+import Glibc
+import WakeModel
+import WakeSystem
+import WakeWords
+
+struct NewFiles {
+    private(set) var paths: [String] = []
+    /// Commands to go on with.
+    var next: [String] = []
+
+    /// - Parameter mode: 0o755 for programs, 0o644 for what is read.
+    mutating func add(_ path: String, _ text: String, mode: UInt32 = 0o644) throws(Complaint) {
+        try Self.refuse(path)
+        do throws(SystemError) {
+            try Directory.create(File.parent(of: path), mode: 0o755)
+            try File.replace(path, with: Array(text.utf8), mode: mode)
+            // The umask may have taken bits that the handler's user needs.
+            try File.change(path, toMode: mode)
+        } catch {
+            throw .failure("cannot write \(path): \(error.description)\(Self.advice(error))")
+        }
+        paths.append(path)
+    }
+
+    /// All are looked at before the first is written.
+    static func refuse(_ paths: String...) throws(Complaint) {
+        for path in paths where File.exists(path) {
+            throw .failure("cannot write \(path): it is there already; choose another name, or remove it first")
+        }
+    }
+
+    private static func advice(_ error: SystemError) -> String {
+        guard error.errno == .denied || error.errno == .notPermitted else { return "" }
+        return "; use sudo, or name another place with --directory"
+    }
+
+    var text: String {
+        let written = paths.map { "wrote \($0)\n" }.joined()
+        return next.isEmpty ? written : written + "next:\n" + next.map { "  \($0)\n" }.joined()
+    }
+
+    var json: [UInt8] {
+        JSONWriter.line { writer in
+            writer.field("files", paths)
+            writer.field("next", next)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// What a word of a command line stands for, so that completion offers the same in every shell.
+import WakeWords
+
+indirect enum Operand: Hashable {
+    case handler
+    /// A device that the daemon knows.
+    case device
+    /// The same, and what bluetoothd keeps.
+    case keptDevice
+    case profile
+    case adapter
+    case file
+    case directory
+    case user
+    case group
+    case verb
+    /// One of these words, and the operands that follow each.
+    case word([Choice])
+    /// As many of a kind as you like.
+    case several(Operand)
+    /// Only you know it: a name, a number.
+    case free
+
+    struct Choice: Hashable {
+        let word: String
+        var then: [Operand] = []
+    }
+
+    static func words(_ words: String..., then operands: Operand...) -> Operand {
+        .word(words.map { Choice(word: $0, then: operands) })
+    }
+
+    /// Of several lists of words, each with its own operands.
+    static func either(_ lists: Operand...) -> Operand {
+        .word(
+            lists.flatMap { list -> [Choice] in
+                if case .word(let choices) = list { choices } else { [] }
+            })
+    }
+}
+
+extension Flag {
+    /// What its value is, by the placeholder that the help shows; nil for a flag without a value, and for a placeholder that is
+    /// not known.
+    var operand: Operand? {
+        switch value {
+        case "HANDLER": .handler
+        case "DEVICE": .device
+        case "PROFILE": .profile
+        case "ADDRESS": .adapter
+        case "FILE", "PATH": .file
+        case "DIR": .directory
+        case "USER": .user
+        case "GROUP": .group
+        case "TIME": .words("60s", "5m", "1h")
+        case "FACTOR": .words("1", "2", "10", "max")
+        case "LEVEL": .words("low", "critical")
+        case "LANGUAGE": .words("shell", "python", "swift")
+        case "NAME", "N", "LINES": .free
+        default: nil
+        }
+    }
+}

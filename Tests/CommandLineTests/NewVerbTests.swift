@@ -1,0 +1,135 @@
+// New handlers and profiles: what is written works as it is, and nothing is overwritten.
+import Glibc
+import TestBench
+import Testing
+import WakeSystem
+
+@Suite("New handlers and profiles") final class NewVerbTests {
+    private let folder = makeDirectory("/tmp/wakenew.XXXXXX")
+
+    deinit { Directory.removeTree(folder) }
+
+    private func tool(_ words: String...) throws -> (exit: Int32, output: String, talk: String) {
+        try Child(["env", "-C", folder, "XDG_CONFIG_HOME=\(folder)/config", Built.tool] + words).finish()
+    }
+
+    @Test(
+        "a new handler in shell or Python acknowledges all that the profile's recording holds, and logs each value",
+        arguments: [("shell", "sh"), ("python", "py")])
+    func handler(language: String, ending: String) throws {
+        let made = try tool(
+            "new", "handler", "hr", "-p", "heart-rate-monitor", "-l", language, "--directory", folder + "/made")
+        let (program, manifest) = (folder + "/made/hr.\(ending)", folder + "/made/hr.json5")
+        #expect(made.exit == 0 && made.output.hasPrefix("wrote \(program)\nwrote \(manifest)\nnext:\n"), "\(made)")
+        #expect(text(of: manifest).contains("exec: [\"./hr.\(ending)\"]"))
+        #expect(text(of: manifest).contains("user: \"auto\"") == Machine.isRoot)
+        #expect(try tool("check", manifest).exit == 0)
+        let trace = "\(packageFolder)/Devices/heart-rate-monitor/recording.trace"
+        let played = try tool("replay", trace, "--speed", "max", "--manifest", manifest)
+        #expect(played.exit == 0 && played.talk.contains("96 events, 96 acknowledged"), "\(played.talk)")
+        let lines = played.output.split(separator: "\n")
+        #expect(lines.first == "chest-strap connected" && lines.last == "chest-strap disconnected", "\(played.output)")
+        #expect(lines.count { $0.contains("\"bpm\":") } == 91 || lines.count { $0.contains("\"bpm\": ") } == 91)
+    }
+
+    @Test("a new handler of a device has the profile that the daemon says, and watches that device alone")
+    func device() throws {
+        let fixture = try Fixture { _ in
+            .json(
+                status: 200,
+                Array(#"{"devices":[{"alias":"gps","source":"/accessory/a:b:c","profile":"gps-receiver"}]}"#.utf8))
+        }
+        let words = ["new", "handler", "way", "--device", "gps", "--directory", folder]
+        let made = try fixture.run([Built.tool, "--socket", fixture.path] + words)
+        #expect(made.exit == 0, "\(made)")
+        let manifest = text(of: folder + "/way.json5")
+        #expect(manifest.contains("modes: [\"external-accessory\"]"))
+        #expect(manifest.contains("watch: [{ profile: \"gps-receiver\", device: \"gps\" }]"))
+        let lost = try fixture.run([Built.tool, "--socket", fixture.path, "new", "handler", "a", "--device", "gsp"])
+        #expect(
+            lost.exit == 1 && lost.talk.contains("knows no device 'gsp'") && lost.talk.contains("Did you mean 'gps'?"))
+    }
+
+    @Test(
+        "without --directory they go where a daemon of the same user looks, and the next commands are those of a daemon"
+    )
+    func place() throws {
+        let ordinary = Machine.isRoot ? ["setpriv", "--reuid=1", "--regid=1", "--clear-groups"] : []
+        try Directory.create(folder + "/config", mode: 0o777)
+        chmod(folder + "/config", 0o777)
+        let words = ["new", "handler", "hr", "-p", "heart-rate-monitor", "--json"]
+        let made = try Child(
+            ordinary + ["env", "-C", "/tmp", "HOME=\(folder)", "XDG_CONFIG_HOME=\(folder)/config", Built.tool] + words
+        ).finish()
+        let manifests = folder + "/config/wakebridge/handlers.d"
+        #expect(
+            made.output == """
+                {"files":["\(manifests)/hr.sh","\(manifests)/hr.json5"],"next":["wakebridge logs -f hr","wakebridge simulate wake hr"]}
+
+                """, "\(made)")
+        #expect(!text(of: manifests + "/hr.json5").contains("user:"))
+        #expect(names(in: manifests) == ["hr.json5", "hr.sh"])
+    }
+
+    @Test("a file that is there is never overwritten, and of two neither is written")
+    func refuses() throws {
+        put("mine", at: folder + "/hr.json5")
+        let refused = try tool("new", "handler", "hr", "-p", "heart-rate-monitor", "--directory", folder)
+        #expect(refused.exit == 1 && refused.talk.contains("\(folder)/hr.json5: it is there already"), "\(refused)")
+        #expect(text(of: folder + "/hr.json5") == "mine" && !File.exists(folder + "/hr.sh"))
+    }
+
+    @Test("a new handler in Swift is the template with its names filled in, in files and their names")
+    func swift() throws {
+        let library = folder + "/wakehandler"
+        for path in ["", "/Template", "/Template/Sources", "/Template/Sources/@MODULE@"] {
+            try Directory.create(library + path, mode: 0o755)
+        }
+        put("name: @NAME@ path: @WAKEHANDLER@ target: @MODULE@", at: library + "/Template/Package.swift")
+        put("// @MODULE@", at: library + "/Template/Sources/@MODULE@/main.swift")
+        put("{ exec: [\"/opt/@NAME@/@MODULE@\"] }", at: library + "/Template/@NAME@.json5")
+        let words = ["new", "handler", "hr-log", "-l", "swift", "-p", "heart-rate-monitor"]
+        let made = try Child(["env", "-C", folder, "WAKEBRIDGE_WAKEHANDLER=\(library)", Built.tool] + words).finish()
+        #expect(
+            made.exit == 0
+                && made.output.hasSuffix("next:\n  cd \(folder)/hr-log\n  swift test\n  swift build -c release\n"))
+        #expect(text(of: folder + "/hr-log/Package.swift") == "name: hr-log path: \(library) target: HrLog")
+        #expect(text(of: folder + "/hr-log/Sources/HrLog/main.swift") == "// HrLog")
+        #expect(names(in: folder + "/hr-log") == ["Package.swift", "Sources", "hr-log.json5"])
+    }
+
+    @Test("without the library of handlers a new handler in Swift says what to install")
+    func libraryIsMissing() throws {
+        let copy = folder + "/bin/wakebridge"
+        try Directory.create(folder + "/bin", mode: 0o755)
+        put(bytes(of: Built.tool), at: copy, mode: 0o755)
+        let devices = "WAKEBRIDGE_DEVICES=\(packageFolder)/Devices"
+        let words = ["new", "handler", "x", "-l", "swift", "-p", "heart-rate-monitor"]
+        let refused = try Child(["env", "-C", folder, devices, copy] + words).finish()
+        #expect(refused.exit == 1 && refused.talk.contains("install it with 'make install'"), "\(refused)")
+        #expect(refused.talk.contains("there is no \(folder)/share/wakebridge/wakehandler"))
+    }
+
+    @Test("a new profile has no fault, and every key that a profile of its kind needs is there or in a comment")
+    func profile() throws {
+        let made = try tool("new", "profile", "my-strap", "--directory", folder)
+        let path = folder + "/my-strap/profile.json5"
+        #expect(made.exit == 0 && made.output.hasPrefix("wrote \(path)\n"), "\(made)")
+        let checked = try tool("check", path)
+        #expect(checked.exit == 0, "\(checked)")
+        for key in ["name", "title", "mode", "match", "notify", "read", "characteristics"] {
+            #expect(text(of: path).contains("  \(key): "))
+        }
+    }
+
+    @Test("a new profile from a peripheral that bluetoothd knows matches the services that tell it from others")
+    func profileOfPeripheral() throws {
+        let bluetooth = try ScriptedBluetooth(
+            #"{"devices": [{"address": "C0:DE:00:00:00:10", "name": "Box 7", "uuids": ["1800", "181a"], "known": true}]}"#
+        )
+        let made = try bluetooth.tool("new", "profile", "box", "--from", "Box 7", "--directory", folder)
+        #expect(made.exit == 0, "\(made)")
+        #expect(text(of: folder + "/box/profile.json5").contains("match: { services: [\"181a\"] }"))
+        #expect(try tool("check", folder + "/box/profile.json5").exit == 0)
+    }
+}
