@@ -41,29 +41,30 @@ private final class TopScreen {
     private let client: ControlClient
     private let drawing: RedrawnTable
     private let turns: ToolLoop
-    private var keys: TerminalKeys?
-    private var isOver = false
+    private let keys: TerminalKeys?
 
     init(_ client: ControlClient, _ drawing: RedrawnTable) throws(Complaint) {
         self.client = client
         self.drawing = drawing
         turns = try ToolLoop()
-        do throws(SystemError) {
-            keys = try TerminalKeys(on: turns.loop) { [unowned self] key in
-                if key == UInt8(ascii: "q") { isOver = true }
-            }
-        } catch {
+        do throws(SystemError) { keys = try TerminalKeys() } catch {
             throw .failure("\(error.description); try again")
         }
+        // For the keys to be looked at during a wait.
+        turns.meanwhile = {}
     }
 
     func run() throws(Complaint) -> Int32 {
         var before: StatusLook?
+        var isOver = false
         while !isOver, !turns.isInterrupted {
             let now = try StatusLook(client)
             drawing.draw(TopText(now: now, before: before).text)
             before = now
-            try turns.turn(until: now.time + .seconds(1)) { isOver }
+            try turns.turn(until: now.time + .seconds(1)) {
+                isOver = isOver || keys?.typed().contains(UInt8(ascii: "q")) == true
+                return isOver
+            }
         }
         return 0
     }

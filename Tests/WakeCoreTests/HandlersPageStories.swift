@@ -30,7 +30,7 @@ struct HandlersPageStories {
 
     @Test("the page explains every reason with which a process is asked to end, and nothing that is none")
     func ends() {
-        let asked: [EndReason] = [.stopped, .reconfigured, .finished, .memory, .thermal]
+        let asked: [EndReason] = [.stopped, .restarted, .reconfigured, .finished, .memory, .thermal]
         #expect(Set(page.words(below: "### Why you end")) == Set(asked.map(\.wireName)))
     }
 
