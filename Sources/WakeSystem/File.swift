@@ -144,10 +144,6 @@ public enum File {
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    public static func change(_ path: String, toMode mode: UInt32) throws(SystemError) {
-        _ = try attempt { Int(chmod(path, mode_t(mode))) }.get("change the mode of", path)
-    }
-
     private static func write(_ bytes: [UInt8], toNew path: String, mode: UInt32) throws(SystemError) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
         let opened = attempt { Int(Glibc.open(path, flags, mode_t(mode))) }

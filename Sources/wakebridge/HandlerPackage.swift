@@ -25,12 +25,12 @@ enum HandlerLibrary {
 }
 
 struct HandlerPackage {
-    let name: String
-    let directory: String
+    private let handler: NewHandler
+    private let directory: String
     private let library: String
 
-    init(name: String, directory: String) throws(Complaint) {
-        self.name = name
+    init(of handler: NewHandler, in directory: String) throws(Complaint) {
+        self.handler = handler
         self.directory = directory
         library = try HandlerLibrary.folder()
     }
@@ -54,17 +54,20 @@ struct HandlerPackage {
         do throws(SystemError) { text = try File.text(at: source) } catch {
             throw .failure("cannot copy the template: \(error.description); install the library of handlers again")
         }
-        try files.add(directory + filled(path), filled(text))
+        // The template's own is for the devices of its example.
+        let isManifest = path == "/@NAME@.json5"
+        let manifest = HandlerText.manifest(handler, ["/opt/\(handler.name)/\(module)"], isRoot: true)
+        try files.add(directory + filled(path), isManifest ? manifest : filled(text))
     }
 
     private func filled(_ text: String) -> String {
-        text.replacing("@NAME@", with: name).replacing("@MODULE@", with: module).replacing(
+        text.replacing("@NAME@", with: handler.name).replacing("@MODULE@", with: module).replacing(
             "@WAKEHANDLER@", with: library)
     }
 
     /// `hr-logger` becomes `HrLogger`: a module's name has no signs, and begins with a letter.
     private var module: String {
-        let words = name.split { !$0.isLetter && !$0.isNumber }
+        let words = handler.name.split { !$0.isLetter && !$0.isNumber }
         let joined = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         return joined.first?.isLetter == true ? joined : "Handler" + joined
     }

@@ -1,11 +1,11 @@
 // The texts of a handler to begin with: the programs in shell and Python, and the manifest.
-import Glibc
 import WakeProfiles
 
 enum HandlerText {
-    static func manifest(_ handler: NewHandler, _ exec: [String]) -> String {
+    /// - Parameter isRoot: the daemon that is to take it runs as root.
+    static func manifest(_ handler: NewHandler, _ exec: [String], isRoot: Bool) -> String {
         let device = handler.device.map { ", device: \(quoted($0))" } ?? ""
-        let user = geteuid() == 0 ? "\n  user: \"auto\",                 // a user that no other handler has" : ""
+        let user = isRoot ? "\n  user: \"auto\",                 // a user that no other handler has" : ""
         return """
             // The handler \(handler.name); 'wakebridge check' tells what is wrong with this file.
             {

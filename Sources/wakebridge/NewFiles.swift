@@ -12,11 +12,12 @@ struct NewFiles {
     /// - Parameter mode: 0o755 for programs, 0o644 for what is read.
     mutating func add(_ path: String, _ text: String, mode: UInt32 = 0o644) throws(Complaint) {
         try Self.refuse(path)
+        // The handler's user must reach and read them, whatever the umask of the one who asks.
+        let mask = umask(0o022)
+        defer { umask(mask) }
         do throws(SystemError) {
             try Directory.create(File.parent(of: path), mode: 0o755)
             try File.replace(path, with: Array(text.utf8), mode: mode)
-            // The umask may have taken bits that the handler's user needs.
-            try File.change(path, toMode: mode)
         } catch {
             throw .failure("cannot write \(path): \(error.description)\(Self.advice(error))")
         }

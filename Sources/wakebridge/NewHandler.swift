@@ -83,7 +83,7 @@ struct NewHandler {
         switch language {
         case .shell: try write(HandlerText.shell(self), "\(name).sh")
         case .python: try write(HandlerText.python(self), "\(name).py")
-        case .swift: try HandlerPackage(name: name, directory: directory).write()
+        case .swift: try HandlerPackage(of: self, in: directory).write()
         }
     }
 
@@ -93,7 +93,7 @@ struct NewHandler {
         try NewFiles.refuse(path, manifest)
         var files = NewFiles()
         try files.add(path, program, mode: 0o755)
-        try files.add(manifest, HandlerText.manifest(self, ["./\(file)"]))
+        try files.add(manifest, HandlerText.manifest(self, ["./\(file)"], isRoot: geteuid() == 0))
         files.next =
             isTakenUp
             ? ["wakebridge logs -f \(name)", "wakebridge simulate wake \(name)"]

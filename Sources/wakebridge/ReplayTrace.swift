@@ -60,8 +60,11 @@ private func handlerManifest(
     let id = HandlerManifest.identifier(ofFile: name) ?? "handler"
     // A file named on the command line may belong to the user that typed it, under sudo too.
     let caller = geteuid() == 0 ? try HandlerManifest.callerOfSudo()?.user : nil
-    var manifest = try HandlerManifest(
-        id: id, file: file, text: try TrustedFile.bytes(at: file, limit: 1 << 20, trustingAlso: caller), isRoot: false)
+    let text = try TrustedFile.bytes(at: file, limit: 1 << 20, trustingAlso: caller)
+    var manifest: HandlerManifest
+    do throws(ConfigurationErrors) {
+        manifest = try HandlerManifest(id: id, file: file, text: text, isRoot: false)
+    } catch { throw error.located(in: text) }
     if command.isEmpty {
         manifest.exec = manifest.command(in: try folder(of: file))
         return manifest

@@ -87,7 +87,7 @@ import WakeSystem
         }
         put("name: @NAME@ path: @WAKEHANDLER@ target: @MODULE@", at: library + "/Template/Package.swift")
         put("// @MODULE@", at: library + "/Template/Sources/@MODULE@/main.swift")
-        put("{ exec: [\"/opt/@NAME@/@MODULE@\"] }", at: library + "/Template/@NAME@.json5")
+        put("{ watch: [{ profile: \"another\" }] }", at: library + "/Template/@NAME@.json5")
         let words = ["new", "handler", "hr-log", "-l", "swift", "-p", "heart-rate-monitor"]
         let made = try Child(["env", "-C", folder, "WAKEBRIDGE_WAKEHANDLER=\(library)", Built.tool] + words).finish()
         #expect(
@@ -95,6 +95,9 @@ import WakeSystem
                 && made.output.hasSuffix("next:\n  cd \(folder)/hr-log\n  swift test\n  swift build -c release\n"))
         #expect(text(of: folder + "/hr-log/Package.swift") == "name: hr-log path: \(library) target: HrLog")
         #expect(text(of: folder + "/hr-log/Sources/HrLog/main.swift") == "// HrLog")
+        let manifest = text(of: folder + "/hr-log/hr-log.json5")
+        #expect(
+            manifest.contains("exec: [\"/opt/hr-log/HrLog\"]") && manifest.contains("profile: \"heart-rate-monitor\""))
         #expect(names(in: folder + "/hr-log") == ["Package.swift", "Sources", "hr-log.json5"])
     }
 

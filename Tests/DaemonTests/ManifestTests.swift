@@ -174,7 +174,7 @@ struct ManifestTests {
             #expect(daemon.log.contains("anybody.json5: user is missing; the bridge runs as root"))
         } else {
             #expect(
-                daemon.log.contains("stranger.json5: user is \"daemon\", and only root can run a handler as another"))
+                daemon.log.contains("stranger.json5: line 1: user is \"daemon\", and only root can run a handler"))
         }
     }
 
