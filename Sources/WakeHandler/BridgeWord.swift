@@ -102,6 +102,8 @@ public enum TerminationReason: BridgeWord {
     case stopped
     /// The manifest was removed, switched off or changed.
     case reconfigured
+    /// An operator ran `wakebridge restart`; what is open comes again.
+    case restarted
     /// The daemon ends.
     case finished
     /// A task was still open at the end of the time that short memory, or heat, left for it.
@@ -109,12 +111,13 @@ public enum TerminationReason: BridgeWord {
     /// A word of a later version.
     case other(String)
 
-    public static let known: [TerminationReason] = [.stopped, .reconfigured, .finished, .memory, .thermal]
+    public static let known: [TerminationReason] = [.stopped, .reconfigured, .restarted, .finished, .memory, .thermal]
 
     public var word: String {
         switch self {
         case .stopped: "stopped"
         case .reconfigured: "reconfigured"
+        case .restarted: "restarted"
         case .finished: "finished"
         case .memory: "memory"
         case .thermal: "thermal"

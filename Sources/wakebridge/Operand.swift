@@ -56,7 +56,7 @@ extension Flag {
         case "FACTOR": .words("1", "2", "10", "max")
         case "LEVEL": .words("low", "critical")
         case "LANGUAGE": .words("shell", "python", "swift")
-        case "NAME", "N", "LINES": .free
+        case "NAME", "N", "LINES", "TEXT": .free
         default: nil
         }
     }

@@ -12,7 +12,7 @@ extension Verb {
     static var setup: Verb {
         Verb(
             name: "setup", summary: "find what this machine lacks, fix it, and pair the first device",
-            synopsis: ["[--yes] [--user NAME] [--no-device] [--for SECONDS]"],
+            synopsis: ["[--yes] [--user USER] [--no-device] [--for TIME] [--json]"],
             detail: """
                 Looks for what 'doctor' looks for, and asks before each command that it runs. Lets your user use the tool
                 without sudo. Then pairs a device that a profile knows, unless you have one, and waits for its first value.
@@ -21,10 +21,11 @@ extension Verb {
             flags: [
                 Flag("yes", short: "y", "ask nothing: run each command, and pair the only device in pairing mode"),
                 Flag(
-                    "user", value: "NAME",
+                    "user", value: "USER",
                     "the user who may use the tool without sudo; the one who ran sudo if not given"),
                 Flag("no-device", "pair no device, and wait for none"),
-                Flag("for", value: "SECONDS", "how long to wait for the first value; 60 if not given"),
+                Flag("for", value: "TIME", "how long to wait for the first value; 60s if not given"),
+                Flag("json", "print how it ended as one JSON document"),
             ] + daemonFlags
         ) { words throws(Complaint) in
             try words.atMost(0)
@@ -46,7 +47,7 @@ private final class MachineSetup {
 
     init(_ words: ParsedWords) throws(Complaint) {
         self.words = words
-        patience = .seconds(Int64(try words.number("for", in: 1...3_600) ?? 60))
+        patience = try words.time("for") ?? .seconds(60)
         turns = try ToolLoop()
     }
 
@@ -161,7 +162,7 @@ private final class MachineSetup {
             if first == nil, Self.isData(line) { first = EventText(line: line).text }
         }
         if let first {
-            Console.print(first)
+            Console.say(String(first.dropLast()))
             return finish("it works; next: wakebridge new handler NAME")
         }
         if case .interrupted = end { throw .failure("interrupted; run 'sudo wakebridge setup' again") }
@@ -188,7 +189,11 @@ private final class MachineSetup {
     // MARK: The end
 
     private func finish(_ sentence: String) -> Int32 {
-        Console.print(Console.styled(sentence, .green) + "\n")
+        if words.has("json") {
+            Console.print(JSONWriter.line { $0.field("done", true) })
+        } else {
+            Console.print(Console.styled(sentence, .green) + "\n")
+        }
         return 0
     }
 
@@ -201,7 +206,15 @@ private final class MachineSetup {
     }
 
     private func block(_ sentence: String) -> Int32 {
-        Console.say("in the way: \(sentence.printable)")
+        if words.has("json") {
+            Console.print(
+                JSONWriter.line {
+                    $0.field("done", false)
+                    $0.field("in_the_way", sentence)
+                })
+        } else {
+            Console.say("in the way: \(sentence.printable)")
+        }
         return 1
     }
 }

@@ -35,10 +35,8 @@ struct Verb {
     static var all: [Verb] {
         [
             .setup, .scan, .pair, .forget, .devices, .inspect, .read, .write, .wait, .replay, .import, .export, .record,
-            .run, .watch, .status, .top, .handlers, .restart, .report,
-            .start, .stop, .session, .reload, .attach, .simulate, .deadLetters, .why, .logs, .doctor,
-            .udevRules,
-            .new, .check, .config, .completion,
+            .run, .watch, .status, .top, .handlers, .start, .stop, .restart, .session, .reload, .attach, .simulate,
+            .deadLetters, .why, .logs, .doctor, .report, .udevRules, .new, .check, .config, .completion,
         ]
     }
 

@@ -157,7 +157,8 @@ import WakeSystem
         #expect(settings.output.hasPrefix("wakebridge.json5: line 3: unknown key \"brust\" in storm"), "\(settings)")
         let missing = try check("gone.json5")
         #expect(
-            missing.exit == 1 && missing.talk.hasPrefix("failed: cannot check gone.json5: could not read"), "\(missing)"
+            missing.exit == 1 && missing.talk.hasPrefix("wakebridge check: cannot check gone.json5: could not read"),
+            "\(missing)"
         )
     }
 

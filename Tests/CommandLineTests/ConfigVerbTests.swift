@@ -45,9 +45,7 @@ final class ConfigVerbTests {
         let page = try Document("docs/reference/settings.md").text.split(separator: "\n")
             .filter { $0.hasPrefix("| `") }.compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
         let objects = Set(
-            page.compactMap { $0.split(separator: ".").first.map(String.init) }.filter { key in
-                page.contains { $0.hasPrefix(key + ".") }
-            })
+            page.filter { key in page.contains { $0.hasPrefix(key + ".") } })
         let shown = try show(nil).output.split(separator: "\n").compactMap {
             $0.split(separator: " ").first.map(String.init)
         }

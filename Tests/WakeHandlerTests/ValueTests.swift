@@ -85,6 +85,7 @@ struct ValueTests {
         #expect(words(DisconnectReason.self) == reasons.subtracting(["0x2a"]))
         #expect(words(TerminationReason.self) == Set(page.words(below: "### Why you end")))
         #expect(words(BridgeCondition.self) == Set(page.words(below: "### Conditions of the bridge")))
-        #expect(words(ExpirationReason.self) == Set(page.words(below: "### Why your time ends")).subtracting(["reason"]))
+        #expect(
+            words(ExpirationReason.self) == Set(page.words(below: "### Why your time ends")).subtracting(["reason"]))
     }
 }

@@ -14,7 +14,10 @@ extension BridgeSettings {
 
     /// Every key that has a value, in the order of the closed key lists.
     public var entries: [Entry] {
-        [Entry(key: "control_group", value: controlGroup), Entry(key: "suspend", value: suspension.rawValue)]
+        [
+            Entry(key: "control_group", value: controlGroup), Entry(key: "suspend", value: suspension.rawValue),
+            Entry(key: "adapter", value: adapterPins.ofBridge),
+        ] + entriesOfDevices
             + Self.entries(
                 "storm", Self.stormKeys, ["\(storm.isEnabled)", "\(storm.eventsPerSecond)", "\(storm.burst)"])
             + Self.entries("flips", Self.flipKeys, ["\(flips.count)", flips.within.text])
@@ -29,18 +32,26 @@ extension BridgeSettings {
             + TimerKeys.all.map { Entry(key: "timers.\($0.key)", value: timers[keyPath: $0.timer].text) }
     }
 
+    /// Where no device is named, the key is shown as the page on settings names it.
+    private var entriesOfDevices: [Entry] {
+        let pinned = adapterPins.ofDevices.sorted { $0.key < $1.key }
+        if pinned.isEmpty { return [Entry(key: "devices.NAME.adapter", value: nil)] }
+        return pinned.map { Entry(key: "devices.\($0.key).adapter", value: $0.value) }
+    }
+
     private static func entries(_ object: String, _ keys: [String], _ values: [String?]) -> [Entry] {
         zip(keys, values).map { Entry(key: "\(object).\($0)", value: $1) }
     }
 
     /// The keys that a text sets, as ``entries`` names them.
     public static func keysSet(in text: [UInt8]) -> Set<String> {
-        guard case .object(let members)? = try? JSONValue(json5: text) else { return [] }
-        return Set(
-            members.flatMap { member -> [String] in
-                guard case .object(let inner) = member.value else { return [member.name] }
-                return inner.map { "\(member.name).\($0.name)" }
-            })
+        guard let document = try? JSONValue(json5: text) else { return [] }
+        return Set(leaves(of: document, at: ""))
+    }
+
+    private static func leaves(of value: JSONValue, at place: String) -> [String] {
+        guard case .object(let members) = value else { return [place] }
+        return members.flatMap { leaves(of: $0.value, at: place.isEmpty ? $0.name : "\(place).\($0.name)") }
     }
 }
 
