@@ -179,15 +179,27 @@ private enum Shell: String {
     @Test("in a zsh at a terminal a tab completes a verb", .enabled(if: zshThere, "zsh is not installed"))
     func tab() throws {
         let script = """
-            zmodload zsh/zpty
-            zpty shell zsh -f -i
+            zmodload zsh/zpty zsh/zselect
+            await() {
+                local chunk
+                repeat 1200; do
+                    zpty -rt shell chunk && seen+=$chunk
+                    [[ $seen == *$1* ]] && return
+                    zselect -t 5
+                done
+                return 1
+            }
+            zpty -b shell zsh -f -i
             zpty -w shell 'autoload -Uz compinit; compinit -D -u; wakebridge() { '$TOOL' "$@"; }'
             zpty -w shell 'source <('$TOOL' completion zsh); print LOA''DED'
-            zpty -r -m shell seen '*LOADED*'
+            await LOADED
+            seen=
             zpty -w -n shell $'wakebridge udev-r\\t'
-            zpty -r -m shell seen '*wakebridge udev-rules *' && print completed
+            await 'wakebridge udev-rules ' && print completed
+            # Its end would otherwise be left to chance.
+            zpty -d shell
             """
-        let asked = try Child(["env", "TOOL=\(Built.tool)", "TERM=dumb", "timeout", "60", "zsh", "-f", "-c", script])
+        let asked = try Child(["env", "TOOL=\(Built.tool)", "TERM=dumb", "zsh", "-f", "-c", script])
             .finish()
         #expect(asked.exit == 0 && asked.output.hasSuffix("completed\n"), "\(asked)")
     }

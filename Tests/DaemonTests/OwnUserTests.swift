@@ -183,7 +183,7 @@ struct OwnUserTests {
         #expect(has("own", "\(own) 6"), "\(daemon.log)")
         let reload = try daemon.tool("reload")
         #expect(
-            reload.exit == 1 && reload.talk.contains("wrong.json5: line 1: groups names \"no-such-group\", which this"))
+            reload.exit == 1 && reload.talk.contains("wrong.json5: line 2: groups names \"no-such-group\", which this"))
         #expect(
             reload.talk.contains(
                 "warning: handler \"own\" is in the group disk: what it runs can become root, or read what is root's; ")
