@@ -12,7 +12,7 @@ export PATH := $(PATH):/usr/libexec/swift/bin:/opt/swift/usr/bin:$(HOME)/.local/
 SOURCES = Package.swift Packages/wakehandler/Package.swift Sources Tests Examples
 RELEASE = Scripts/release.sh
 
-.PHONY: help deb demo test test-rest test-all test-debian13 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build wakehandler install uninstall clean prepare \
+.PHONY: help deb demo test test-rest test-all test-debian13 test-arm64 check check-debian13 check-sanitize bench bench-lab bench-fleet census break lab lab-soak lab-recording build build-arm64 wakehandler install uninstall clean prepare \
 	prepare-tests prepare-lab prepare-bench
 
 help: ## tell what can be made
@@ -36,6 +36,9 @@ test-debian13: ## build with Debian 13's own Swift in a Debian 13 root, for spee
 
 check-debian13: ## build sources and tests there, and run none
 	@Scripts/debian13.sh build
+
+test-arm64: ## build programs and tests for arm64 on amd64, compare a replay, and run the unit tests in an emulator
+	@Scripts/arm64.sh tests
 
 check: prepare ## format and the rules of the architecture
 	swift format lint --strict --recursive --parallel $(SOURCES)
@@ -75,6 +78,9 @@ lab-recording: prepare-tests prepare-lab ## record the shipped devices again: th
 build: prepare ## daemon and tool for this machine, one file each
 	$(RELEASE) --product wakebridged
 	$(RELEASE) --product wakebridge
+
+build-arm64: ## both for arm64 on amd64, into .build/arm64/bin: for Debian 12, 13 and Raspberry Pi OS
+	@Scripts/arm64.sh
 
 wakehandler: ## lay out the Swift library of handler authors as a package of its own, below DESTINATION (.build/packages)
 	@Scripts/wakehandler.sh "$(or $(DESTINATION),.build/packages)"

@@ -4,8 +4,10 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Swift's C++ is linked as Swift itself is: a quarter of what the loader does at each start would be libstdc++'s.
-libraries=.build/static/lib
-archive=$(gcc -print-file-name=libstdc++.a)
+# RELEASE_SCRATCH and RELEASE_LIBSTDCXX name other places, for another processor.
+scratch=${RELEASE_SCRATCH:-.build/static}
+libraries=$scratch/lib
+archive=${RELEASE_LIBSTDCXX:-$(gcc -print-file-name=libstdc++.a)}
 mkdir -p "$libraries"
 if [ -f "$archive" ]; then
     ln -sf "$archive" "$libraries/libstdc++.a"
@@ -31,6 +33,7 @@ else
     echo "release.sh: there is no ld.lld beside swiftc, so functions are linked as they come, and a wake takes longer" >&2
 fi
 
-# The tests' builds check every access to memory for exclusivity; these need not do it again.
-exec swift build --configuration release --static-swift-stdlib --scratch-path .build/static \
+# The tests' builds check every access to memory for exclusivity; these need not do it again. A program that is installed looks
+# for libraries where the machine keeps them, not beside itself.
+exec swift build --configuration release --static-swift-stdlib --disable-local-rpath --scratch-path "$scratch" \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker "-L$libraries" "$@"

@@ -11,7 +11,8 @@ Each file of tests is a process of its own, in which one test runs after another
 tests are tagged .measures run afterwards, one by one: tests that compete for the processor would measure each other.
 
 TEST_BUILD holds options of `swift build`, TEST_JOBS says how many processes run side by side (4), and TEST_SILENCE for how many
-seconds a process may print nothing (900). What each process printed is kept in .build/tests.
+seconds a process may print nothing (900). TEST_BUNDLE names tests that are built already, and TEST_SKIPS a file whose lines name
+what is left out and why: a target, Target.File or Target.Suite/test. What each process printed is kept in .build/tests.
 """
 import collections
 import concurrent.futures
@@ -31,6 +32,8 @@ LOGS = ROOT / ".build/tests"
 JOBS = int(os.environ.get("TEST_JOBS", "4"))
 SILENCE_S = int(os.environ.get("TEST_SILENCE", "900"))
 BUILD = shlex.split(os.environ.get("TEST_BUILD", ""))
+BUNDLE = os.environ.get("TEST_BUNDLE")
+SKIPS = os.environ.get("TEST_SKIPS")
 
 # What `units` leaves out.
 NO_UNITS = {"BreakTests", "DaemonTests", "EndToEndTests", "HostileTests", "LabTests", "TortureTests", "WakeSourcesTests"}
@@ -69,13 +72,23 @@ def sources():
 
 def units_of(stage, left_out=()):
     """The longest stand at the end of the alphabet, and begin first."""
+    tests = [word for place in left_out if "/" in place for word in ("--skip", f"^{re.escape(place)}")]
     for target, its_stage, file in sorted(sources(), reverse=True):
-        if its_stage == stage and target not in left_out:
+        if its_stage == stage and not {target, f"{target}.{file}"}.intersection(left_out):
             # A test's name ends with its place: Target.Suite/test()/File.swift:12:6
-            yield Unit(f"{target}.{file}", ["--no-parallel", "--filter", rf"^{target}\..*/{re.escape(file)}\.swift:"])
+            place = rf"^{target}\..*/{re.escape(file)}\.swift:"
+            yield Unit(f"{target}.{file}", ["--no-parallel", "--filter", place, *tests])
+
+
+def skips():
+    """The lines of TEST_SKIPS: what is left out, and why."""
+    lines = pathlib.Path(SKIPS).read_text().splitlines() if SKIPS else []
+    return dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
 
 
 def build():
+    if BUNDLE:
+        return BUNDLE
     words = ["swift", "build", *BUILD]
     if subprocess.run([*words, "--build-tests"], stdin=subprocess.DEVNULL).returncode:
         say("FAIL: the tests were not built")
@@ -178,7 +191,10 @@ def run(words):
     LOGS.mkdir(parents=True)
     if words and words[0] not in ("rest", "units"):
         return [play(bundle, Unit("chosen", words), shows=lambda line: True)]
-    left_out = NO_UNITS if words == ["units"] else ()
+    skipped = skips()
+    for place, reason in skipped.items():
+        say(f"SKIPPED: {place}: {reason}")
+    left_out = {*skipped, *(NO_UNITS if words == ["units"] else ())}
     together = [] if words == ["rest"] else list(units_of("together", left_out))
     alone = list(units_of("rest" if words == ["rest"] else "alone", left_out)) if words != ["units"] else []
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:

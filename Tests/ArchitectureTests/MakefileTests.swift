@@ -54,6 +54,44 @@ struct RunnerTests {
         #expect(stages["LabTests.LabTests"] == "rest" && stages["BreakTests.BreakTests"] == "rest")
         #expect(stages["CountedTests.CallTests"] == "alone" && stages["CountedTests.CountedTests"] == "together")
     }
+
+    @Test("what a list of skips names is left out and told with its reason, and all else runs")
+    func skips() throws {
+        let folder = try Directory.makeTemporary(prefix: "wakebridge-skips")
+        defer { Directory.removeTree(folder) }
+        for name in ["Scripts", "Tests", "Tests/ATests", "Tests/BTests"] { try Directory.create("\(folder)/\(name)") }
+        #expect(run("cp Scripts/test.py '\(folder)/Scripts'").status == 0)
+        for file in ["ATests/One", "ATests/Two", "BTests/Three"] { put("@Test\n", at: "\(folder)/Tests/\(file).swift") }
+        put("# why\nBTests needs b\nATests.Two needs two\nATests.Some/test needs some\n", at: folder + "/skips")
+        let bundle = "echo \"$@\" >>'\(folder)/asked'; echo 'Test run with 1 test in 1 suite passed after 1 second.'"
+        put("#!/bin/sh\n\(bundle)\n", at: folder + "/bundle", mode: 0o755)
+        let variables = "TEST_BUNDLE='\(folder)/bundle' TEST_SKIPS='\(folder)/skips'"
+        let (status, output) = run("\(variables) python3 '\(folder)/Scripts/test.py' units")
+        #expect(status == 0 && output.contains("\nPASS: 1 tests, 0 of them skipped, "), "\(output)")
+        for told in ["BTests: needs b", "ATests.Two: needs two", "ATests.Some/test: needs some"] {
+            #expect(output.contains("SKIPPED: \(told)\n"), "\(output)")
+        }
+        let asked = lines(of: folder + "/asked")
+        #expect(asked.count == 1 && asked.first?.contains("/One\\.swift") == true, "\(asked)")
+        #expect(asked.first?.hasSuffix("--skip ^ATests\\.Some/test") == true, "\(asked)")
+    }
+
+    @Test("everything that arm64's unit tests leave out is there, and has a reason")
+    func arm64Skips() {
+        let rows = lines(of: "Scripts/arm64.skips").filter { !$0.hasPrefix("#") }
+        #expect(!rows.isEmpty)
+        for row in rows {
+            let words = row.split(separator: " ").map(String.init)
+            let place = words[0].split { "./".contains($0) }.map(String.init)
+            let files = SourceTree.tests.filter { $0.path.contains("/\(place[0])/") }
+            #expect(words.count > 3 && !files.isEmpty, "\(row)")
+            guard let last = place.dropFirst().last else { continue }
+            let isThere = files.contains { file in
+                place.count == 2 ? file.path.hasSuffix("/\(last).swift") : file.text.contains("func \(last)(")
+            }
+            #expect(isThere, "\(row)")
+        }
+    }
 }
 
 @Suite("Makefile")

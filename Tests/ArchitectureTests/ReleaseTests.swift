@@ -16,7 +16,9 @@ struct ReleaseTests {
     }
 
     /// What a Swift is asked for that stands in a toolchain with or without lld, on a machine with such a C library.
-    private func release(lld: Bool, glibc: String) throws -> (status: Int32, output: String, asked: [String]) {
+    private func release(
+        lld: Bool, glibc: String, with variables: String = ""
+    ) throws -> (status: Int32, output: String, asked: [String]) {
         let path = "\(folder)/tools/bin"
         try Directory.create(path)
         for name in ["cksum", "cp", "cut", "dirname", "head", "ln", "mkdir", "rm", "sed", "sort"] {
@@ -30,7 +32,7 @@ struct ReleaseTests {
         for (name, body) in programs { put("#!/bin/sh\n\(body)\n", at: "\(path)/\(name)", mode: 0o755) }
         try Directory.create("\(folder)/tools/lib/swift")
         if lld { put("", at: "\(path)/ld.lld", mode: 0o755) }
-        let done = run("PATH='\(path)' /bin/sh '\(checkout)/Scripts/release.sh' --product wakebridged")
+        let done = run("\(variables) PATH='\(path)' /bin/sh '\(checkout)/Scripts/release.sh' --product wakebridged")
         return (done.status, done.output, lines(of: "\(folder)/asked"))
     }
 
@@ -66,5 +68,24 @@ struct ReleaseTests {
         #expect(status == 0 && output.contains("there is no ld.lld beside swiftc"), "\(output)")
         #expect(asked.contains("--product") && !asked.contains("-use-ld=lld") && orderFile(asked) == nil, "\(asked)")
         #expect(!asked.contains("pack-relative-relocs"))
+    }
+
+    @Test("an installed program looks for libraries where the machine keeps them, not beside itself")
+    func looksForLibraries() throws {
+        defer { Directory.removeTree(folder) }
+        let asked = try release(lld: true, glibc: "2.36").asked
+        #expect(asked.contains("--disable-local-rpath"), "\(asked)")
+    }
+
+    @Test("what is built for another processor lies in a folder of its own, with that processor's libstdc++")
+    func anotherProcessor() throws {
+        defer { Directory.removeTree(folder) }
+        put("other", at: folder + "/libother.a")
+        let variables = "RELEASE_SCRATCH=.build/other RELEASE_LIBSTDCXX='\(folder)/libother.a'"
+        let (status, output, asked) = try release(lld: true, glibc: "2.36", with: variables)
+        #expect(status == 0, "\(output)")
+        #expect(asked.contains(".build/other") && asked.contains("-L.build/other/lib"), "\(asked)")
+        #expect(text(of: checkout + "/.build/other/lib/libstdc++.a") == "other")
+        #expect(!File.exists(checkout + "/.build/static"))
     }
 }

@@ -1,0 +1,63 @@
+# What the scripts share that make a Debian below .build; each reads it with `.` from the package's folder.
+# shellcheck shell=sh
+. Scripts/preparing.sh
+
+PATH=$PATH:/usr/sbin:/sbin
+speaker=${0##*/}
+speaker=${speaker%.sh}
+
+say() { echo "$speaker: $*" >&2; }
+
+fail() {
+    say "$*"
+    exit 1
+}
+
+# What took the time since this was said last.
+took() {
+    now=$(date +%s)
+    say "$1 took $((now - since)) s"
+    since=$now
+}
+
+check_machine() { # WORK: what only root can do, and only where there is apt
+    [ "$(id -u)" = 0 ] || fail "only root can $1: run it as root, or with sudo"
+    command -v apt-get >/dev/null || fail "there is no apt-get here to make a Debian with"
+}
+
+# The mirror that this machine's apt takes Debian itself from.
+mirror() {
+    known=$(apt-get indextargets --format '$(LABEL) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+        sed -n 's/^Debian main //p' | head -n 1)
+    echo "${known:-http://deb.debian.org/debian}"
+}
+
+# How this machine's apt reaches its mirror: proxies and the like.
+apt_settings() { apt-config dump | grep -E '^Acquire::(https?|Retries|Check)' || true; }
+
+# Installs what `need` found missing.
+install_missing() { # LOSS: what cannot be done without
+    [ -n "$missing" ] || return 0
+    say "installing$missing"
+    quietly apt-get -qq update || say "going on with the package lists that are here"
+    # shellcheck disable=SC2086  # a list of words
+    quietly env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $missing ||
+        fail "apt-get could not install$missing, so $1"
+    missing=
+}
+
+# A Debian below .build, and beside it how apt was told to reach the mirror.
+make_debian() { # SUITE FOLDER OPTION...
+    suite=$1 folder=$2
+    shift 2
+    need mmdebstrap command -v mmdebstrap
+    need debian-archive-keyring test -e /usr/share/keyrings/debian-archive-trixie-stable.gpg
+    install_missing "there is no Debian to build in"
+    rm -rf --one-file-system "$folder"
+    mkdir -p "$folder"
+    apt_settings >"$folder.apt"
+    from=$(mirror)
+    say "making ${folder#"$PWD"/} from $from"
+    quietly mmdebstrap --mode=root --aptopt="$folder.apt" "$@" "$suite" "$folder" "$from" ||
+        fail "no Debian could be fetched from $from into $folder; above is why"
+}
