@@ -68,7 +68,7 @@ make_tools
 own_programs=$(build_own)
 programs=$own_programs
 if [ "$arch" != "$own" ]; then
-    Scripts/arm64.sh build >&2
+    Scripts/arm64.sh >&2
     programs=$PWD/.build/arm64/bin
     [ "$(needs "$programs" | sed 's/x86-64\|aarch64//')" = "$(needs "$own_programs" | sed 's/x86-64\|aarch64//')" ] ||
         fail "the programs for $arch need other libraries than those for $own, so their packages are not known"
