@@ -4,7 +4,7 @@
 # usage: deb.sh [amd64|arm64]
 set -eu
 cd "$(dirname "$0")/.."
-. Scripts/preparing.sh
+. Scripts/debian.sh
 
 own=$(dpkg --print-architecture)
 arch=${1:-$own}
@@ -13,24 +13,13 @@ place=$PWD/.build/deb
 stage=$place/$arch
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct)}"
 
-fail() {
-    echo "deb: $*" >&2
-    exit 1
-}
-
 make_tools() {
     need debhelper command -v dh
     need dpkg-dev command -v dpkg-buildpackage
     need fakeroot command -v fakeroot
     need lintian command -v lintian
     [ "$arch" = "$own" ] || need binutils-aarch64-linux-gnu command -v aarch64-linux-gnu-strip
-    [ -n "$missing" ] || return 0
-    [ "$(id -u)" = 0 ] || fail "install what is missing as root: apt-get install$missing"
-    echo "deb: installing$missing" >&2
-    quietly apt-get -qq update || echo "deb: going on with the package lists that are here" >&2
-    # shellcheck disable=SC2086  # a list of words
-    quietly env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends $missing ||
-        fail "apt-get could not install$missing"
+    install_missing "no package can be built"
 }
 
 # Prints the folder of the programs. Those of this machine are wanted for either: completions are what the tool prints, and

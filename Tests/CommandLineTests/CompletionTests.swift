@@ -56,8 +56,8 @@ private enum Shell: String {
 
     /// The program and arguments that print what is offered after each of these words, the last one of which has only begun.
     func asking(_ lines: [[String]]) -> [String] {
-        // No shell reads the settings of the one who tests.
-        ["env", "TOOL=\(Built.tool)", "HOME=/nonexistent", "LC_ALL=C.UTF-8"] + command
+        // No shell reads the settings of the one who tests; fish makes folders in its home.
+        ["env", "TOOL=\(Built.tool)", "HOME=\(packageFolder)/.build/home", "LC_ALL=C.UTF-8"] + command
             + [([start] + lines.map(call)).joined(separator: "\n")]
     }
 

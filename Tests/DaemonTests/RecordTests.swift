@@ -78,15 +78,15 @@ import WakeSystem
         #expect(try File.text(at: output).hasSuffix("\nend\n"))
     }
 
-    @Test("an unknown device, a missing daemon and a path that cannot be written are exit 1 with what to do")
+    @Test("an unknown device, a missing daemon and a path that cannot be written are refused with what to do")
     func refuses() throws {
         let daemon = try RunningDaemon()
         let away = try daemon.tool("record", "strap", "-o", daemon.folder + "/x.trace")
-        #expect(away.exit == 1)
+        #expect(away.exit == 3)
         #expect(away.talk.contains("cannot reach wakebridged") && away.talk.contains("start it with"))
         let playing = try self.playing()
         let unknown = try playing.tool("record", "strop", "-o", playing.folder + "/x.trace")
-        #expect(unknown.exit == 1)
+        #expect(unknown.exit == 5)
         #expect(unknown.talk.contains("there is no device 'strop'") && unknown.talk.contains("Did you mean 'strap'?"))
         #expect(!File.exists(playing.folder + "/x.trace"))
         let nowhere = try playing.tool("record", "strap", "-o", "/nonexistent/x.trace")

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Builds the Debian package, installs it with apt in a fresh Debian 12 and a fresh Debian 13, follows the tutorials' commands that need no
+# device, then removes and purges it. Ends with one line that says how it went.
+# What is mounted below goes with the last process of this script, however it ends. Needs root, and a mirror of Debian that apt knows.
+set -eu
+cd "$(dirname "$0")/.."
+. Scripts/debian.sh
+
+place=$PWD/.build/deb/roots
+
+furnish() { # ROOT
+    mount --bind "$1" "$1"
+    for tree in proc dev sys; do mount --rbind "/$tree" "$1/$tree"; done
+    mount -t tmpfs -o mode=755 run "$1/run"
+    mount -t tmpfs -o mode=1777 tmp "$1/tmp"
+    for known in resolv.conf hosts ssl/certs/ca-certificates.crt; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$1/etc/$known"; done
+}
+
+inside() { # ROOT COMMAND
+    chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+        http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" sh -euc "$2" </dev/null
+}
+
+expect() { # ROOT WORDS COMMAND: what the command prints holds the words
+    printed=$(inside "$1" "$3" 2>&1) || true
+    case $printed in *"$2"*) ;; *) fail "${1##*/}: '$3' should have said '$2', and said: $printed" ;; esac
+}
+
+try() { # SUITE
+    root=$place/$1
+    [ -e "$root.apt" ] || make_debian "$1" "$root" --variant=apt --include=ca-certificates
+    furnish "$root"
+    cp "$package" "$root/root/wakebridge.deb"
+    quietly inside "$root" "apt-get -qq update"
+    expect "$root" "Next: sudo wakebridge setup" "apt-get -qq install --yes --no-install-recommends /root/wakebridge.deb"
+    expect "$root" "wakebridge $version" "wakebridge --version"
+    expect "$root" "wakebridged $version" "wakebridged --version"
+    expect "$root" enabled "systemctl is-enabled wakebridged"
+    expect "$root" "wakebridge:x:" "getent group wakebridge"
+    expect "$root" '"bpm":62' "wakebridge replay /usr/share/wakebridge/Devices/heart-rate-monitor/recording.trace --speed max | sed -n 4p"
+    expect "$root" "start it with 'systemctl start wakebridged'" "wakebridge status"
+    expect "$root" "hr.json5" "wakebridge new handler hr --profile heart-rate-monitor"
+    expect "$root" "" "wakebridge check /etc/wakebridge/handlers.d/hr.json5"
+    expect "$root" "96 events, 96 acknowledged" \
+        "cd /root; wakebridge replay /usr/share/wakebridge/Devices/heart-rate-monitor/recording.trace --speed 20 --user root -- /etc/wakebridge/handlers.d/hr.sh"
+    expect "$root" "complete" "cat /usr/share/bash-completion/completions/wakebridge"
+    expect "$root" "To remove the state too: sudo apt purge wakebridge" "apt-get -qq remove --yes wakebridge"
+    expect "$root" "hr.sh" "ls /etc/wakebridge/handlers.d"
+    expect "$root" "Removed: events and state" "apt-get -qq purge --yes wakebridge"
+    expect "$root" "hr.sh" "ls /etc/wakebridge/handlers.d"
+    expect "$root" "No such file" "ls /var/lib/wakebridge"
+    inside "$root" "rm -rf /etc/wakebridge"
+    took "$1"
+}
+
+check_machine "install packages in a Debian of its own"
+[ "${1:-}" = apart ] || exec unshare --mount --propagation private Scripts/test-deb.sh apart "$@"
+since=$(date +%s)
+version=$(Scripts/version.sh)
+package=$(Scripts/deb.sh | tail -n 1)
+took "the package"
+for suite in bookworm trixie; do try "$suite"; done
+echo "PASS: $package serves Debian 12 and 13"
