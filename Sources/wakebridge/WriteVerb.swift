@@ -23,7 +23,7 @@ extension Verb {
             let place = try RequestPlace(device, rest.first, words.client)
             var digits: [UInt8] = []
             digits.appendHexadecimal(bytes)
-            let members = place.members + [("hex", String(decoding: digits, as: UTF8.self))]
+            let members: [(StaticString, String)] = place.members + [("hex", String(decoding: digits, as: UTF8.self))]
             return try order(words, "/v1/devices/write", body: object(members)) { answer in
                 "wrote \(bytes.count.counted("byte")) to \(answer.text("device"))"
             }
