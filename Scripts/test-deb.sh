@@ -30,9 +30,9 @@ try() { # SUITE
     root=$place/$1
     [ -e "$root.apt" ] || make_debian "$1" "$root" --variant=apt --include=ca-certificates
     furnish "$root"
-    cp "$package" "$root/root/wakebridge.deb"
+    cp "$package" "$root/mnt/wakebridge.deb"
     quietly inside "$root" "apt-get -qq update"
-    expect "$root" "Next: sudo wakebridge setup" "apt-get -qq install --yes --no-install-recommends /root/wakebridge.deb"
+    expect "$root" "Next: sudo wakebridge setup" "apt-get -qq install --yes --no-install-recommends /mnt/wakebridge.deb"
     expect "$root" "wakebridge $version" "wakebridge --version"
     expect "$root" "wakebridged $version" "wakebridged --version"
     expect "$root" enabled "systemctl is-enabled wakebridged"
@@ -42,7 +42,7 @@ try() { # SUITE
     expect "$root" "hr.json5" "wakebridge new handler hr --profile heart-rate-monitor"
     expect "$root" "" "wakebridge check /etc/wakebridge/handlers.d/hr.json5"
     expect "$root" "96 events, 96 acknowledged" \
-        "cd /root; wakebridge replay /usr/share/wakebridge/Devices/heart-rate-monitor/recording.trace --speed 20 --user root -- /etc/wakebridge/handlers.d/hr.sh"
+        "cd /tmp; wakebridge replay /usr/share/wakebridge/Devices/heart-rate-monitor/recording.trace --speed 20 --user root -- /etc/wakebridge/handlers.d/hr.sh"
     expect "$root" "complete" "cat /usr/share/bash-completion/completions/wakebridge"
     expect "$root" "To remove the state too: sudo apt purge wakebridge" "apt-get -qq remove --yes wakebridge"
     expect "$root" "hr.sh" "ls /etc/wakebridge/handlers.d"
