@@ -3,7 +3,7 @@
 enum ColumnText {
     static let width = 100
 
-    /// Paragraphs, filled anew; a line that begins with two spaces stays as it is.
+    /// Paragraphs, filled again; a line that begins with two spaces stays as it is.
     static func paragraphs(_ text: String) -> String {
         var lines: [String] = []
         var words: [Substring] = []

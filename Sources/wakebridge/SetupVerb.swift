@@ -42,6 +42,7 @@ private final class MachineSetup {
     private let words: ParsedWords
     private let turns: ToolLoop
     private let patience: TimeSpan
+    private let profiles = ProfileLibrary.known()
     /// How long a service or an adapter may take to come.
     private static let settleTime = TimeSpan.seconds(15)
 
@@ -81,11 +82,19 @@ private final class MachineSetup {
                 Console.say(Console.styled(finding.what.printable, .yellow))
                 guard try consents(to: command) else { continue }
                 run(command)
-                try turns.turn(until: SystemClock.monotonic() + Self.settleTime) {
-                    !Findings(Facts(words)).all.contains { $0.code == finding.code }
-                }
+                try awaitEnd(of: finding.code)
                 guard !turns.isInterrupted else { throw .failure("interrupted; run 'sudo wakebridge setup' again") }
             }
+        }
+    }
+
+    /// What a command starts, such as bluetoothd with its adapters, comes a moment after the command has ended.
+    private func awaitEnd(of code: Finding.Code) throws(Complaint) {
+        let end = SystemClock.monotonic() + Self.settleTime
+        while Findings(Facts(words)).all.contains(where: { $0.code == code }), !turns.isInterrupted {
+            let now = SystemClock.monotonic()
+            guard now < end else { return }
+            try turns.turn(until: now + .milliseconds(500)) { false }
         }
     }
 
@@ -159,7 +168,7 @@ private final class MachineSetup {
             return first == nil && left > .zero ? min(left, .seconds(1)) : nil
         }
         let end = try words.client.follow(.get, "/v1/events", pace: pace) { line in
-            if first == nil, Self.isData(line) { first = EventText(line: line).text }
+            if first == nil, self.isMeasured(line) { first = EventText(line: line).text }
         }
         if let first {
             Console.say(String(first.dropLast()))
@@ -169,8 +178,17 @@ private final class MachineSetup {
         return try explainSilence()
     }
 
-    private static func isData(_ line: ArraySlice<UInt8>) -> Bool {
-        (try? JSONValue(parsing: line))?["type"]?.string == "wakebridge.device.data"
+    /// What is read once at each connect, such as a battery's charge, does not show that the device measures.
+    private func isMeasured(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let event = try? JSONValue(parsing: line), event["type"]?.string == "wakebridge.device.data" else {
+            return false
+        }
+        let data = event["data"] ?? .null
+        guard let characteristic = data["characteristic"]?.string.flatMap({ BluetoothUUID($0) }),
+            let index = data["profile"]?.string.flatMap({ profiles.index(named: $0) })
+        else { return true }
+        let measured = Set(profiles[index].notify).subtracting(profiles[index].readAtConnect)
+        return measured.isEmpty || measured.contains(characteristic)
     }
 
     private func explainSilence() throws(Complaint) -> Int32 {

@@ -77,7 +77,7 @@ private struct TopText {
 
     init(now: StatusLook, before: StatusLook?) {
         self.now = now
-        // Another daemon has begun to count anew.
+        // Another daemon has begun to count again.
         self.before = before.flatMap { $0.bridge.count("pid") == now.bridge.count("pid") ? $0 : nil }
     }
 

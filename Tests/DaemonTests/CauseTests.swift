@@ -31,8 +31,8 @@ import WakeSystem
         #expect(daemon.log.contains("late: \(program) has changed, so it may start again"))
     }
 
-    @Test("a quarantined handler whose program is mended in its place runs again without an operator")
-    func mendedProgram() throws {
+    @Test("a quarantined handler whose program is fixed in its place runs again without an operator")
+    func fixedProgram() throws {
         try daemon.write("import sys\nsys.exit('the cloud has no such key')\n", to: "broken.py")
         try daemon.drop("broken", manifest(daemon.folder + "/broken.py", Self.quick))
         try play()

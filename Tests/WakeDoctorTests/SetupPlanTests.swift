@@ -33,6 +33,17 @@ import Testing
         #expect(command == "DEBIAN_FRONTEND=noninteractive apt-get install --yes bluez")
     }
 
+    @Test("without a service manager the daemon is yours to start, and its absence is in the way")
+    func foreground() {
+        var facts = wellFacts()
+        facts.hasSystemd = false
+        facts.bridge = .absent(socket: "/run/wakebridge/control.sock")
+        guard case .blocked(let finding) = SetupPlan().step(after: Findings(facts)) else {
+            return #expect(Bool(false), "nothing is in the way")
+        }
+        #expect(finding.code == .bridgeAbsent && finding.remedy == .run("wakebridged"))
+    }
+
     @Test("a missing adapter is in the way, and a handler in quarantine is not")
     func blocked() {
         var facts = wellFacts()

@@ -97,7 +97,7 @@ public final class Daemon {
         try prepareReplay()
         bridge.engine.reportLosses { readManifests() }
         try manifests.listen(on: bridge.loop, of: self) { $0.reloadAfterChange() }
-        try observers.programs.listen(of: self) { $0.restartMended() }
+        try observers.programs.listen(of: self) { $0.restartChanged() }
         try serve()
         try bus.open()
         sources.start()
@@ -147,10 +147,11 @@ public final class Daemon {
         for fault in faults where !before.contains(fault) { log.error(fault) }
     }
 
-    /// A person who has just mended a program expects it to run.
-    private func restartMended() {
-        for handler in observers.programs.removeMended() {
-            bridge.turn.ingest(.operated(handler, .start))
+    /// You have just fixed a program, and expect it to run. One that is frozen under a penalty is still the old one.
+    private func restartChanged() {
+        for handler in observers.programs.removeChanged() {
+            let isThere = bridge.executor.pid(of: handler) != nil
+            bridge.turn.ingest(.operated(handler, isThere ? .restart : .start))
             sources.handlerDidStart(handler)
         }
     }

@@ -1,4 +1,4 @@
-// What of the daemon follows the core's decisions about handlers: the log book, the history, the status line, mended programs.
+// What of the daemon follows the core's decisions about handlers: the log book, the history, the status line, changed programs.
 import WakeEngine
 import WakeLoop
 import WakeModel

@@ -20,7 +20,7 @@ final class ProgramWatch: DecisionListener {
         self.loop = loop
     }
 
-    /// Calls `body` when something has changed and come to rest: ``removeMended()`` then says what.
+    /// Calls `body` when something has changed and come to rest: ``removeChanged()`` then says what.
     func listen<Owner: AnyObject>(of owner: Owner, _ body: @escaping (Owner) -> Void) throws(SystemError) {
         settle = try loop.timer(on: .monotonic, of: owner, body)
     }
@@ -46,12 +46,12 @@ final class ProgramWatch: DecisionListener {
 
     private func watchFolders(of program: WatchedProgram, _ name: String) {
         do throws(SystemError) {
-            program.folders = []
-            for path in program.nearestFolders {
+            program.seek()
+            for path in program.sought {
                 program.folders.append(try WatchedFolder(path, on: loop, of: self) { $0.lookSoon() })
             }
         } catch {
-            log.warning("\(name): \(error.description); once its program is mended, run: wakebridge start \(name)")
+            log.warning("\(name): \(error.description); once you have fixed its program, run: wakebridge start \(name)")
         }
     }
 
@@ -61,21 +61,21 @@ final class ProgramWatch: DecisionListener {
     }
 
     /// The handlers whose programs have changed; they are not watched any more.
-    func removeMended() -> [HandlerID] {
-        var mended: [HandlerID] = []
+    func removeChanged() -> [HandlerID] {
+        var changed: [HandlerID] = []
         for (handler, program) in watched {
             let name = catalog.name(of: handler)
             if let file = program.changedFile {
                 log.notice("\(name): \(file) has changed, so it may start again")
-                mended.append(handler)
-            } else if program.folders.map(\.path) != program.nearestFolders {
+                changed.append(handler)
+            } else if program.sought != program.nearestFolders {
                 // A folder on the way to it has come or gone.
                 watchFolders(of: program, name)
                 lookSoon()
             }
         }
-        for handler in mended { watched[handler] = nil }
-        return mended
+        for handler in changed { watched[handler] = nil }
+        return changed
     }
 }
 
@@ -84,6 +84,8 @@ private final class WatchedProgram {
     private let files: [String]
     private let before: [WallTime?]
     var folders: [WatchedFolder] = []
+    /// Those that were to be watched last: one that cannot be is not tried again until there are others.
+    private(set) var sought: [String] = []
 
     init(_ files: [String]) {
         self.files = files
@@ -100,6 +102,8 @@ private final class WatchedProgram {
         return Set(folders).sorted()
     }
 
+    func seek() { (folders, sought) = ([], nearestFolders) }
+
     /// Nil while each is as it was. One that is only gone would not help the handler.
     var changedFile: String? {
         zip(files, before).first { file, time in
@@ -110,14 +114,12 @@ private final class WatchedProgram {
 }
 
 private final class WatchedFolder {
-    let path: String
     private let directory: DirectoryWatch
     private var watch: Watch?
 
     init<Owner: AnyObject>(
         _ path: String, on loop: EventLoop, of owner: Owner, _ body: @escaping (Owner) -> Void
     ) throws(SystemError) {
-        self.path = path
         directory = try DirectoryWatch(path, seesNew: true)
         watch = try loop.watch(directory.raw, for: .readable, of: owner, body)
     }

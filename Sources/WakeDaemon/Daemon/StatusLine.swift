@@ -9,7 +9,6 @@ import WakeSystem
 final class StatusLine: DecisionListener, EventSink {
     private let catalog: Catalog
     private var timer: Timer?
-    private var connected: Set<EventOrigin> = []
     private var barred: [HandlerID: HandlerState] = [:]
     private var told = ""
     private static let pause = TimeSpan.seconds(1)
@@ -35,8 +34,7 @@ final class StatusLine: DecisionListener, EventSink {
 
     func saw(_ event: DeviceEvent, as sequence: Sequence?) {
         switch event.kind {
-        case .connected: if connected.insert(event.origin).inserted { updateSoon() }
-        case .disconnected: if connected.remove(event.origin) != nil { updateSoon() }
+        case .connected, .disconnected: updateSoon()
         case .data, .gap, .attention: break
         }
     }
@@ -52,15 +50,17 @@ final class StatusLine: DecisionListener, EventSink {
         ServiceState.status(line)
     }
 
-    var text: String {
-        let devices = catalog.devices.lazy.compactMap { $0 }.count
-        let names = { [barred, catalog] (state: HandlerState) in
-            barred.filter { $0.value == state && catalog.handlers[$0.key] != nil }
-                .map { catalog.name(of: $0.key) }.sorted()
+    private var text: String {
+        let connected = catalog.devices.count { $0?.isConnected == true }
+        let clauses = [HandlerState.quarantined, .stopped].compactMap { state in
+            let names = names(in: state)
+            return names.isEmpty ? nil : "; \(state.rawValue): \(names.joined(separator: ", "))"
         }
-        let clauses = [HandlerState.quarantined, .stopped].map { (state: $0, names: names($0)) }
-            .filter { !$0.names.isEmpty }.map { "; \($0.state.rawValue): \($0.names.joined(separator: ", "))" }
-        return "\(connected.count) of \(devices.counted("device")) connected, "
-            + catalog.handlers.count.counted("handler") + clauses.joined()
+        return "\(connected.counted("device")) connected, " + catalog.handlers.count.counted("handler")
+            + clauses.joined()
+    }
+
+    private func names(in state: HandlerState) -> [String] {
+        barred.filter { $0.value == state && catalog.handlers[$0.key] != nil }.map { catalog.name(of: $0.key) }.sorted()
     }
 }

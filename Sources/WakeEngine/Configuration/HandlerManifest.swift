@@ -101,7 +101,7 @@ public struct HandlerManifest: Hashable, Sendable {
 }
 
 extension HandlerManifest {
-    /// The files that a person would edit to mend it: the program, and the script that an interpreter is given.
+    /// The files that you would edit to fix it: the program, and the script that an interpreter is given.
     package var programFiles: [String] {
         Array(exec.prefix(1) + exec.dropFirst().filter { $0.hasPrefix("/") }.prefix(1))
     }
