@@ -30,7 +30,7 @@ try() { # SUITE
     root=$place/$1
     [ -e "$root.apt" ] || make_debian "$1" "$root" --variant=apt --include=ca-certificates
     furnish "$root"
-    cp "$package" "$root/mnt/wakebridge.deb"
+    cp "$built" "$root/mnt/wakebridge.deb"
     quietly inside "$root" "apt-get -qq update"
     expect "$root" "Next: sudo wakebridge setup" "apt-get -qq install --yes --no-install-recommends /mnt/wakebridge.deb"
     expect "$root" "wakebridge $version" "wakebridge --version"
@@ -57,7 +57,7 @@ check_machine "install packages in a Debian of its own"
 [ "${1:-}" = apart ] || exec unshare --mount --propagation private Scripts/test-deb.sh apart "$@"
 since=$(date +%s)
 version=$(Scripts/version.sh)
-package=$(Scripts/deb.sh | tail -n 1)
+built=$(Scripts/deb.sh | tail -n 1)
 took "the package"
 for suite in bookworm trixie; do try "$suite"; done
-echo "PASS: $package serves Debian 12 and 13"
+echo "PASS: $built serves Debian 12 and 13"
