@@ -29,6 +29,7 @@ import WakeSystem
     }
 
     private var told: [String] { lines(of: daemon.folder + "/told") }
+    private var line: String? { told.last { $0.hasPrefix("STATUS=") } }
 
     @Test("it says that it is ready and still runs, and its line counts devices and names handlers that do not run")
     func tells() throws {
@@ -41,5 +42,19 @@ import WakeSystem
         #expect(daemon.wait { told.count { $0 == "WATCHDOG=1" } > 1 }, "\(told)")
         #expect(try daemon.tool("stop", "diary").exit == 0)
         #expect(daemon.wait { told.contains("STATUS=1 device connected, 1 handler; stopped: diary") }, "\(told)")
+    }
+
+    @Test("its line says that Bluetooth has no adapter or is off, until there is one")
+    func lacks() throws {
+        defer { kill(listener.process, SIGTERM) }
+        let bus = try PrivateBus()
+        let bluez = try ScriptedBluez(on: bus)
+        daemon.busAddress = bus.address
+        try daemon.start()
+        #expect(daemon.wait { line == "STATUS=0 devices connected, 0 handlers; no Bluetooth adapter" }, "\(told)")
+        for command in ["adapter hci0", "live"] { try bluez.tell(command) }
+        #expect(daemon.wait { line == "STATUS=0 devices connected, 0 handlers" }, "\(told)")
+        try bluez.tell("power hci0 off")
+        #expect(daemon.wait { line == "STATUS=0 devices connected, 0 handlers; Bluetooth is off" }, "\(told)")
     }
 }

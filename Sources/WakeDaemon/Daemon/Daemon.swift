@@ -62,6 +62,7 @@ public final class Daemon {
         if Self.replay(options, settings) == nil {
             try sources.watch(
                 options.sources, bus: bus, stateDirectory: options.stateDirectory, adapterPins: settings.adapterPins)
+            observers.statusLine.bluetooth = sources.bluetooth
         }
         manifests = try ManifestFolder(options.manifestDirectory, defaults: settings, accounts: bridge.accounts)
         observers.listen(to: bridge.turn)

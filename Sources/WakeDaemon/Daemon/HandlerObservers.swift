@@ -24,5 +24,6 @@ final class HandlerObservers {
         turn.listeners.add(programs)
         turn.listeners.add(statusLine as any DecisionListener)
         turn.listeners.add(statusLine as any EventSink)
+        turn.listeners.add(statusLine as any NoticeListener)
     }
 }

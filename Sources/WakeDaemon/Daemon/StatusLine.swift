@@ -1,14 +1,19 @@
-// The line that `systemctl status` shows: how many devices are connected, and which handlers do not run.
+// The line that `systemctl status` shows: what the daemon lacks, how many devices are connected, and which handlers do not run.
 import WakeCore
 import WakeEngine
 import WakeLoop
 import WakeModel
+import WakeSources
 import WakeSystem
 
 /// Tells the service manager when something that an operator looks for has changed, and at most once a second. A wake changes none of it.
-final class StatusLine: DecisionListener, EventSink {
+final class StatusLine: DecisionListener, EventSink, NoticeListener {
     private let catalog: Catalog
     private var timer: Timer?
+    /// Nil where no Bluetooth is watched.
+    var bluetooth: BluetoothSource?
+    /// Events that should outlive this process do not, because the disk does not take them.
+    private var isForgetful = false
     private var barred: [HandlerID: HandlerState] = [:]
     private var told = ""
     private static let pause = TimeSpan.seconds(1)
@@ -39,6 +44,16 @@ final class StatusLine: DecisionListener, EventSink {
         }
     }
 
+    func hear(_ notice: Notice) {
+        guard case .bridge(let condition, _) = notice else { return }
+        switch condition {
+        case "durability-lost": isForgetful = true
+        case "durability-restored": isForgetful = false
+        default: break
+        }
+        updateSoon()
+    }
+
     func updateSoon() {
         if let timer, timer.armedAt == nil { timer.arm(at: SystemClock.monotonic() + Self.pause) }
     }
@@ -57,7 +72,16 @@ final class StatusLine: DecisionListener, EventSink {
             return names.isEmpty ? nil : "; \(state.rawValue): \(names.joined(separator: ", "))"
         }
         return "\(connected.counted("device")) connected, " + catalog.handlers.count.counted("handler")
-            + clauses.joined()
+            + clauses.joined() + lacking.map { "; " + $0 }.joined()
+    }
+
+    private var lacking: [String] {
+        var lacking: [String] = []
+        if let bluetooth, !bluetooth.adapters.contains(where: \.isPowered) {
+            lacking.append(bluetooth.adapters.isEmpty ? "no Bluetooth adapter" : "Bluetooth is off")
+        }
+        if isForgetful { lacking.append("events are kept in memory only") }
+        return lacking
     }
 
     private func names(in state: HandlerState) -> [String] {

@@ -118,6 +118,7 @@ public final class Turn {
         }
         core.step(input, at: stamp, into: &effects)
         let appended = applyEffects(at: stamp)
+        if case .announced(let notice) = input { listeners.hear(notice) }
         if case .event(let event) = input, !appended.contains(.one(event)) {
             listeners.saw(event, as: nil)
         }

@@ -13,6 +13,11 @@ package protocol EventSink: AnyObject {
     func saw(_ event: DeviceEvent, as sequence: Sequence?)
 }
 
+/// Hears each condition of the machine as it is announced to the handlers.
+package protocol NoticeListener: AnyObject {
+    func hear(_ notice: Notice)
+}
+
 /// Is called after every turn, when all is committed and performed.
 package protocol TurnObserver: AnyObject {
     func turnEnded()
@@ -24,10 +29,12 @@ package struct TurnListeners {
 
     private var decisions: [any DecisionListener] = []
     private var sinks: [any EventSink] = []
+    private var notices: [any NoticeListener] = []
     private var observers: [WeakObserver] = []
 
     package mutating func add(_ listener: any DecisionListener) { decisions.append(listener) }
     package mutating func add(_ sink: any EventSink) { sinks.append(sink) }
+    package mutating func add(_ listener: any NoticeListener) { notices.append(listener) }
     package mutating func observe(_ observer: any TurnObserver) { observers.append(WeakObserver(target: observer)) }
 
     func hear(_ decision: Decision, of handler: HandlerID, at stamp: Stamp) {
@@ -35,6 +42,8 @@ package struct TurnListeners {
     }
 
     func saw(_ event: DeviceEvent, as sequence: Sequence?) { for sink in sinks { sink.saw(event, as: sequence) } }
+
+    func hear(_ notice: Notice) { for listener in notices { listener.hear(notice) } }
 
     /// By index: to iterate would copy each weak reference.
     func turnEnded() { for index in observers.indices { observers[index].target?.turnEnded() } }
