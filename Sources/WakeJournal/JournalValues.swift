@@ -73,6 +73,8 @@ public struct Recovery: Sendable {
         public var last: Sequence
         public var from: WallTime?
         public var to: WallTime
+        /// Of single devices, until when they were surely heard; what they said from then on may be missing too.
+        public var since: [EventOrigin: WallTime] = [:]
     }
     public struct ReplayPosition: Hashable, Sendable {
         public var source: String

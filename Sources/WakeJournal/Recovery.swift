@@ -7,7 +7,7 @@ extension Journal {
     /// - Parameters:
     ///   - now: replaces the wall clock.
     ///   - record: what it writes is in the commit of the findings, after which the time of the last session's last write is gone.
-    public func recover(at now: WallTime? = nil, recording record: (Recovery) -> Void = { _ in }) -> Recovery {
+    public func recover(at now: WallTime? = nil, recording record: (inout Recovery) -> Void = { _ in }) -> Recovery {
         var recovery = Recovery()
         recovery.stopped = Set(identities.handlers.filter(\.value.isStopped).keys)
         if identities.isComplete { recovery.handlers = Set(identities.handlers.keys) }
@@ -23,7 +23,7 @@ extension Journal {
         isRecovered = true
         // The hole now has what memory lost.
         clearMemoryUse()
-        record(recovery)
+        record(&recovery)
         beginDatabases(&recovery)
         reserve(upTo: Sequence(recovery.next.rawValue + UInt64(settings.reservation) - 1))
         for store in stores { recovery.losses += store.removeReports() }

@@ -1,11 +1,11 @@
 // From when on a device may not have been heard, by what an earlier life of the bridge has left.
 import Testing
-import WakeJournal
 import WakeModel
 import WakeSources
 
 @testable import WakeDaemon
 @testable import WakeEngine
+@testable import WakeJournal
 
 @Suite("Listening")
 struct ListeningTests {
@@ -32,15 +32,18 @@ struct ListeningTests {
     }
 
     private func end(
-        _ kind: SourceKind, at uri: String, known: Listening? = nil, sources: [any RegisteredSource.Type]
-    ) throws -> Listening? {
+        _ kind: SourceKind, at uri: String, known: Listening? = nil, lost: Recovery.Lost? = nil,
+        sources: [any RegisteredSource.Type]
+    ) throws -> (listening: Listening?, lost: Recovery.Lost?) {
         let journal = try Journal(
             opening: JournalSettings(runtimeDirectory: nil, stateDirectory: nil), bootID: "listening")
         _ = journal.recover(at: time(1))
         _ = journal.origin(of: Device(uri: uri, alias: "one", profile: nil, kind: kind))
         if let known { journal.record(known, of: uri) }
-        Bridge.endListening(in: journal, of: [RecoveredEvent](), time(1_000), sources)
-        return journal.listening(to: uri)
+        var recovery = Recovery()
+        recovery.lost = lost
+        Bridge.endListening(in: journal, of: &recovery, time(1_000), sources)
+        return (journal.listening(to: uri), recovery.lost)
     }
 
     @Test(
@@ -48,8 +51,18 @@ struct ListeningTests {
     )
     func withoutRecord() throws {
         let peripheral = try end(.bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", sources: SourceRegistry.all)
-        #expect(peripheral == .until(time(968)))
-        #expect(try end(.externalAccessory, at: "/accessory/1:2:3", sources: SourceRegistry.all) == nil)
+        #expect(peripheral.listening == .until(time(968)))
+        #expect(try end(.externalAccessory, at: "/accessory/1:2:3", sources: SourceRegistry.all).listening == nil)
+    }
+
+    @Test("where the last life lost events, one gap lasts until the start, and the gap of the link begins there")
+    func afterLoss() throws {
+        let lost = Recovery.Lost(first: Sequence(1), last: Sequence(4_096), from: time(990), to: time(1_200))
+        let found = try end(
+            .bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", known: .since(time(100)), lost: lost,
+            sources: SourceRegistry.all)
+        #expect(found.listening == .until(time(1_200)))
+        #expect(found.lost.map { Array($0.since.values) } == [time(968)])
     }
 
     @Test("a start that watches no Bluetooth counts the same 32 s as one that does")
@@ -58,6 +71,6 @@ struct ListeningTests {
         let watched = try end(
             .bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", known: known, sources: SourceRegistry.all)
         let unwatched = try end(.bluetoothCentral, at: "/bluetooth/C0:00:00:00:00:01", known: known, sources: [])
-        #expect(watched == .until(time(968)) && unwatched == watched)
+        #expect(watched.listening == .until(time(968)) && unwatched.listening == watched.listening)
     }
 }

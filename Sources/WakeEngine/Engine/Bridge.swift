@@ -74,9 +74,7 @@ public final class Bridge {
         let journal = try Self.openJournal(options)
         // Before anything that may refuse to begin: what the last life left proves what it lost only once.
         let recovery = journal.recover {
-            if let aliveUntil {
-                Self.endListening(in: journal, of: $0.pending.values.joined(), aliveUntil, options.sources)
-            }
+            if let aliveUntil { Self.endListening(in: journal, of: &$0, aliveUntil, options.sources) }
         }
         suspension = try Self.chooseSuspension(options)
         accounts = AccountBook(OwnUsers(options.ownUserPlaces))

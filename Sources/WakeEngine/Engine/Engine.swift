@@ -84,12 +84,13 @@ public final class Engine {
     /// What `ram` or a reboot lost is one gap for each device that the handler watches. A new handler has lost nothing.
     private func reportLosses(to id: HandlerID, _ manifest: HandlerManifest) {
         guard let lost = recovery.lost, recovery.handlers?.contains(id) ?? true else { return }
-        let gap = Gap(
-            cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: lost.from ?? lost.to,
-            to: lost.to)
         for (index, entry) in catalog.devices.enumerated() {
             guard let entry, manifest.settings.takes(entry.device) else { continue }
-            turn.ingest(.lost(id, EventOrigin(rawValue: UInt32(index)), gap))
+            let origin = EventOrigin(rawValue: UInt32(index))
+            let from = min(lost.from ?? lost.to, lost.since[origin] ?? lost.to)
+            let gap = Gap(
+                cause: .bridgeRestart, count: nil, first: lost.first, last: lost.last, from: from, to: lost.to)
+            turn.ingest(.lost(id, origin, gap))
         }
     }
 

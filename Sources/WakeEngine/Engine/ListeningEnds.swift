@@ -4,16 +4,12 @@ import WakeModel
 import WakeSources
 
 extension Bridge {
-    /// Recorded at the start: the bridge writes the journal from here on, whether it watches these devices or not.
+    /// Recorded at the start: the bridge writes the journal from here on, whether it watches these devices or not. Where the last
+    /// life lost events, the gap that tells so covers the time until now, and the gap of the link begins there.
     static func endListening(
-        in journal: Journal, of recovered: some Swift.Sequence<RecoveredEvent>, _ aliveUntil: WallTime,
-        _ sources: [any RegisteredSource.Type]
+        in journal: Journal, of recovery: inout Recovery, _ aliveUntil: WallTime, _ sources: [any RegisteredSource.Type]
     ) {
-        var lastWords: [EventOrigin: WallTime] = [:]
-        for event in recovered {
-            guard case .data = event.content else { continue }
-            lastWords[event.origin] = max(lastWords[event.origin] ?? event.stamp.wall, event.stamp.wall)
-        }
+        let lastWords = lastWords(recovery)
         for (id, device) in journal.devices() {
             let known = journal.listening(to: device.uri)
             // A link may outlive the bridge, and the disk may not have its record yet. Of other devices nothing was heard then.
@@ -22,8 +18,18 @@ extension Bridge {
             let unnoticed =
                 (sources + SourceRegistry.all).first { $0.kind == device.kind }?.unnoticedEnd(of: device) ?? .zero
             let until = heardUntil(known, lastWords[id], aliveUntil, unnoticed: unnoticed)
-            journal.record(.until(until), of: device.uri)
+            recovery.lost?.since[id] = until
+            journal.record(.until(max(until, recovery.lost?.to ?? until)), of: device.uri)
         }
+    }
+
+    private static func lastWords(_ recovery: Recovery) -> [EventOrigin: WallTime] {
+        var lastWords: [EventOrigin: WallTime] = [:]
+        for event in recovery.pending.values.joined() {
+            guard case .data = event.content else { continue }
+            lastWords[event.origin] = max(lastWords[event.origin] ?? event.stamp.wall, event.stamp.wall)
+        }
+        return lastWords
     }
 
     /// A link that was up may have been dead for as long as that goes `unnoticed`.
