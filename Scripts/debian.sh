@@ -61,3 +61,19 @@ make_debian() { # SUITE FOLDER OPTION...
     quietly mmdebstrap --mode=root --aptopt="$folder.apt" "$@" "$suite" "$folder" "$from" ||
         fail "no Debian could be fetched from $from into $folder; above is why"
 }
+
+# What is mounted goes with the last process of the script, whose mounts are its own.
+furnish() { # ROOT
+    # A root that is a mount itself is one in which programs can have mounts of their own.
+    mount --bind "$1" "$1"
+    for tree in proc dev sys; do mount --rbind "/$tree" "$1/$tree"; done
+    mount -t tmpfs -o mode=755 run "$1/run"
+    mount -t tmpfs -o mode=1777 tmp "$1/tmp"
+    for known in resolv.conf hosts ssl/certs/ca-certificates.crt; do [ ! -e "/etc/$known" ] || cp -L "/etc/$known" "$1/etc/$known"; done
+}
+
+# Runs it there, with nothing of this environment but the way to the network.
+inside() { # ROOT COMMAND
+    chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+        http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" no_proxy="${no_proxy:-}" sh -euc "$2" </dev/null
+}

@@ -16,18 +16,18 @@ def whole(buffer):
 
 
 def lend(controller, kernel):
-    """Until either of them is gone."""
+    """Carries packets between two descriptors until either of them is gone."""
     heard = b""
     while True:
         ready, _, _ = select.select([controller, kernel], [], [])
         if kernel in ready:
             packet = os.read(kernel, 4096)
             if packet[0] != 0xFF:
-                controller.sendall(packet)
+                os.write(controller, packet)
         if controller in ready:
-            chunk = controller.recv(4096)
+            chunk = os.read(controller, 4096)
             if not chunk:
-                sys.exit("btvirt is gone")
+                sys.exit("the controller is gone")
             heard += chunk
             while heard and (size := whole(heard)) and len(heard) >= size:
                 os.write(kernel, heard[:size])
@@ -41,7 +41,7 @@ def main():
         try:
             with socket.socket(socket.AF_UNIX) as controller:
                 controller.connect("/tmp/bt-server-le")
-                lend(controller, kernel)
+                lend(controller.fileno(), kernel)
         except OSError as error:
             # The kernel waits two seconds for a new controller's answers, which a busy host may not have.
             print("the kernel gave it up, it is plugged in again:", error, flush=True)

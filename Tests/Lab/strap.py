@@ -345,7 +345,7 @@ async def live(kind, options):
     await kind(options).start(await open_transport(options.transport))
 
 
-def main(arguments=None, kind=Strap):
+def parsed(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dir", required=True)
     parser.add_argument("--number", type=int, default=0)
@@ -356,7 +356,11 @@ def main(arguments=None, kind=Strap):
     parser.add_argument("--passkey", type=int, default=123456)
     parser.add_argument("--forget-cccd", action="store_true")
     parser.add_argument("--percent", type=int, default=93, help="how full its battery is")
-    asyncio.run(live(kind, parser.parse_args(arguments)))
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None, kind=Strap):
+    asyncio.run(live(kind, parsed(arguments)))
 
 
 if __name__ == "__main__":

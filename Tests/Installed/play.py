@@ -1,0 +1,223 @@
+"""Plays the life of a package on one machine: installed, set up, cut off, upgraded, starved, removed and purged.
+
+    play.py DIR IMAGES SUITE VERSION HIGHER
+
+IMAGES/SUITE.img is the disk it begins with, IMAGES/packages.img has both packages. DIR gets the consoles, the strap's log
+and the machine's own journal. One line is printed for each claim and each figure; the status is 0 where all claims hold.
+INSTALLED_QUIET_SECONDS says for how long the bytes written are counted (60).
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from account import Account
+from machine import Machine, until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HANDLERS = "/etc/wakebridge/handlers.d"
+QUIET_SECONDS = int(os.environ.get("INSTALLED_QUIET_SECONDS", "60"))
+
+
+class Play:
+    def __init__(self, folder, images, suite, version, higher):
+        self.folder, self.suite, self.version, self.higher = folder, suite, version, higher
+        disk = os.path.join(folder, "disk.img")
+        subprocess.run(["cp", "--sparse=always", os.path.join(images, suite + ".img"), disk], check=True)
+        self.machine = Machine(folder, os.path.join(images, suite), disk, os.path.join(images, "packages.img"))
+        with open(os.path.join(folder, "around.log"), "wb") as log:
+            self.around = subprocess.Popen([sys.executable, os.path.join(HERE, "around.py"), "--dir", folder], stdout=log, stderr=log)
+        self.account, self.failed, self.claims = Account(), 0, 0
+
+    # What is claimed and told.
+
+    def claim(self, what, holds, said=""):
+        self.claims += 1
+        self.failed += not holds
+        tail = "" if holds else f": {said}"
+        print(f"installed: {self.suite}: {'PASS' if holds else 'FAILED'}: {what}{tail}", flush=True)
+
+    def figure(self, what, value):
+        print(f"installed: {self.suite}: {what}: {value}", flush=True)
+
+    def expect(self, what, words, command, seconds=120):
+        said, status = self.machine.run(command, seconds)
+        self.claim(what, words in said, f"'{command}' ended with {status} and said: {said}")
+        return said
+
+    def eventually(self, what, condition, seconds=90):
+        begun = time.monotonic()
+        self.claim(what, until(condition, seconds, 0.5), f"not within {seconds} s")
+        return time.monotonic() - begun
+
+    # What is asked of the machine.
+
+    def install(self, version):
+        return self.machine.said("mkdir -p /mnt/packages; mountpoint -q /mnt/packages || mount -o ro /dev/vdb /mnt/packages; "
+                                 f"DEBIAN_FRONTEND=noninteractive apt-get install --yes /mnt/packages/wakebridge_{version}_*.deb", 300)
+
+    def handlers(self):
+        """What status says of each, by its id."""
+        return {one["id"]: one for one in json.loads(self.machine.said("wakebridge status --json"))["handlers"]}
+
+    def wakes(self, handler):
+        return self.handlers()[handler]["wakes"]
+
+    def is_active(self):
+        return self.machine.said("systemctl is-active wakebridged") == "active"
+
+    def heard(self):
+        """The lines that the keeper wrote down since the machine's boot."""
+        return self.machine.said("cat /run/keeper/heard 2>/dev/null || true").splitlines()
+
+    def has_heard(self, beats):
+        """Whether the keeper has heard so many in all, over every boot."""
+        self.account.enter(self.heard())
+        return len(self.account.numbers()) >= beats
+
+    def boot(self, *words):
+        self.figure("seconds from power to a shell", f"{self.machine.start(*words):.0f}")
+
+    def reckon(self, when):
+        faults = self.account.faults(os.path.join(self.folder, "strap0.log"))
+        self.claim(f"{when}, each of the strap's beats was heard once and in order, or is told in exactly one gap "
+                   f"({len(self.account.numbers())} beats, {len(self.account.gaps)} gaps)", not faults, faults[:5])
+
+    # The story.
+
+    def install_without_adapter(self):
+        self.boot()
+        said = self.install(self.version)
+        self.claim("apt installs it, and says what comes next", "Next: sudo wakebridge setup" in said, said)
+        self.claim("the service is active without an adapter", self.is_active(), self.machine.said("systemctl status wakebridged"))
+        self.expect("it starts at every boot", "enabled", "systemctl is-enabled wakebridged")
+        self.expect("status says that there is no adapter", "no Bluetooth adapter", "wakebridge status")
+        self.expect("the service's own line says it too", "no Bluetooth adapter", "sleep 2; systemctl show --property StatusText wakebridged")
+        self.expect("setup ends with the one thing that is in the way", "plug one in", "wakebridge setup --yes || true")
+        self.figure("systemd-analyze security", self.machine.said("systemd-analyze security wakebridged --no-pager | tail -1"))
+        times = self.machine.said("systemctl show wakebridged --property ExecMainStartTimestampMonotonic,ActiveEnterTimestampMonotonic")
+        begun, ready = sorted(int(line.partition("=")[2]) for line in times.splitlines())
+        self.figure("from exec to ready on the emulated processor", f"{(ready - begun) / 1000:.0f} ms")
+        self.figure("resident memory", self.machine.said("grep -E 'VmRSS|RssAnon' /proc/$(pidof wakebridged)/status | tr -s '\\n\\t ' ' '"))
+        self.figure("installed size", self.machine.said("dpkg-query -W -f '${Installed-Size} KiB' wakebridge"))
+
+    def set_up(self):
+        self.machine.said("systemctl enable --now radio")
+        self.expect("a new handler is two files", "wrote /etc/wakebridge/handlers.d/hr.json5",
+                    "wakebridge new handler hr --profile heart-rate-monitor")
+        said, status = self.machine.run("wakebridge setup --yes --for 90s", 200)
+        self.claim("an adapter and a strap appear, and setup ends with its first beat", status == 0 and "bpm=72" in said and "it works" in said, said)
+        self.eventually("the handler that 'new handler' wrote prints the beats",
+                        lambda: self.machine.said("wakebridge logs hr").count('"bpm":72') >= 3)
+
+    def count_bytes(self):
+        """Of the daemon, while a strap of 1 Hz wakes a handler whose events only memory keeps."""
+        count = "sed -n 's/^write_bytes: //p' /proc/$(pidof wakebridged)/io"
+        before, woken = int(self.machine.said(count)), self.wakes("hr")
+        time.sleep(QUIET_SECONDS)
+        written, woken = int(self.machine.said(count)) - before, self.wakes("hr") - woken
+        self.claim(f"of {woken} beats in {QUIET_SECONDS} s the daemon writes nothing to the disk", written == 0 and woken > QUIET_SECONDS / 2,
+                   f"{written} bytes for {woken} beats")
+
+    def add_keeper(self):
+        for name, mode in (("keeper.sh", "755"), ("keeper.json5", "644")):
+            with open(os.path.join(HERE, name)) as file:
+                self.machine.said(f"cat >/tmp/{name} <<'END'\n{file.read()}END\ninstall -m {mode} /tmp/{name} {HANDLERS}/; sync")
+        self.eventually("a second handler, which keeps events on disk, hears beats", lambda: self.has_heard(5))
+
+    def cut_off(self):
+        """The plug is pulled while the keeper has events that it did not acknowledge."""
+        self.machine.said("touch /run/keeper/hold")
+        # What was acknowledged before is told apart from what is held by the order of both.
+        acknowledged = len(self.heard())
+        until(lambda: len(self.heard()) > acknowledged, 20)
+        lines = self.heard()
+        self.account.enter(lines[:acknowledged])
+        self.account.hold(lines[acknowledged:])
+        self.machine.cut()
+        self.claim("an event is unacknowledged when the machine is cut off", bool(self.account.held))
+        held = dict(self.account.held)
+        self.boot()
+        known = len(self.account.numbers())
+        self.eventually("after the cut the service runs again by itself", self.is_active)
+        took = self.eventually("the bonded strap reconnects by itself, and its beats wake the handler", lambda: self.has_heard(known + 3))
+        self.figure("seconds from the shell to the third beat", f"{took:.0f}")
+        again = [event for event in self.account.acknowledged.values() if event["id"] in held]
+        self.claim("what was unacknowledged comes again, and says so", len(again) == len(held) and all(event.get("redelivered") for event in again),
+                   f"{len(again)} of {len(held)}: {again[:2]}")
+        self.reckon("over the cut")
+
+    def upgrade(self):
+        self.eventually("both handlers are frozen", lambda: {one["state"] for one in self.handlers().values()} == {"suspended"})
+        said = self.install(self.higher)
+        self.claim("a higher version installs over it", f"Setting up wakebridge ({self.higher})" in said, said)
+        self.has_heard(0)
+        known = len(self.account.numbers())
+        took = self.eventually("the link is back within 30 s of the upgrade, and beats come", lambda: self.has_heard(known + 3), 30)
+        self.claim("the service is active after the upgrade", self.is_active())
+        self.figure("seconds from the end of apt to the third beat", f"{took:.1f}")
+        self.reckon("over the upgrade")
+
+    def restart_into(self, what, words, clause, *boot):
+        """Pulls the plug and boots into trouble: it starts all the same, and says what it lacks."""
+        self.machine.cut()
+        self.boot(*boot)
+        self.eventually(f"{what}: the service is active", self.is_active)
+        if words:
+            said = lambda: self.machine.said("wakebridge status; wakebridge doctor; systemctl show --property StatusText wakebridged")  # noqa: E731
+            self.claim(f"{what}: {clause}", until(lambda: words in said(), 20, 1), said())
+
+    def starve(self):
+        self.machine.said("fallocate -l 100T /fill 2>/dev/null; dd if=/dev/zero of=/fill bs=1M 2>/dev/null; dd if=/dev/zero of=/fill2 bs=1 2>/dev/null; sync || true")
+        self.restart_into("a full disk", "No space left on device", "it says that the disk is full")
+        self.machine.said("rm -f /fill /fill2; sync")
+        self.restart_into("a root that is read only", "Read-only file system", "it says that it cannot write", "ro")
+        self.restart_into("a clock that is not set", "", "", "rw", "-rtc", "base=2001-01-01T00:00:00")
+        known = len(self.account.numbers())
+        self.eventually("with the disk writable again, beats come", lambda: self.has_heard(known + 3))
+
+    def remove(self):
+        self.expect("removal says what stays", "To remove the state too: sudo apt purge wakebridge", "apt-get remove --yes wakebridge 2>&1")
+        self.expect("removal stops the service", "inactive", "systemctl is-active wakebridged || true")
+        self.expect("no handler is left", "none", "pgrep -f handlers.d || echo none")
+        self.expect("removal keeps manifests", "keeper.json5", f"ls {HANDLERS}")
+        self.expect("purge says that it removes the state", "Removed: events and state", "apt-get purge --yes wakebridge 2>&1")
+        self.expect("nothing of the service is left", "not-found", "systemctl is-enabled wakebridged 2>&1 | sed 's/.*No such file.*/not-found/' || true")
+        self.expect("its state is gone", "none", "ls -d /var/lib/wakebridge /run/wakebridge 2>/dev/null || echo none")
+
+    def play(self):
+        for part in (self.install_without_adapter, self.set_up, self.count_bytes, self.add_keeper, self.cut_off, self.upgrade,
+                     self.starve, self.remove):
+            part()
+
+    def end(self):
+        """Keeps the machine's own words where a claim failed."""
+        if self.failed and self.machine.emulator and self.machine.emulator.poll() is None:
+            with open(os.path.join(self.folder, "journal"), "w") as file:
+                file.write(self.machine.said("journalctl --no-pager --output short-precise | tail -n 3000"))
+        self.machine.cut()
+        self.around.kill()
+
+
+def main():
+    folder, images, suite, version, higher = sys.argv[1:]
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    play = Play(folder, images, suite, version, higher)
+    try:
+        play.play()
+    except Exception as error:
+        play.claim("the play comes to its end", False, repr(error))
+        raise
+    finally:
+        play.end()
+    print(f"installed: {suite}: {'FAILED' if play.failed else 'PASS'}: {play.claims - play.failed} of {play.claims} claims hold", flush=True)
+    sys.exit(bool(play.failed))
+
+
+if __name__ == "__main__":
+    main()
