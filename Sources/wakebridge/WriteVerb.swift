@@ -13,7 +13,7 @@ extension Verb {
                 """,
             flags: [
                 Flag("text", value: "TEXT", "these bytes of UTF-8 in place of HEX; nothing is added to them"), jsonFlag,
-            ] + daemonFlags
+            ] + daemonFlags, operands: [.device, .free]
         ) { words throws(Complaint) in
             let text = words.value("text")
             try words.atMost(text == nil ? 3 : 2)
