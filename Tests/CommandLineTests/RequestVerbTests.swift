@@ -114,6 +114,18 @@ import WakeSystem
         #expect(try tool("inspect", "strap").output.hasSuffix("nothing more is known of it while it is away\n"))
     }
 
+    @Test("where standard output is closed, what is printed goes nowhere else, and the loss is told")
+    func closedOutput() throws {
+        let fixture = try fixture { _ in
+            .stream(contentType: "application/x-ndjson") { stream in
+                stream.send(Array("{\"type\":\"wakebridge.device.connected\"}\n".utf8))
+                stream.close()
+            }
+        }
+        let closed = try fixture.run(["sh", "-c", "exec \"$0\" --socket \"$1\" watch >&-", Built.tool, fixture.path])
+        #expect(closed.exit == 1 && closed.talk.contains("cannot write standard output: "), "\(closed)")
+    }
+
     @Test("top prints one table where there is no terminal, and on one draws until q is typed")
     func top() throws {
         var looks = 0
