@@ -6,6 +6,8 @@ import WakeControl
 import WakeModel
 import WakeSystem
 
+@testable import wakebridge
+
 @Suite("One device, asked of the daemon", .serialized) struct RequestVerbTests {
     private static let source = "/bluetooth/C0:F1:F2:F3:F4:01"
 
@@ -182,5 +184,66 @@ import WakeSystem
         let written = try fixture.tool("report", "--logs", "-o", file)
         #expect(written.exit == 0 && written.output == "")
         #expect(text(of: file).contains("== log of a\n\n C0:F1:F2:xx:xx:xx beats\n"), "\(text(of: file))")
+    }
+
+    @Test("what a handler wrote last is in a report only where logs are asked for")
+    func lastWords() throws {
+        let why = "quarantined: crashed 5 times; it said last: no access for token s3cr3t"
+        let fixture = try fixture { call in
+            if case .logs = call { return .stream(contentType: "application/x-ndjson") { $0.close() } }
+            let bridge = BridgeStatus(
+                version: "9.8.7", process: 77, journal: "j7", uptime: .seconds(10), suspension: .strong,
+                journalHealth: "ok", residentBytes: 1 << 20)
+            let handlers = [HandlerReport(id: "a", state: "quarantined", why: why)]
+            return .json { $0.status(bridge, handlers: handlers, devices: [Self.device()], adapters: nil) }
+        }
+        let plain = try fixture.tool("report")
+        #expect(plain.exit == 0 && plain.output.contains("crashed 5 times; it said last: <hidden"), "\(plain.output)")
+        #expect(!plain.output.contains("s3cr3t"), "\(plain.output)")
+        #expect(try fixture.tool("report", "--logs").output.contains("it said last: no access for token s3cr3t"))
+    }
+
+    @Test("a report is never written over a device or a link, and what is there stays")
+    func reportPlace() throws {
+        let folder = makeDirectory("/tmp/wakereport.XXXXXX")
+        defer { Directory.removeTree(folder) }
+        let fixture = try fixture { _ in .json(status: 500, []) }
+        symlink(folder + "/target", folder + "/link")
+        for verb in [
+            ["report", "-o"], ["export", "\(packageFolder)/Devices/heart-rate-monitor/recording.trace", "-o"],
+        ] {
+            let refused = try fixture.run([Built.tool, "--socket", fixture.path] + verb + [folder + "/link"])
+            #expect(refused.exit == 1 && refused.talk.contains("it is no plain file; name another one"), "\(refused)")
+            #expect(try File.linkTarget(of: folder + "/link") == folder + "/target" && names(in: folder) == ["link"])
+        }
+    }
+
+    @Test("a report of a daemon that hangs is there in seconds, and does not say that it does not run")
+    func reportOfHungDaemon() throws {
+        let fixture = try fixture { _ in .later { _ in } }
+        let begun = SystemClock.monotonic()
+        let written = try fixture.tool("report")
+        #expect(written.exit == 0 && written.output.contains("wakebridged  not known\n"), "\(written.output)")
+        #expect(SystemClock.monotonic() - begun < .seconds(45))
+    }
+}
+
+@Suite("What a report hides") struct ReportMaskTests {
+    @Test("the settings in a list are searched for secrets like others, and so is an address with a password")
+    func settings() throws {
+        let text = #"{ brokers: [{ host: "a", password: "s3cr3t" }], list: [1, 2], url: "mqtt://me:s3cr3t@host/x" }"#
+        let lines = try JSONValue(json5: Array(text.utf8)).settingLines()
+        #expect(
+            lines.prefix(3) == [#"brokers[0].host: "a""#, "brokers[0].password: <hidden>", "list: [1,2]"], "\(lines)")
+        let mask = ReportMask(of: [])
+        #expect(lines.map(mask.masked).last == #"url: "mqtt://<hidden>@host/x""#)
+    }
+
+    @Test("of two serial numbers, one of which begins as the other, nothing is left")
+    func serials() {
+        let text = "/accessory/2341:0043:75833:00 /accessory/2341:0043:7583335:00 and usb-Arduino_7583335-if00"
+        #expect(
+            ReportMask(of: [text]).masked(text)
+                == "/accessory/2341:0043:<serial>:00 /accessory/2341:0043:<serial>:00 and usb-Arduino_<serial>-if00")
     }
 }
