@@ -26,8 +26,8 @@ struct NewFiles {
 
     /// All are looked at before the first is written.
     static func refuse(_ paths: String...) throws(Complaint) {
-        for path in paths where File.exists(path) {
-            throw .failure("cannot write \(path): it is there already; choose another name, or remove it first")
+        for path in paths where File.isTaken(path) {
+            throw .notFound("cannot write \(path): it is there already; choose another name, or remove it first")
         }
     }
 
