@@ -120,7 +120,8 @@ extension BridgeSettings {
         adapterPins.ofBridge = object.adapter("adapter")
         guard let devices = object.object("devices", keys: nil) else { return }
         for name in devices.keys {
-            adapterPins.ofDevices[name] = devices.object(name, keys: Self.deviceKeys)?.adapter("adapter")
+            adapterPins.ofDevices[AdapterPins.key(for: name)] = devices.object(name, keys: Self.deviceKeys)?.adapter(
+                "adapter")
         }
     }
 

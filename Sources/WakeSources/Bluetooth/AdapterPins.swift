@@ -1,4 +1,5 @@
 // On which adapter the bridge watches a peripheral, where an operator has said so: for the whole bridge, or for one device.
+import WakeModel
 
 public struct AdapterPins: Hashable, Sendable {
     /// The adapter's address, in upper case; nil for any.
@@ -7,6 +8,18 @@ public struct AdapterPins: Hashable, Sendable {
     public var ofDevices: [String: String] = [:]
 
     public init() {}
+
+    /// How a name is kept: an address means the same in small letters, alone and in a URI.
+    public static func key(for name: String) -> String {
+        Device.bluetoothAddress(in: name).map { "/bluetooth/" + $0.uppercased() }
+            ?? (name.split(separator: ":", omittingEmptySubsequences: false).count == 6 ? name.uppercased() : name)
+    }
+
+    /// What the peripheral may be called. One that was not named is called after its profile, and which that is shows later.
+    func names(of peripheral: BluezPeripheral, profiles: some Collection<String>) -> [String] {
+        let fixed = [peripheral.alias, peripheral.address, peripheral.uri]
+        return ofDevices.isEmpty ? fixed : fixed + profiles.map { peripheral.deviceAlias(profile: $0) }
+    }
 
     /// - Parameter names: the device's alias, address and URI.
     func allow(_ adapter: String?, for names: [String]) -> Bool {
